@@ -7,6 +7,8 @@
 #[path = "../real_llama/conforms.rs"]
 mod conforms;
 mod docs;
+mod llama;
+mod parameters;
 mod random;
 #[path = "../../crates/llmnode-reader/src/schema/tests/rules.rs"]
 mod rules;

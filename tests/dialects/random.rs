@@ -1,6 +1,7 @@
 //! Random schemas, which are known at run time only.
 
 use llmnode::OutputSchema;
+use llmnode_reader::internal::{Profile, sent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -30,6 +31,10 @@ fn leaf() -> impl Strategy<Value = Value> {
         json!({"const": "c"}),
         json!({"type": "null"}),
         json!({"type": "oops"}),
+        json!({"type": "object", "patternProperties": {"^\\d+$": {"type": "string"}}, "additionalProperties": false}),
+        json!({"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": false}),
+        json!({"type": "object", "required": ["a b", "c"], "minProperties": "1", "properties": null}),
+        json!({"type": ["object", "null"], "additionalProperties": {}}),
         json!({"type": []}),
         json!({"not": {}}),
         json!(3),
@@ -100,6 +105,10 @@ proptest! {
         let plain: Value = serde_json::from_str(schema.plain().get()).unwrap();
         prop_assert_eq!(&plain["type"], "object", "{}", root);
         prop_assert!(!plain.to_string().contains("x-llmnode"));
+        for profile in [Profile::Output, Profile::Function, Profile::Anthropic, Profile::Gemini, Profile::OpenApi] {
+            let written: Value = serde_json::from_str(sent(&schema, profile).get()).unwrap();
+            prop_assert_eq!(rules::sent(&written, &format!("{profile:?}")), Vec::<String>::new(), "{}\n{}", root, written);
+        }
         match schema.strict() {
             Ok(strict) => {
                 let strict: Value = serde_json::from_str(strict.get()).unwrap();

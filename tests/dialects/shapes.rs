@@ -5,6 +5,7 @@ use std::path::Path;
 
 use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Category, OpenAi, OutputSchema, ResponseFormat, Run, Settings};
+use llmnode_reader::internal::{Profile, sent};
 use serde_json::{Map, Value, json};
 
 use crate::conforms::conforms;
@@ -40,6 +41,11 @@ fn pretty(schema: &str) -> String {
     serde_json::to_string_pretty(&serde_json::from_str::<Value>(schema).unwrap()).unwrap()
 }
 
+/// What is sent where nothing enforces it.
+fn output(schema: &OutputSchema) -> &str {
+    sent(schema, Profile::Output).get()
+}
+
 /// What a response format makes of a shape, on a few lines, with names for the schemas that are listed above.
 fn line(response_format: ResponseFormat, body: &Result<Value, String>, schema: &OutputSchema) -> String {
     let body = match body {
@@ -57,7 +63,8 @@ fn line(response_format: ResponseFormat, body: &Result<Value, String>, schema: &
     }
     let strict = schema.strict().map_or("", |strict| strict.get());
     let text = if strict.is_empty() { text } else { text.replace(strict, "<strict schema>") };
-    format!("== {response_format}\n{}", text.replace(schema.plain().get(), "<plain schema>"))
+    let text = text.replace(schema.plain().get(), "<plain schema>");
+    format!("== {response_format}\n{}", text.replace(output(schema), "<sent schema>"))
 }
 
 #[tokio::test]
@@ -67,6 +74,9 @@ async fn every_shape_in_every_dialect_is_the_one_that_was_reviewed() {
         let schema = &shape.schema;
         let mut text = format!("name: {}\nwrapped: {}\n", schema.name(), schema.is_wrapped());
         text += &format!("\n== plain schema\n{}\n", pretty(schema.plain().get()));
+        if output(schema) != schema.plain().get() {
+            text += &format!("\n== sent schema\n{}\n", pretty(output(schema)));
+        }
         match schema.strict() {
             Ok(strict) if strict.get() == schema.plain().get() => text += "\n== strict schema\nthe same\n",
             Ok(strict) => text += &format!("\n== strict schema\n{}\n", pretty(strict.get())),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::shape::{Shape, shape};
 
@@ -100,6 +100,16 @@ animals! {
     struct Maps { by_name: BTreeMap<String, u8>, nested: BTreeMap<String, Vec<Flat>> }
 
     struct EnumKeys { by_color: BTreeMap<Key, u8> }
+
+    struct NumberKeys { citations: BTreeMap<u32, String>, changes: BTreeMap<i64, Vec<u8>> }
+
+    struct FreeParts {
+        /// Whatever it says.
+        said: Value,
+        by_name: BTreeMap<String, Value>,
+        whole: Map<String, Value>,
+        pairs: Vec<(String, Value)>,
+    }
 
     struct Sets { words: BTreeSet<String>, numbers: BTreeSet<u8> }
 
@@ -289,6 +299,13 @@ fn parts() -> Vec<Shape> {
             }],
         ),
         shape("map_of_enum_keys", vec![EnumKeys { by_color: map([(Key::Left, 1), (Key::Right, 2)]) }]),
+        shape(
+            "map_of_number_keys",
+            vec![NumberKeys {
+                citations: map([(1, "a".to_owned()), (20, "b".to_owned())]),
+                changes: map([(-3, vec![1])]),
+            }],
+        ),
         shape("set", vec![Sets { words: ["a".to_owned()].into(), numbers: [1, 2].into() }]),
         shape("range", vec![Ranges { level: 300, share: 0.25 }]),
         shape(
@@ -334,6 +351,15 @@ fn parts() -> Vec<Shape> {
                 NestedOptions { twice: None, list: vec![None, Some(1)] },
                 NestedOptions { twice: Some(Some(3)), list: vec![] },
             ],
+        ),
+        shape(
+            "free_parts",
+            vec![FreeParts {
+                said: json!([1, "x"]),
+                by_name: map([("a".to_owned(), json!("text")), ("b".to_owned(), Value::Null)]),
+                whole: Map::from_iter([("c".to_owned(), json!(2.5))]),
+                pairs: vec![("k".to_owned(), json!(true))],
+            }],
         ),
         shape("value", vec![Free { any: json!({"a": [1, null]}), list: vec![json!("x"), json!(2)] }]),
         shape(

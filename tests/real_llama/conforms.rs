@@ -45,7 +45,7 @@ impl Place<'_> {
             "enum" => self.holds(limit.as_array().unwrap().contains(value), fault()),
             "anyOf" => self.holds(self.matches(value, limit) > 0, fault()),
             "oneOf" => self.holds(self.matches(value, limit) == 1, fault()),
-            "properties" | "additionalProperties" => self.properties(value, keyword, limit, schema),
+            "properties" | "additionalProperties" | "patternProperties" => self.properties(value, keyword, limit, schema),
             "required" => {
                 let has = |name: &Value| value.get(name.as_str().unwrap()).is_some();
                 self.holds(!value.is_object() || limit.as_array().unwrap().iter().all(has), fault())
@@ -94,9 +94,17 @@ impl Place<'_> {
         limit: &Value,
         schema: &Map<String, Value>,
     ) -> Result<(), String> {
-        let known = |name: &str| schema.get("properties").and_then(|known| known.get(name));
+        // Patterns are those of maps with integer keys.
+        let by_pattern = |name: &str| {
+            let patterns = schema.get("patternProperties").and_then(Value::as_object)?;
+            patterns.values().next().filter(|_| name.parse::<i128>().is_ok())
+        };
+        let known = |name: &str| {
+            let named = schema.get("properties").and_then(|known| known.get(name));
+            named.or_else(|| by_pattern(name))
+        };
         value.as_object().into_iter().flatten().try_for_each(|(name, member)| match (keyword, known(name)) {
-            ("properties", Some(schema)) => self.at(name).check(member, schema),
+            ("properties" | "patternProperties", Some(schema)) => self.at(name).check(member, schema),
             ("additionalProperties", None) => self.at(name).check(member, limit),
             _ => Ok(()),
         })

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
 pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
-pub use crate::schema::Uncovered;
+pub use crate::schema::{Profile, Uncovered, fault_of_parameters};
 pub use crate::schema::choices::ChoicesError;
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
@@ -46,6 +48,16 @@ pub fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> Stri
 /// Whether the value of the members with these names can be a list.
 pub fn has_list_at(schema: &OutputSchema, path: &[String]) -> bool {
     schema.has_list_at(path)
+}
+
+/// The schema as an API takes it that does not enforce it.
+pub fn sent(schema: &OutputSchema, profile: Profile) -> &RawValue {
+    schema.sent(profile)
+}
+
+/// Why a schema cannot be written for models, with the place. `None`: each API takes what is written of it.
+pub fn fault(schema: &OutputSchema) -> Option<&str> {
+    schema.fault()
 }
 
 /// Checks the schema only; serde may still refuse the value.

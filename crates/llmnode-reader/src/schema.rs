@@ -3,6 +3,7 @@
 mod anthropic;
 pub(crate) mod choices;
 mod depth;
+mod foreign;
 mod form;
 mod gemini;
 mod kinds;
@@ -10,9 +11,14 @@ mod limits;
 mod merge;
 mod normalize;
 mod nulls;
+mod openapi;
+mod profile;
+mod sent;
 mod strict;
 mod strict_error;
 mod tagged;
+mod wire_names;
+mod writer;
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -26,12 +32,16 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use self::choices::{ChoicesError, Lists, WithLists, with_lists};
 use self::form::Form;
+use self::sent::Sent;
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
 use crate::tree::WRAPPER;
 use crate::violation::ChoiceList;
 
+pub use foreign::fault_of_parameters;
+pub use profile::Profile;
 pub use strict_error::StrictError;
+pub(crate) use wire_names::WireNames;
 
 /// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
 ///
@@ -75,6 +85,9 @@ pub struct OutputSchema {
     /// The type's schema, if `lists` is set.
     own: Option<Arc<OutputSchema>>,
     gemini: OnceLock<Option<Box<RawValue>>>,
+    sent: Sent,
+    /// Why it cannot be written for models.
+    fault: Option<String>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     truncated: bool,
@@ -129,6 +142,7 @@ impl OutputSchema {
         let marks = marks_of(&schema);
         let states_bounds = states_bounds(&schema);
         let unanswerable = tagged::unanswerable(&schema);
+        let fault = foreign::fault(&schema);
         let normal = normalize::normalise(schema, &name);
         let rules = Rules::of(&normal.tree, unwrapped(&normal.tree, normal.wrapped));
         OutputSchema {
@@ -144,6 +158,8 @@ impl OutputSchema {
             lists: None,
             own: None,
             gemini: OnceLock::new(),
+            sent: Sent::default(),
+            fault,
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -210,10 +226,27 @@ impl OutputSchema {
     /// description. `None`: it cannot express the type.
     pub fn anthropic(&self) -> Option<&RawValue> {
         let write = || {
-            let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+            let mut strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+            if let Some(names) = self.wire_names(Profile::Anthropic) {
+                names.rename(&mut strict);
+            }
             anthropic::subset(&strict).map(|tree| raw(&tree))
         };
         self.anthropic.get_or_init(write).as_deref()
+    }
+
+    /// The schema as an API takes it that does not enforce it.
+    pub(crate) fn sent(&self, profile: Profile) -> &RawValue {
+        self.sent.written(profile, &self.tree)
+    }
+
+    /// The names that stand for members whose own names the API refuses. `None`: it takes all.
+    pub(crate) fn wire_names(&self, profile: Profile) -> Option<&WireNames> {
+        self.sent.names(profile, &self.tree)
+    }
+
+    pub(crate) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// The flag: the values may be part of the schema.

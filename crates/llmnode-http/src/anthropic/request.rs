@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::{Request, ResponseFormat};
+use llmnode_reader::internal::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -147,12 +148,12 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        input_schema: schema.plain(),
+        input_schema: sent(schema, Profile::Anthropic),
     });
     let own = prepared.function().map(|schema| Tool::Function {
         name: schema.name(),
         description: "",
-        input_schema: schema.plain(),
+        input_schema: sent(schema, Profile::Anthropic),
     });
     listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
 }

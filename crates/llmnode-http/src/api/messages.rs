@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{choices_in_words, instruction, reminder};
+use llmnode_reader::internal::{Profile, choices_in_words, instruction, reminder, sent};
 use serde_json::value::RawValue;
 
 use super::prepared_request::PreparedRequest;
@@ -73,8 +73,9 @@ fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option
     }
 }
 
-pub(crate) fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
-    schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
+/// The flag: the schema is strict.
+pub(crate) fn strict_or(schema: &OutputSchema, profile: Profile) -> (&RawValue, bool) {
+    schema.strict().map_or_else(|_| (sent(schema, profile), false), |strict| (strict, true))
 }
 
 /// In the system message, for a model that accepts no schema.

@@ -4,7 +4,6 @@ mod answer;
 mod config;
 mod contents;
 mod gathered;
-mod parameters;
 mod request;
 mod stream;
 mod usage;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::ResponseFormat;
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::contents::{Content, Instruction, contents};
-use super::parameters::parameters;
 use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Thinking;
@@ -74,7 +75,7 @@ struct Function<'a> {
 enum Parameters<'a> {
     ParametersJsonSchema(&'a RawValue),
     /// For what does not know the other name.
-    Parameters(Value),
+    Parameters(&'a RawValue),
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
@@ -129,23 +130,29 @@ fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
 }
 
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
-    let parameters = |schema| match prepared.shape.quirks.no_json_schema_parameters {
-        true => Parameters::Parameters(parameters(schema)),
-        false => Parameters::ParametersJsonSchema(schema),
-    };
     let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: parameters(schema.plain()),
+        parameters: parameters(schema, prepared),
     });
     let own = prepared.function().map(|schema| Function {
         name: schema.name(),
         description: "",
-        parameters: parameters(schema.gemini().unwrap_or_else(|| schema.plain())),
+        parameters: match (parameters(schema, prepared), schema.gemini()) {
+            (Parameters::ParametersJsonSchema(_), Some(strict)) => Parameters::ParametersJsonSchema(strict),
+            (parameters, _) => parameters,
+        },
     });
     let functions: Vec<Function<'_>> = listed.chain(own).collect();
     let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
     ours.into_iter().chain(prepared.given_list("tools").map(Tool::Given)).collect()
+}
+
+fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Parameters<'a> {
+    match prepared.shape.quirks.no_json_schema_parameters {
+        true => Parameters::Parameters(sent(schema, Profile::OpenApi)),
+        false => Parameters::ParametersJsonSchema(sent(schema, Profile::Gemini)),
+    }
 }
 
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, ResponseFormat};
 use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{Profile, sent};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::sent_message::SentMessage;
-use crate::api::messages::{Messages, instructed, strict_if_possible};
+use crate::api::messages::{Messages, instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
 use crate::api::sent_calls::SentIds;
 
@@ -168,7 +169,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
     let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: schema.plain(),
+        parameters: sent(schema, Profile::Function),
         strict: None,
     });
     listed.chain(prepared.function().map(answer_function)).map(|function| Tool { function }).collect()
@@ -194,14 +195,14 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
         })
     };
     match format {
-        ResponseFormat::Strict => json_schema(strict_if_possible(schema)),
-        ResponseFormat::Schema => json_schema((schema.plain(), false)),
+        ResponseFormat::Strict => json_schema(strict_or(schema, Profile::Output)),
+        ResponseFormat::Schema => json_schema((sent(schema, Profile::Output), false)),
         ResponseFormat::JsonObject => Some(WireResponseFormat::JsonObject),
         _ => None,
     }
 }
 
 fn answer_function(schema: &OutputSchema) -> Function<'_> {
-    let (parameters, strict) = strict_if_possible(schema);
+    let (parameters, strict) = strict_or(schema, Profile::Function);
     Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
 }

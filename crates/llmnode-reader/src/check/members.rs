@@ -13,6 +13,13 @@ pub(crate) const REPEATED_SCHEMA: &str = "repeats the schema instead of filling 
 
 const MAX_UNKNOWN: usize = 16;
 
+/// Of a name in a map whose keys are integers.
+fn no_number(name: &str, rule: &Rule) -> String {
+    let may_be_negative = rule.numeric_keys.iter().any(|(signed, _)| *signed);
+    let wanted = if may_be_negative { "a whole number" } else { "a whole number that is not negative" };
+    format!("has the key {:?}, must be {wanted}, in digits", excerpt(name))
+}
+
 impl<'s> Checker<'s> {
     pub(super) fn object(
         &self,
@@ -42,6 +49,9 @@ impl<'s> Checker<'s> {
             match rule.member(meant.unwrap_or(name)) {
                 Some(number) => {
                     found.extend(self.apply(self.rules.at(number), value, &place.member(name), depth + 1));
+                }
+                None if rule.is_closed && !rule.numeric_keys.is_empty() => {
+                    found.push(Fault::at(place, no_number(name, rule)));
                 }
                 None if rule.is_closed && meant.is_none() => {
                     let known = rule.names().map(str::to_owned);

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::anthropic::{into_description, is_recursive};
+use crate::tree::children_mut;
 
 /// Moved into the description; reading the type checks them.
 const BOUNDS: [&str; 5] = ["pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"];
@@ -14,27 +15,14 @@ pub(super) fn subset(strict: &Value) -> Option<Value> {
     (!is_recursive(strict)).then_some(subset)
 }
 
-fn rewrite(schema: &mut Value) {
-    match schema {
-        Value::Array(list) => list.iter_mut().for_each(rewrite),
-        Value::Object(node) => {
-            // Names below `properties` and `$defs` are not keywords.
-            for (name, inner) in node.iter_mut() {
-                match inner {
-                    Value::Object(named) if matches!(&**name, "properties" | "$defs") => {
-                        named.values_mut().for_each(rewrite);
-                    }
-                    _ if matches!(&**name, "items" | "anyOf") => rewrite(inner),
-                    _ => {}
-                }
-            }
-            without_const(node);
-            only_words_and_numbers(node);
-            into_description(node, &BOUNDS);
-            alone(node);
-        }
-        _ => {}
-    }
+/// Also of schemas that are not enforced.
+pub(super) fn rewrite(schema: &mut Value) {
+    let Some(node) = schema.as_object_mut() else { return };
+    children_mut(node).for_each(|(_, inner)| rewrite(inner));
+    without_const(node);
+    only_words_and_numbers(node);
+    into_description(node, &BOUNDS);
+    alone(node);
 }
 
 fn without_const(node: &mut Map<String, Value>) {

@@ -136,7 +136,7 @@ fn wrap(root: Value) -> Value {
     })
 }
 
-fn reachable(tree: &Value, mut defs: Node) -> Node {
+pub(super) fn reachable(tree: &Value, mut defs: Node) -> Node {
     let mut used = BTreeSet::new();
     let mut open = vec![tree];
     while let Some(schema) = open.pop() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_model::{BoxFuture, Category, ToolSpec};
 use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::fault;
 
 use super::dynamic::{self, Dynamic};
 use super::invocation::Invocation;
@@ -139,12 +140,15 @@ impl<S: ?Sized> Tools<S> {
     pub(in crate::run) fn check(&self, answer: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut names = BTreeSet::new();
         let mut faults = self.faults.clone();
-        for ToolSpec { name, .. } in self.specs() {
+        for ToolSpec { name, schema, .. } in self.specs() {
             if !names.insert(name) {
                 faults.push(format!("two tools are called {name:?}; give one of them another name"));
             }
             if answer.is_some_and(|answer| answer.name() == name) {
                 faults.push(format!("a tool and the output are both called {name:?}; rename one of them"));
+            }
+            if let Some(fault) = fault(schema) {
+                faults.push(format!("no provider takes the schema of the tool {name:?}: {fault}"));
             }
             if !is_name(name) {
                 let fault = format!(

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::ResponseFormat;
+use llmnode_reader::internal::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::items::{Item, items};
-use crate::api::messages::{instructed, strict_if_possible};
+use crate::api::messages::{instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Refused;
 
@@ -135,8 +136,8 @@ fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     let format = prepared.typed().filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
         let by_schema = |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
         match format {
-            ResponseFormat::Strict => by_schema(strict_if_possible(schema)),
-            ResponseFormat::Schema => by_schema((schema.plain(), false)),
+            ResponseFormat::Strict => by_schema(strict_or(schema, Profile::Output)),
+            ResponseFormat::Schema => by_schema((sent(schema, Profile::Output), false)),
             ResponseFormat::JsonObject => Some(Format::JsonObject),
             _ => None,
         }
@@ -148,11 +149,11 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: schema.plain(),
+        parameters: sent(schema, Profile::Function),
         strict: false,
     });
     let own = prepared.function().map(|schema| {
-        let (parameters, strict) = strict_if_possible(schema);
+        let (parameters, strict) = strict_or(schema, Profile::Function);
         Tool::Function { name: schema.name(), description: "", parameters, strict }
     });
     listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()

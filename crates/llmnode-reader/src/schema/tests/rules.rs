@@ -316,3 +316,89 @@ pub(super) fn anthropic(schema: &Value) -> Vec<String> {
     members.chain(listed).chain(node.get("items")).for_each(|inner| found.extend(anthropic(inner)));
     found
 }
+
+/// What breaks the rules for a schema that is not enforced, as outputs and parameters of tools are sent. `profile`: the API.
+/// OpenAI and LM Studio refuse objects without `properties` and lists without `items`, Anthropic names, Gemini's older
+/// `parameters` empty `properties`, a missing type and references; llama.cpp reads `{}` as an object.
+#[allow(dead_code, reason = "not all tests look at what is sent")]
+pub(crate) fn sent(root: &Value, profile: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut used = std::collections::BTreeSet::new();
+    let mut open: Vec<&Value> = vec![root];
+    while let Some(schema) = open.pop() {
+        let Some(node) = schema.as_object() else {
+            faults.push(format!("a schema is an object: {schema}"));
+            continue;
+        };
+        faults.extend(faults_of(node, profile).into_iter().map(|rule| format!("{rule}: {schema}")));
+        if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+            let name = reference.strip_prefix("#/$defs/").unwrap_or_default();
+            match root["$defs"].get(name) {
+                // Without decoding the name.
+                Some(def) => open.extend(used.insert(name.to_owned()).then_some(def)),
+                None => faults.push(format!("{reference} is defined")),
+            }
+        }
+        let list = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| node.get(*key)?.as_array());
+        open.extend(list.flatten());
+        open.extend(node.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values));
+        open.extend(node.get("items"));
+        open.extend(node.get("additionalProperties").filter(|rest| !rest.is_boolean()));
+    }
+    let defined = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
+    if defined != used.len() {
+        faults.push(format!("{defined} definitions, {} used: {root}", used.len()));
+    }
+    if root["type"] != "object" {
+        faults.push(format!("the root is an object: {root}"));
+    }
+    faults
+}
+
+fn faults_of(node: &Map<String, Value>, profile: &str) -> Vec<&'static str> {
+    let is = |kind: &str| match node.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
+        one => one.is_some_and(|one| one == kind),
+    };
+    let has = |key: &str| node.contains_key(key);
+    let members = node.get("properties").and_then(Value::as_object);
+    let is_combined = has("$ref") || has("allOf");
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let is_key = |key: &String| (1..=64).contains(&key.len()) && key.bytes().all(plain);
+    let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
+    let is_member = |name: &Value| {
+        members.is_some_and(|members| name.as_str().is_some_and(|name| members.contains_key(name)))
+    };
+    let types = match node.get("type") {
+        Some(Value::Array(kinds)) => kinds.clone(),
+        one => one.cloned().into_iter().collect(),
+    };
+    let is_type = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
+    let mut rules = vec![
+        (!node.is_empty(), "no schema is empty"),
+        (types.iter().all(is_type), "types have known names"),
+        (!is("array") || has("items"), "a list has items"),
+        (!has("items") || !node["items"].is_array(), "items are one schema"),
+        (!has("prefixItems") && !has("patternProperties") && !has("definitions"), "no such keyword"),
+        (node.get("additionalProperties") != Some(&Value::Object(Map::new())), "free members are said"),
+        (is_combined || !is("object") || required.clone().all(is_member), "what is required is a member"),
+        (!node.keys().any(|key| key.starts_with("x-llmnode")), "what is for no model is left out"),
+    ];
+    match profile {
+        "OpenApi" => rules.extend([
+            (members.is_none_or(|members| !members.is_empty()), "properties are not empty"),
+            (has("type") || has("anyOf"), "a schema has a type or choices"),
+            (!has("$ref") && !has("$defs") && !has("const"), "no references"),
+            (!node.get("type").is_some_and(Value::is_array), "one type"),
+        ]),
+        _ => rules.push((is_combined || !is("object") || members.is_some(), "an object has properties")),
+    }
+    if profile == "Anthropic" {
+        rules.push((members.into_iter().flat_map(Map::keys).all(is_key), "keys are those that Anthropic takes"));
+    }
+    if profile == "Gemini" {
+        rules.push((!has("$ref") || node.keys().all(|key| key.starts_with('$')), "a reference stands alone"));
+        rules.push((!has("const") && !has("allOf") && !has("pattern"), "no such word"));
+    }
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, rule)| rule).collect()
+}

@@ -1,7 +1,6 @@
-//! A schema as the older `parameters` of a function take it: OpenAPI's words, no references. What they lack is left out, since
-//! arguments are checked when they come. <https://ai.google.dev/api/caching#Schema>
+//! A schema as the older `parameters` of a function on Gemini take it: OpenAPI's words, no references, a type everywhere. What
+//! they lack is left out or said in words, since arguments are checked when they come. <https://ai.google.dev/api/caching#Schema>
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 /// Types within types; deeper ones are free.
@@ -12,9 +11,10 @@ const TYPES: usize = 2_000;
 
 const KEPT: [&str; 5] = ["description", "minItems", "maxItems", "minimum", "maximum"];
 
-pub(super) fn parameters(schema: &RawValue) -> Value {
-    let root: Value = serde_json::from_str(schema.get()).unwrap_or_default();
-    Writer { root: &root, references: Vec::new(), depth: 0, types: 0 }.written(&root)
+/// `schema`: as the writer writes it, so that its references lead to definitions.
+pub(super) fn parameters(schema: &Value) -> Value {
+    let mut writer = Writer { root: schema, references: Vec::new(), depth: 0, types: 0 };
+    writer.written(schema)
 }
 
 struct Writer<'s> {
@@ -56,11 +56,16 @@ impl<'s> Writer<'s> {
             match (&**name, value) {
                 ("type", Value::Array(types)) => {
                     nullable |= types.iter().any(|one| one == "null");
-                    let first = types.iter().find(|one| *one != "null").cloned();
-                    own.insert(name.clone(), first.unwrap_or_else(|| json!("string")));
+                    let others: Vec<&Value> = types.iter().filter(|one| *one != "null").collect();
+                    match others[..] {
+                        [only] => drop(own.insert(name.clone(), only.clone())),
+                        [] => {}
+                        _ => return self.kinds(node, &others, nullable),
+                    }
                 }
+                ("type", kind) if kind == "null" => nullable = true,
                 ("items", Value::Object(_)) => drop(own.insert(name.clone(), self.written(value))),
-                ("properties", Value::Object(members)) => {
+                ("properties", Value::Object(members)) if !members.is_empty() => {
                     let member = |(name, member): (&String, &'s Value)| (name.clone(), self.written(member));
                     own.insert(name.clone(), Value::Object(members.iter().map(member).collect()));
                 }
@@ -72,12 +77,32 @@ impl<'s> Writer<'s> {
                     nullable |= others.len() < choices.len();
                     own.extend(one_of(others));
                 }
-                (kept, _) if matches!(kept, "type" | "required") || KEPT.contains(&kept) => {
+                ("required", Value::Array(names)) if has_members(node) && !names.is_empty() => {
+                    own.insert(name.clone(), value.clone());
+                }
+                (kept, _) if kept == "type" || KEPT.contains(&kept) => {
                     own.insert(name.clone(), value.clone());
                 }
                 _ => {}
             }
         }
+        typed(&mut own, node);
+        if nullable {
+            own.insert("nullable".to_owned(), json!(true));
+        }
+        Value::Object(own)
+    }
+
+    /// A list of types is a choice of them.
+    fn kinds(&mut self, node: &'s Map<String, Value>, kinds: &[&Value], nullable: bool) -> Value {
+        let forms = kinds.iter().map(|kind| match kind.as_str() {
+            Some("array") => match node.get("items") {
+                Some(items) => json!({"type": "array", "items": self.written(items)}),
+                None => free_list(),
+            },
+            _ => json!({"type": kind}),
+        });
+        let mut own = Map::from_iter([("anyOf".to_owned(), forms.collect())]);
         if nullable {
             own.insert("nullable".to_owned(), json!(true));
         }
@@ -85,8 +110,47 @@ impl<'s> Writer<'s> {
     }
 }
 
+fn has_members(node: &Map<String, Value>) -> bool {
+    node.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty())
+}
+
+/// Any value: the field has no word for it.
 fn free() -> Value {
-    json!({"type": "object"})
+    let mut forms = scalars();
+    forms.push(free_list());
+    json!({"anyOf": forms, "nullable": true})
+}
+
+fn free_list() -> Value {
+    json!({"type": "array", "items": {"anyOf": scalars(), "nullable": true}})
+}
+
+fn scalars() -> Vec<Value> {
+    ["string", "number", "boolean", "object"].map(|kind| json!({"type": kind})).to_vec()
+}
+
+/// Each schema needs a type, or choices.
+fn typed(own: &mut Map<String, Value>, node: &Map<String, Value>) {
+    if own.contains_key("type") || own.contains_key("anyOf") {
+        return;
+    }
+    let listed = node.get("enum").and_then(Value::as_array).cloned();
+    let listed = listed.or_else(|| node.get("const").map(|only| vec![only.clone()])).unwrap_or_default();
+    let kinds = [
+        ("string", listed.iter().all(Value::is_string)),
+        ("integer", listed.iter().all(|value| value.is_i64() || value.is_u64())),
+        ("number", listed.iter().all(Value::is_number)),
+        ("boolean", listed.iter().all(Value::is_boolean)),
+    ];
+    let kind = kinds.into_iter().find(|(_, are)| *are && !listed.is_empty());
+    let (name, form) = match (kind, free()) {
+        (Some((kind, _)), _) => ("type", json!(kind)),
+        (None, mut free) => {
+            own.insert("nullable".to_owned(), json!(true));
+            ("anyOf", free["anyOf"].take())
+        }
+    };
+    own.insert(name.to_owned(), form);
 }
 
 /// An `enum` lists texts alone.
@@ -114,7 +178,6 @@ fn described(mut schema: Value, beside: &Map<String, Value>) -> Value {
     }
     schema
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,8 +197,7 @@ mod tests {
             },
             "$defs": {"Item": {"type": "string", "enum": ["pen", "ink"], "description": "An item."}}
         });
-        let raw = serde_json::value::to_raw_value(&schema).unwrap();
-        let mut written = parameters(&raw);
+        let mut written = parameters(&schema);
         let next = written["properties"].as_object_mut().unwrap().shift_remove("next").unwrap();
         assert_eq!(next["properties"]["item"]["enum"], json!(["pen", "ink"]));
         assert_eq!(
@@ -146,7 +208,7 @@ mod tests {
                     "item": {"type": "string", "enum": ["pen", "ink"], "description": "Which one."},
                     "count": {"type": "integer", "minimum": 0, "maximum": 255, "nullable": true},
                     "kind": {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "string", "enum": ["b"]}], "nullable": true},
-                    "few": {"type": "array", "maxItems": 2, "items": {}},
+                    "few": {"type": "array", "maxItems": 2, "items": {"type": "integer"}},
                     "type": {"type": "string"}
                 }
             })
@@ -155,24 +217,23 @@ mod tests {
 
     #[test]
     fn references_within_references_end() {
-        let raw = |schema: Value| serde_json::value::to_raw_value(&schema).unwrap();
         let children: Map<String, Value> =
             (0..9).map(|child| (child.to_string(), json!({"$ref": "#/$defs/Tree"}))).collect();
         let tree =
             json!({"$ref": "#/$defs/Tree", "$defs": {"Tree": {"type": "object", "properties": children}}});
         let free: Map<String, Value> = (0..9).map(|child| (child.to_string(), free())).collect();
-        assert_eq!(parameters(&raw(tree)), json!({"type": "object", "properties": free}));
+        assert_eq!(parameters(&tree), json!({"type": "object", "properties": free}));
 
         let twice = |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}, "b": {"$ref": format!("#/$defs/{at}")}}});
         let defs: Map<String, Value> = (0..40).map(|at| (at.to_string(), twice(at + 1))).collect();
         let doubled = json!({"$ref": "#/$defs/0", "$defs": defs});
-        assert!(parameters(&raw(doubled)).to_string().len() < 200_000);
+        assert!(parameters(&doubled).to_string().len() < 200_000);
 
         // A chain must not take the stack: schemas of tools may come from others.
         let next =
             |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}}});
         let defs: Map<String, Value> = (0..1_900).map(|at| (at.to_string(), next(at + 1))).collect();
-        let chain = parameters(&raw(json!({"$ref": "#/$defs/0", "$defs": defs}))).to_string();
+        let chain = parameters(&json!({"$ref": "#/$defs/0", "$defs": defs})).to_string();
         assert!(chain.matches("properties").count() < DEPTH, "{chain}");
     }
 }

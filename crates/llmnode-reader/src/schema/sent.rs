@@ -1,0 +1,31 @@
+//! Schemas that are not enforced, each written when it is first sent.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::profile::Profile;
+use super::wire_names::WireNames;
+use super::{raw, writer};
+
+#[derive(Default)]
+pub(super) struct Sent {
+    schemas: [OnceLock<Box<RawValue>>; Profile::ALL.len()],
+    /// Anthropic alone refuses names.
+    names: OnceLock<Option<Box<WireNames>>>,
+}
+
+impl Sent {
+    pub(super) fn written(&self, profile: Profile, tree: &Value) -> &RawValue {
+        let write = || raw(&writer::written(tree, profile, self.names(profile, tree)));
+        self.schemas[profile as usize].get_or_init(write)
+    }
+
+    pub(super) fn names(&self, profile: Profile, tree: &Value) -> Option<&WireNames> {
+        if profile != Profile::Anthropic {
+            return None;
+        }
+        self.names.get_or_init(|| WireNames::of(tree, profile).map(Box::new)).as_deref()
+    }
+}
