@@ -35,6 +35,8 @@ mod library;
 mod names;
 mod nested;
 mod outcomes;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod parameters;
 mod paused;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod providers;
@@ -54,6 +56,11 @@ mod toolsets;
 mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;
+
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[allow(dead_code, reason = "what is enforced is checked with the dialects")]
+#[path = "../../crates/llmnode-reader/src/schema/tests/rules.rs"]
+mod rules;
 
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 #[path = "../support/recorded.rs"]

@@ -75,7 +75,9 @@ impl Grammar<'_> {
         let Some(members) = value.as_object() else { return false };
         let known = |name: &str| node.get("properties").and_then(|all| all.get(name));
         let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
-        let is_given = |name: &Value| known(name.as_str().unwrap()).is_none() || members.contains_key(name.as_str().unwrap());
+        let is_given = |name: &Value| {
+            known(name.as_str().unwrap()).is_none() || members.contains_key(name.as_str().unwrap())
+        };
         required.into_iter().all(is_given)
             && members.iter().all(|(name, member)| match (known(name), node.get("additionalProperties")) {
                 (Some(schema), _) => self.takes(schema, member),

@@ -30,7 +30,12 @@ fn every_shape_keeps_the_rules_of_every_profile() {
     for shape in zoo() {
         for profile in PROFILES {
             let schema = written(&shape, profile);
-            assert_eq!(rules::sent(&schema, &format!("{profile:?}")), Vec::<String>::new(), "{} as {profile:?}", shape.name);
+            assert_eq!(
+                rules::sent(&schema, &format!("{profile:?}")),
+                Vec::<String>::new(),
+                "{} as {profile:?}",
+                shape.name
+            );
         }
     }
 }
@@ -46,7 +51,8 @@ fn what_is_sent_allows_every_value_of_the_type() {
                     .unwrap_or_else(|fault| panic!("{} as {profile:?}: {fault}\n{schema}", shape.name));
             }
             let schema = written(&shape, Profile::OpenApi);
-            conforms(&answer, &nullable(&schema)).unwrap_or_else(|fault| panic!("{}: {fault}\n{schema}", shape.name));
+            conforms(&answer, &nullable(&schema))
+                .unwrap_or_else(|fault| panic!("{}: {fault}\n{schema}", shape.name));
         }
     }
 }

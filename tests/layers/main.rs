@@ -46,6 +46,7 @@ const READER: &[&str] = &[
     "repair",
     "check",
     "schema",
+    "renamer",
     "error",
     "find",
     "coerce",

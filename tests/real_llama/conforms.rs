@@ -45,7 +45,9 @@ impl Place<'_> {
             "enum" => self.holds(limit.as_array().unwrap().contains(value), fault()),
             "anyOf" => self.holds(self.matches(value, limit) > 0, fault()),
             "oneOf" => self.holds(self.matches(value, limit) == 1, fault()),
-            "properties" | "additionalProperties" | "patternProperties" => self.properties(value, keyword, limit, schema),
+            "properties" | "additionalProperties" | "patternProperties" => {
+                self.properties(value, keyword, limit, schema)
+            }
             "required" => {
                 let has = |name: &Value| value.get(name.as_str().unwrap()).is_some();
                 self.holds(!value.is_object() || limit.as_array().unwrap().iter().all(has), fault())

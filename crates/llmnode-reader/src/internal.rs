@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
 pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
-pub use crate::schema::{Profile, Uncovered, fault_of_parameters};
+pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;
+pub use crate::schema::{Profile, Uncovered, fault_of_parameters};
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
     same_letters, same_name, write_joined,

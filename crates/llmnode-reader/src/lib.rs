@@ -16,6 +16,7 @@ mod marks;
 mod read;
 mod reader;
 mod reading;
+mod renamer;
 mod repair;
 mod schema;
 mod select;

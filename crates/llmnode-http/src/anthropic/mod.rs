@@ -13,6 +13,7 @@ pub use config::AnthropicBuilder;
 use std::sync::Arc;
 
 use llmnode_model::ResponseFormat;
+use llmnode_reader::internal::Profile;
 
 use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
@@ -67,6 +68,7 @@ const MESSAGES: Wire = Wire {
     api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },
     own: &["messages", "model", "stream", "system"],
     joined: &["output_config", "tools"],
+    names: Some(Profile::Anthropic),
     formats: Formats {
         order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
         expresses: |schema| schema.anthropic().is_some(),

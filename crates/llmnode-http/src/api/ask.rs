@@ -11,6 +11,7 @@ use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 use llmnode_reader::{Flag, OutputSchema};
 
 use super::inner::Inner;
+use super::names::RenamingSink;
 use super::prepared_request::{PreparedRequest, max_tokens, temperature};
 use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
@@ -96,7 +97,13 @@ impl Inner {
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
-        self.receive(&mut response, asked, sink).await
+        let Some(renamer) = asked.answer_from_wire() else {
+            return self.receive(&mut response, asked, sink).await;
+        };
+        let mut sink = RenamingSink::new(renamer, sink);
+        let outcome = self.receive(&mut response, asked, &mut sink).await;
+        sink.end();
+        outcome
     }
 
     pub(crate) fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
@@ -141,6 +148,7 @@ impl Inner {
                 tag: self.wire.tag,
                 joined: self.wire.joined,
                 id_form: self.id_form(shape.quirks),
+                names: self.wire.names,
                 shape,
                 deadline,
                 streams,
@@ -366,6 +374,7 @@ impl Inner {
                     self.capabilities.called(asked.model);
                 }
                 flags.into_iter().for_each(|flag| sink.flag(flag));
+                asked.restore_names(&mut completion);
                 if !parts.is_empty() {
                     completion.carried = Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts)));
                 }

@@ -61,7 +61,7 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         }
         _ => Messages::Unchanged(&request.messages),
     };
-    messages.with_words(place, words, request.messages.len())
+    messages.with_words(place, words, request.messages.len()).with_wire_names(prepared)
 }
 
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
 use llmnode_model::{FinishReason, Message, Request, ResponseFormat, ToolSpec};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::without_choices;
+use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -22,6 +22,7 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) tag: &'static str,
     pub(crate) joined: &'static [&'static str],
     pub(crate) id_form: IdForm,
+    pub(crate) names: Option<Profile>,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,

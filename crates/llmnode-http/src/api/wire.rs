@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use llmnode_model::{ModelError, Request, Sink, TokenUsage};
+use llmnode_reader::internal::Profile;
 
 use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
@@ -39,6 +40,8 @@ pub(crate) struct Wire {
     pub(crate) own: &'static [&'static str],
     /// Fields that we write and `extra` may add to.
     pub(crate) joined: &'static [&'static str],
+    /// Set if it refuses names of members, so that others stand for them.
+    pub(crate) names: Option<Profile>,
     pub(crate) formats: Formats,
     pub(crate) efforts: Efforts,
     /// Set if the URL depends on the model. The flag: whether it streams.

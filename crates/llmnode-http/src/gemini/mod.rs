@@ -59,6 +59,7 @@ const GENERATE: Wire = Wire {
     api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
     own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
     joined: &["generationConfig", "tools", "toolConfig"],
+    names: None,
     formats: Formats {
         order: &[
             ResponseFormat::Tool,

@@ -111,6 +111,7 @@ impl EmbeddingsApi {
         let request = Request::new(Vec::new());
         let (deadline, shape) = (inner.service.deadline(timeout), RequestShape::default());
         let asked = PreparedRequest {
+            names: None,
             request: &request,
             model,
             tag: self.0.wire.tag,

@@ -70,6 +70,7 @@ pub(crate) const CHAT: Wire = Wire {
     api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },
     own: &["messages", "model", "stream"],
     joined: &[],
+    names: None,
     formats: response_formats::ALL,
     efforts: Efforts { off: OFF, words: EFFORTS, budgets: false, field: ("reasoning_effort", "") },
     url: None,

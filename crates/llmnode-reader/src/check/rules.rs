@@ -80,6 +80,21 @@ impl Rules {
         leaves
     }
 
+    /// All that a value of this schema may be of: itself, and what it refers to or combines.
+    pub(crate) fn forms<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
+        let mut found: Vec<&Rule> = Vec::new();
+        let mut open = vec![schema];
+        while let Some(rule) = open.pop() {
+            if found.iter().any(|known| std::ptr::eq(*known, rule)) {
+                continue;
+            }
+            found.push(rule);
+            let combined = [&rule.all_of, &rule.any_of, &rule.one_of].into_iter().flatten();
+            open.extend(combined.chain(&rule.ref_target).map(|number| self.at(*number)));
+        }
+        found
+    }
+
     pub(crate) fn tag(&self, rule: &Rule, name: &str) -> Option<&Json<'static>> {
         match self.at(rule.named(name)?.rule).values() {
             [only] => Some(only),

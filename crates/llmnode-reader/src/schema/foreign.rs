@@ -124,15 +124,24 @@ mod tests {
                 json!({"type": "object", "properties": {"n": {"type": "int"}}}),
                 "`properties.n.type` is \"int\", must be one of null, boolean, integer, number, string, array, object",
             ),
-            (json!({"type": "object", "properties": null}), "`properties` is null, must be an object of schemas"),
+            (
+                json!({"type": "object", "properties": null}),
+                "`properties` is null, must be an object of schemas",
+            ),
             (json!({"type": "object", "required": null}), "`required` is null, must be a list of names"),
             (
                 json!({"properties": {"a": {"items": {"anyOf": []}}}}),
                 "`properties.a.items.anyOf` is [], must be a list of schemas",
             ),
-            (json!({"properties": {"a": {"enum": []}}}), "`properties.a.enum` is [], must be a list of values"),
+            (
+                json!({"properties": {"a": {"enum": []}}}),
+                "`properties.a.enum` is [], must be a list of values",
+            ),
             (json!({"$defs": {"A": 3}}), "`$defs.A` is 3, must be a schema"),
-            (json!({"properties": {"a": {"items": [null]}}}), "`properties.a.items.0` is null, must be a schema"),
+            (
+                json!({"properties": {"a": {"items": [null]}}}),
+                "`properties.a.items.0` is null, must be a schema",
+            ),
         ] {
             assert_eq!(fault_of_parameters(&schema).as_deref(), Some(why), "{schema}");
         }

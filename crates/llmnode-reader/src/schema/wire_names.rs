@@ -28,7 +28,8 @@ impl WireNames {
             let is_free = |wire: &String| !found.names.contains(wire) && !names.by_wire.contains_key(wire);
             // Where a model may choose names itself, one that it would choose must not be taken for this member.
             let short = Some(readable(own)).filter(|wire| !found.has_free_names && is_free(wire));
-            let wire = short.unwrap_or_else(|| (0..).map(|salt| marked(own, salt)).find(is_free).unwrap_or_default());
+            let wire = short
+                .unwrap_or_else(|| (0..).map(|salt| marked(own, salt)).find(is_free).unwrap_or_default());
             names.by_wire.insert(wire.clone(), own.clone());
             names.by_own.insert(own.clone(), wire);
         }

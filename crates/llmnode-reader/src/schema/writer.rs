@@ -42,7 +42,8 @@ const CONDITIONS: [&str; 12] = [
     "unevaluatedItems",
 ];
 const NUMBERS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-const COUNTS: [&str; 6] = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
+const COUNTS: [&str; 6] =
+    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 
 pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>) -> Value {
     let mut writer = Writer { tree, profile, names, defs: Vec::new(), open: VecDeque::new() };
@@ -405,7 +406,10 @@ fn types(value: &Value) -> Option<Value> {
 
 /// llama.cpp reads the bounds of integers as 64 bits with a sign.
 fn is_readable(bound: &Value, node: &Node) -> bool {
-    bound.is_number() && (bound.is_i64() || !has_type(node, "integer") || bound.as_f64().is_some_and(|bound| bound.abs() < 9e18))
+    bound.is_number()
+        && (bound.is_i64()
+            || !has_type(node, "integer")
+            || bound.as_f64().is_some_and(|bound| bound.abs() < 9e18))
 }
 
 /// What says nothing, or is for no model.

@@ -394,7 +394,10 @@ fn faults_of(node: &Map<String, Value>, profile: &str) -> Vec<&'static str> {
         _ => rules.push((is_combined || !is("object") || members.is_some(), "an object has properties")),
     }
     if profile == "Anthropic" {
-        rules.push((members.into_iter().flat_map(Map::keys).all(is_key), "keys are those that Anthropic takes"));
+        rules.push((
+            members.into_iter().flat_map(Map::keys).all(is_key),
+            "keys are those that Anthropic takes",
+        ));
     }
     if profile == "Gemini" {
         rules.push((!has("$ref") || node.keys().all(|key| key.starts_with('$')), "a reference stands alone"));

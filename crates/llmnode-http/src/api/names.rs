@@ -1,0 +1,152 @@
+//! Names of members that an API refuses: others stand for them in all that is sent, and are changed back in all that comes.
+//!
+//! The node, its records and its journal know the type's names alone. Out go schemas with the names of the wire (by the
+//! writer of schemas), and the arguments and answers of earlier turns; in come arguments, answers, and the pieces of a stream.
+
+use std::borrow::Cow;
+
+use llmnode_model::{Completion, Delta, Message, ResponseFormat, Role, Sink, TokenUsage, ToolCall};
+use llmnode_reader::Flag;
+use llmnode_reader::internal::{Names, Renamer};
+
+use super::messages::Messages;
+use super::prepared_request::PreparedRequest;
+
+impl PreparedRequest<'_> {
+    /// Of the answer, if its names differ. A form in the prompt has the type's names.
+    pub(crate) fn answer_from_wire(&self) -> Option<Renamer<'_>> {
+        self.answer(Names::OfType)
+    }
+
+    fn answer(&self, to: Names) -> Option<Renamer<'_>> {
+        let (format, schema) = self.typed()?;
+        match format {
+            ResponseFormat::JsonObject | ResponseFormat::Prompt => None,
+            _ => Renamer::new(schema, self.names?, to),
+        }
+    }
+
+    fn arguments(&self, tool: &str, to: Names) -> Option<Renamer<'_>> {
+        // Also a tool that this turn does not offer: it may have been called before.
+        let spec = self.request.tools.iter().find(|spec| spec.name == tool)?;
+        Renamer::new(self.allowed(&spec.schema), self.names?, to)
+    }
+
+    /// Gives calls and answer the names of their types.
+    pub(crate) fn restore_names(&self, completion: &mut Completion) {
+        if self.names.is_none() {
+            return;
+        }
+        for call in &mut completion.calls {
+            if let Some(renamer) = self.arguments(&call.name, Names::OfType) {
+                call.arguments = renamer.whole(&call.arguments);
+            }
+        }
+        if let Some(renamer) = self.answer_from_wire() {
+            completion.text = renamer.whole(&completion.text);
+        }
+    }
+
+    fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
+        let renames = |call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some();
+        let answer = Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
+        let answer = answer.and_then(|()| self.answer(Names::OfWire));
+        if answer.is_none() && !message.calls().iter().any(renames) {
+            return message;
+        }
+        let calls: Vec<ToolCall> = message.calls().iter().map(|call| self.call_on_the_wire(call)).collect();
+        let content = match answer {
+            Some(renamer) => renamer.whole(&message.content),
+            None => message.content.clone(),
+        };
+        let carried = message.carried().cloned();
+        Cow::Owned(Message::new(message.role, content).calling(calls).carrying(carried))
+    }
+
+    fn call_on_the_wire(&self, call: &ToolCall) -> ToolCall {
+        let mut call = call.clone();
+        if let Some(renamer) = self.arguments(&call.name, Names::OfWire) {
+            call.arguments = renamer.whole(&call.arguments);
+        }
+        call
+    }
+}
+
+impl<'a> Messages<'a> {
+    /// Earlier arguments and answers have the names that the schemas of this request have.
+    pub(super) fn with_wire_names(self, prepared: &PreparedRequest<'_>) -> Self {
+        let Some(profile) = prepared.names else { return self };
+        let output = prepared.request.output.as_deref();
+        let mut schemas = prepared.request.tools.iter().map(|tool| &*tool.schema).chain(output);
+        if schemas.all(|schema| Renamer::new(schema, profile, Names::OfWire).is_none()) {
+            return self;
+        }
+        let messages: Vec<Cow<'a, Message>> = match self {
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => all,
+        };
+        Messages::Rewritten(messages.into_iter().map(|message| prepared.on_the_wire(message)).collect())
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+}
+
+/// Passes on what it gets, the answer with the names of its type.
+pub(crate) struct RenamingSink<'s> {
+    renamer: Renamer<'s>,
+    inner: &'s mut dyn Sink,
+}
+
+impl<'s> RenamingSink<'s> {
+    pub(crate) fn new(renamer: Renamer<'s>, inner: &'s mut dyn Sink) -> Self {
+        RenamingSink { renamer, inner }
+    }
+
+    /// A name that never ended.
+    pub(crate) fn end(mut self) {
+        let rest = self.renamer.end();
+        if !rest.is_empty() {
+            self.inner.delta(Delta::Text(&rest));
+        }
+    }
+}
+
+impl Sink for RenamingSink<'_> {
+    fn request_id(&mut self, id: &str) {
+        self.inner.request_id(id);
+    }
+
+    fn usage(&mut self, usage: TokenUsage) {
+        self.inner.usage(usage);
+    }
+
+    fn response_format(&mut self, response_format: ResponseFormat) {
+        self.inner.response_format(response_format);
+    }
+
+    fn refused(&mut self, part: &str) {
+        self.inner.refused(part);
+    }
+
+    fn unsent(&mut self) {
+        self.inner.unsent();
+    }
+
+    fn flag(&mut self, flag: Flag) {
+        self.inner.flag(flag);
+    }
+
+    fn listens(&self) -> bool {
+        self.inner.listens()
+    }
+
+    fn delta(&mut self, delta: Delta<'_>) {
+        let Delta::Text(piece) = delta else { return self.inner.delta(delta) };
+        let renamed = self.renamer.piece(piece);
+        if !renamed.is_empty() {
+            self.inner.delta(Delta::Text(&renamed));
+        }
+    }
+}
