@@ -326,7 +326,8 @@ impl<'t> Selector<'_, 't> {
             }]);
         }
         let observed = Observed::default();
-        self.slot.fill(json, &observed).map_err(|error| vec![serde_error::violation(json, &error)])?;
+        let told = |error| vec![serde_error::violation(json, &error, self.target.rules())];
+        self.slot.fill(json, &observed).map_err(told)?;
         if observed.rounded.get() {
             return Err(vec![Violation::new("", "has a whole number that its type cannot hold exactly")]);
         }

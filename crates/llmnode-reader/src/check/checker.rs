@@ -3,7 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::fault::{count_fault, unlisted};
+use super::describe::describe;
+use super::fault::{length_fault, unlisted};
 use super::number::number_faults;
 use super::{Fault, Location, Rule, Rules, Severity, into_violations, number};
 use crate::decimal::Decimal;
@@ -144,8 +145,7 @@ impl<'s> Checker<'s> {
             }
             Json::String(text) => {
                 if !rule.bounds.is_empty() {
-                    let length = text.chars().count() as u64;
-                    found.extend(count_fault(rule, ["minLength", "maxLength"], length, "character", place));
+                    found.extend(length_fault(rule, text, place));
                 }
                 found.extend(Fault::format(rule, text, place));
             }
@@ -215,7 +215,11 @@ impl<'s> Checker<'s> {
             }
         }
         if rule.not.iter().any(|number| apply(number).is_empty()) {
-            found.push(Fault::at(place, "matches a form that is not allowed"));
+            let message = match value {
+                Json::Array(_) | Json::Object(_) => "matches a form that is not allowed".to_owned(),
+                value => format!("is {}, which is not allowed", describe(value)),
+            };
+            found.push(Fault::at(place, message));
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::rules::{Property, Rule, Rules};
-use super::text_format::TextFormat;
+use super::text_format::{TextFormat, format_in_words, pattern_in_words};
 use crate::json::Json;
 use crate::tree::{Node, is_annotation, percent_decoded};
 
@@ -87,7 +87,11 @@ impl<'v> Compiler<'v> {
                 }
                 "prefixItems" => rule.prefix = self.numbers(value),
                 "items" => rule.items = Some(self.number(value)),
-                "format" => rule.format = value.as_str().and_then(TextFormat::named),
+                "format" => {
+                    rule.format = value.as_str().and_then(TextFormat::named);
+                    rule.format_in_words = value.as_str().and_then(format_in_words);
+                }
+                "pattern" => rule.pattern_in_words = value.as_str().and_then(pattern_in_words),
                 "uniqueItems" => rule.is_set = *value == Value::Bool(true),
                 _ if value.is_number() => rule.bounds.push((keyword.clone(), value.to_string())),
                 _ => {}

@@ -27,12 +27,15 @@ pub(super) fn expected(rule: &Rule) -> String {
         return join_some(rule.values().iter().map(Json::to_string), " or ");
     }
     match rule.types() {
-        [] if rule.has_properties => of_type(rule, "object"),
+        [] if rule.has_properties || !rule.required.is_empty() => of_type(rule, "object"),
         kinds => kinds.iter().map(|kind| of_type(rule, kind)).collect::<Vec<_>>().join(" or "),
     }
 }
 
 fn of_type(rule: &Rule, kind: &str) -> String {
+    if let (true, Some(words)) = (kind == "string", rule.format_in_words) {
+        return words.to_owned();
+    }
     let more = match kind {
         "integer" | "number" => range(rule),
         "string" => lengths(rule, "minLength", "maxLength", "character"),

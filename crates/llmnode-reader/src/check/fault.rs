@@ -62,7 +62,7 @@ impl Fault {
     /// Types of dates and ids refuse such texts too, but say less.
     pub(super) fn format(rule: &Rule, text: &str, place: &Location<'_>) -> Option<Self> {
         let format = rule.format.filter(|format| !format.is_of(text))?;
-        let message = format!("is {:?}, must be {}", excerpt(text), format.example());
+        let message = format!("is {:?}, must be {}", excerpt(text), format.words());
         Some(Fault::bound(place, message))
     }
 
@@ -184,4 +184,14 @@ pub(super) fn count_fault(
         _ => return None,
     };
     Some(Fault::bound(place, format!("has {}, must have {words}", plural(count, what))))
+}
+
+pub(super) fn length_fault(rule: &Rule, text: &str, place: &Location<'_>) -> Option<Fault> {
+    const LENGTHS: [&str; 2] = ["minLength", "maxLength"];
+    let fault = count_fault(rule, LENGTHS, text.chars().count() as u64, "character", place)?;
+    let is_character = LENGTHS.iter().all(|keyword| rule.count(keyword) == Some(1));
+    Some(match is_character {
+        true => Fault::bound(place, format!("is {:?}, must be one character", excerpt(text))),
+        false => fault,
+    })
 }

@@ -27,6 +27,10 @@ pub(crate) struct Rule {
     pub(super) not: Option<usize>,
     pub(super) bounds: Vec<(String, String)>,
     pub(super) format: Option<TextFormat>,
+    /// What its texts are, if the format says it.
+    pub(super) format_in_words: Option<&'static str>,
+    /// The same of a pattern.
+    pub(super) pattern_in_words: Option<&'static str>,
     pub(super) has_properties: bool,
     pub(super) named: Vec<Property>,
     pub(super) property_index: BTreeMap<String, usize>,
@@ -168,6 +172,10 @@ impl Rule {
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
         let listed = self.values().iter().filter(|_| self.types().is_empty()).map(|value| value.kind());
         self.types().iter().map(String::as_str).chain(listed)
+    }
+
+    pub(crate) fn text_in_words(&self) -> Option<&'static str> {
+        self.format_in_words.or(self.pattern_in_words)
     }
 
     pub(super) fn bound(&self, keyword: &str) -> Option<&str> {

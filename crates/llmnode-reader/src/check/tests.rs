@@ -10,6 +10,40 @@ fn violations_of(schema: &Value, value: &Value) -> Vec<String> {
         .collect()
 }
 
+/// What each form lacks, where several are equally close.
+#[test]
+fn a_value_of_no_form_is_told_what_each_lacks() {
+    let of = |required: &[&str]| {
+        let member = |name: &&str| ((*name).to_owned(), json!({"type": "integer", "maximum": 9}));
+        let members: serde_json::Map<_, _> = required.iter().map(member).collect();
+        json!({"type": "object", "properties": members, "required": required})
+    };
+    let forms = json!({"properties": {"of": {"anyOf": [of(&["kind", "path"]), of(&["kind", "url"])]}}});
+    assert_eq!(
+        violations_of(&forms, &json!({"of": {"kind": 1}})),
+        [
+            "of: matches none of the allowed forms: object with `kind`, `path` (missing property `path`); or object with `kind`, \
+          `url` (missing property `url`)"
+        ]
+    );
+    assert_eq!(
+        violations_of(&forms, &json!({"of": {"kind": 10}})),
+        [
+            "of: matches none of the allowed forms: object with `kind`, `path` (missing property `path`, kind is 10, must be at \
+          most 9); or object with `kind`, `url` (missing property `url`, kind is 10, must be at most 9)"
+        ]
+    );
+    // As servers write that one of two members is needed.
+    let either = json!({"type": "object", "anyOf": [{"required": ["path"]}, {"required": ["url"]}]});
+    assert_eq!(
+        violations_of(&either, &json!({"x": 1})),
+        ["matches none of the allowed forms: object with `path`; or object with `url`"]
+    );
+    let many: Vec<Value> = (0..40).map(|at| of(&["kind", &format!("member_{at}")])).collect();
+    let told = violations_of(&json!({"anyOf": many}), &json!({"kind": 1}));
+    assert!(told.len() == 1 && told[0].len() < 900 && told[0].ends_with('…'), "{told:?}");
+}
+
 #[test]
 fn every_keyword_accepts_and_rejects() {
     for (schema, good, bad, message) in [
@@ -82,7 +116,7 @@ fn every_keyword_accepts_and_rejects() {
             json!(2),
             "matches 2 forms and must match only one",
         ),
-        (json!({"not": {"type": "null"}}), json!(1), json!(null), "matches a form that is not allowed"),
+        (json!({"not": {"type": "null"}}), json!(1), json!(null), "is null, which is not allowed"),
         (
             json!({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "null"}}}),
             json!(null),

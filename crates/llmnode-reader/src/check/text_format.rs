@@ -28,16 +28,39 @@ impl TextFormat {
         }
     }
 
-    pub(super) fn example(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
-            TextFormat::Date => "a date such as \"2024-12-31\"",
+            TextFormat::Date => "a date that exists, as YYYY-MM-DD",
             TextFormat::DateTime => {
-                "a time such as \"2024-12-31T23:59:00Z\" or \"2024-12-31T23:59:00+02:00\""
+                "a date and time with its offset, as YYYY-MM-DDThh:mm:ss and then Z, +hh:mm or -hh:mm"
             }
-            TextFormat::PartialDateTime => "a time without an offset, such as \"2024-12-31T23:59:00\"",
-            TextFormat::Uuid => "a UUID such as \"67e55044-10b1-426f-9247-bb680e5fe0c8\"",
+            TextFormat::PartialDateTime => "a date and time as YYYY-MM-DDThh:mm:ss without an offset",
+            TextFormat::Uuid => "a UUID of 8-4-4-4-12 hex digits",
         }
     }
+}
+
+/// What a text of this format is, in words: a model copies an example, and it is taken. `None`: the name says it.
+pub(crate) fn format_in_words(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "partial-time" => "a time of day as hh:mm:ss, with hours below 24 and without an offset",
+        "zoned-date-time" => {
+            "a date and time with offset and time zone, as YYYY-MM-DDThh:mm:ss+hh:mm[Area/City]"
+        }
+        "duration" => "a duration in ISO's form PnDTnHnMnS, with a number for each n",
+        "uri" => "an absolute URL, with its scheme and host",
+        "ip" => "an IP address: four numbers with dots between them, or groups of hex digits with colons",
+        "ipv4" => "an IPv4 address: four numbers with dots between them",
+        "ipv6" => "an IPv6 address: groups of hex digits with colons between them",
+        "email" => "an email address",
+        format => return TextFormat::named(format).map(TextFormat::words),
+    })
+}
+
+/// The pattern that schemars writes for numbers of any length.
+pub(crate) fn pattern_in_words(pattern: &str) -> Option<&'static str> {
+    (pattern == r"^-?\d+(\.\d+)?([eE]\d+)?$")
+        .then_some("a decimal number in digits, with a point before its fraction")
 }
 
 /// Only digits: `parse` would accept a sign.
@@ -171,8 +194,8 @@ mod tests {
             for text in bad {
                 assert!(!format.is_of(text), "{format:?} {text:?}");
             }
-            let example = format.example().split('"').nth(1).unwrap();
-            assert!(format.is_of(example), "{example}");
+            let told = format.words();
+            assert!(!told.split([' ', ',']).any(|word| format.is_of(word)), "{told}");
         }
         assert_eq!(TextFormat::named("email"), None);
     }

@@ -5,6 +5,11 @@ use super::describe::{describe, display_value, excerpt, expected, join_some};
 use super::variant::Variants;
 use super::{Fault, Location, Rule, Rules, Severity};
 use crate::json::{Json, Members};
+use crate::text::one_line;
+
+/// What is said of one form: its first faults, each on a line of its own in a longer report.
+const MOST_LACKS: usize = 2;
+const MOST_OF_ONE: usize = 90;
 
 impl<'s> Checker<'s> {
     pub(super) fn union(
@@ -120,7 +125,8 @@ impl<'s> Checker<'s> {
             }
             let has_property = |rule: &&Rule| members.iter().any(|(name, _)| rule.member(name).is_some());
             if of_its_kind.len() > 1 && !of_its_kind.iter().any(has_property) {
-                return vec![Fault::none_of(&of_its_kind, place)];
+                let forms = of_its_kind.iter().map(|rule| expected(rule));
+                return vec![Fault::none_of(forms, place)];
             }
         }
         self.nearest(forms, outcomes, value, place)
@@ -146,11 +152,30 @@ impl<'s> Checker<'s> {
             .collect();
         let nearest = ranked.iter().map(|(distance, length, ..)| (*distance, *length)).min();
         ranked.retain(|(distance, length, ..)| Some((*distance, *length)) == nearest);
-        let leaves: Vec<_> = ranked.iter().flat_map(|(_, _, form, _)| self.rules.leaves(form)).collect();
-        if leaves.len() > 1 && ranked.len() > 1 {
-            return vec![Fault::none_of(&leaves, place)];
+        if let [(.., form, _), _, ..] = &ranked[..]
+            && !self.rules.leaves(form).is_empty()
+        {
+            let forms = ranked.iter().map(|(.., form, outcome)| self.lacking(form, outcome, place));
+            return vec![Fault::none_of(forms, place)];
         }
         ranked.into_iter().next().map(|(.., outcome)| outcome).unwrap_or_default()
+    }
+
+    /// A form, and what the value lacks of it.
+    fn lacking(&self, form: &'s Rule, faults: &[Fault], place: &Location<'_>) -> String {
+        let name = one_of(&self.rules.leaves(form), " or ");
+        let place = place.path();
+        let mut lacks = Vec::new();
+        for Fault { violation, .. } in faults.iter().take(MOST_LACKS) {
+            let inner = violation.path.strip_prefix(place.as_str()).unwrap_or(&violation.path);
+            let inner = inner.trim_start_matches('.');
+            let told = one_line(&violation.message, MOST_OF_ONE);
+            lacks.push(if inner.is_empty() { told } else { format!("{inner} {told}") });
+        }
+        if faults.len() > MOST_LACKS {
+            lacks.push("…".to_owned());
+        }
+        format!("{name} ({})", lacks.join(", "))
     }
 
     /// Lower is closer. Each unknown member counts one; a wrong tag or type outweighs them all.
@@ -175,14 +200,18 @@ impl<'s> Checker<'s> {
 }
 
 impl Fault {
-    fn none_of(leaves: &[&Rule], place: &Location<'_>) -> Fault {
-        Fault::at(place, format!("matches none of the allowed forms: {}", one_of(leaves, "; or ")))
+    fn none_of(forms: impl Iterator<Item = String>, place: &Location<'_>) -> Fault {
+        Fault::at(place, format!("matches none of the allowed forms: {}", each_once(forms, "; or ")))
     }
 }
 
 fn one_of(leaves: &[&Rule], between: &str) -> String {
+    each_once(leaves.iter().map(|rule| expected(rule)), between)
+}
+
+fn each_once(all: impl Iterator<Item = String>, between: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
-    for form in leaves.iter().map(|rule| expected(rule)) {
+    for form in all {
         if !forms.contains(&form) {
             forms.push(form);
         }
