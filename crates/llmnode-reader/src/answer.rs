@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value;
 
-use crate::check::{CheckMode, Rules, violations};
+use crate::check::{CheckMode, Rules, rounded, violations};
 use crate::flag::Note;
 use crate::json::Json;
 use crate::read::{self, Outcome};
@@ -113,6 +113,13 @@ pub(crate) fn read_by_schema(
     extra_check: &dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
 ) -> ReadResult<Value> {
     let mut value = None::<Value>;
+    // No schema says that a `Value` holds no more than 64 bits.
+    let extra_check = |value: &Json<'_>, wrapped: bool| {
+        let mut found = extra_check(value, wrapped);
+        found.extend(rounded(value, wrapped));
+        found
+    };
+    let extra_check = &extra_check;
     let target = Target { mode: CheckMode::Schema, extra_check, ..reader.target(Some(schema)) };
     read::read(answer, &target, &mut value).map(Answer::of)?.with(value)
 }

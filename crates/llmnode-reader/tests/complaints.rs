@@ -173,3 +173,21 @@ fn keys_of_maps_are_named() {
     }
     assert!(takes::<BTreeMap<u32, String>>("{\"1\": \"a\"}"));
 }
+
+/// Arguments by a schema that is known at run time only are a `Value`.
+#[test]
+fn a_whole_number_that_a_value_does_not_hold_is_refused() {
+    let id = serde_json::json!({"type": "object", "properties": {"id": {"type": "integer"}, "free": {}}});
+    let schema = OutputSchema::from_value("find", id);
+    let read = |text: &str| Reader::new().conforming(text, &schema);
+    let kept = read(r#"{"id": 18446744073709551615, "free": [-9223372036854775808]}"#).unwrap().value;
+    assert_eq!(kept.to_string(), r#"{"id":18446744073709551615,"free":[-9223372036854775808]}"#);
+    for (text, place) in [
+        (r#"{"id": 18446744073709551617}"#, "id: is 18446744073709551617, "),
+        (r#"{"free": [18446744073709551617]}"#, "free[0]: is 18446744073709551617, "),
+    ] {
+        let error = read(text).err().map(|error| error.violations()[0].to_string());
+        let told = format!("{place}which cannot be held exactly; put it in quotes");
+        assert_eq!(error, Some(told), "{text}");
+    }
+}

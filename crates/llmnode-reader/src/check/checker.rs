@@ -22,6 +22,12 @@ pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<
     into_violations(faults(rules, rules.own(), CheckMode::Schema, value, wrapped))
 }
 
+/// Whole numbers that a `Value` does not hold exactly.
+pub(crate) fn rounded(value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    let any = Rules::any();
+    into_violations(faults(any, any.own(), CheckMode::Type, value, wrapped))
+}
+
 /// `wrapped`: paths begin with the wrapper's member.
 pub(crate) fn faults(
     rules: &Rules,

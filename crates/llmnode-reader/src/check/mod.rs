@@ -20,7 +20,7 @@ mod union;
 mod variant;
 
 pub(super) use self::bounds::any as states_bounds;
-pub(crate) use self::checker::{CheckMode, Checker, faults, violations};
+pub(crate) use self::checker::{CheckMode, Checker, faults, rounded, violations};
 pub use self::compile::target;
 pub(super) use self::expected::expected_answer;
 pub(super) use self::fault::{Fault, Severity, into_violations};

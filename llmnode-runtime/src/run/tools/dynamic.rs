@@ -86,10 +86,9 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     }
     let parser = match &tool.body {
         Body::Function(parser) => &**parser,
-        Body::ToolFn(_, calls) => {
-            // Parsed before, so this cannot fail.
-            let arguments =
-                serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
+        Body::ToolFn(parser, calls) => {
+            // Read before, so this cannot fail.
+            let arguments = parser.value(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
             return permit.applied_to(match calls(&cx.on(&()), arguments).await {
                 Ok((reply, call)) => Outcome::done(reply, call),
                 Err(error) => Outcome::of_error(error, None),
