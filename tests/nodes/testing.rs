@@ -277,6 +277,27 @@ async fn a_busy_server_is_asked_again() {
 }
 
 #[tokio::test]
+async fn what_the_provider_refuses_is_left_out() {
+    use llmnode::stub_server::{LoggedRequest, Provider, StubReply, StubServer};
+
+    let server = StubServer::builder()
+        .as_provider(Provider::OpenAi)
+        .script([StubReply::text(r#"{"item": "key"}"#)])
+        .start()
+        .await
+        .unwrap();
+    let model = OpenAi::builder().base_url(server.base_url()).model("gpt-5.6-luna").build().unwrap();
+    let run = Run::new(model).with_state(world());
+    assert_eq!(run.call(&node()).await.unwrap(), choice("key"));
+
+    // The model thinks, and takes no temperature then: it is asked again without it.
+    let requests = server.requests();
+    let refused: Vec<_> = requests.iter().filter_map(LoggedRequest::refused_by).collect();
+    assert_eq!(refused, ["openai.temperature-while-thinking"]);
+    assert!(requests[1].json().unwrap().get("temperature").is_none());
+}
+
+#[tokio::test]
 async fn no_test_asks_a_real_model() {
     forbid_requests();
     let model =

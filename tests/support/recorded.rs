@@ -1,4 +1,5 @@
-//! A server that gives recorded answers, in order, and keeps what it was asked.
+//! A server that gives recorded answers, in order, and keeps what it was asked. A request that every server of its API would
+//! refuse fails the test, with the name of the rule.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,9 +29,24 @@ pub(crate) struct Asked {
     pub(crate) body: serde_json::Value,
 }
 
+impl Asked {
+    /// Why a server of the API would refuse it, if one would.
+    fn refusal(&self) -> Option<String> {
+        let path = self.head.split(' ').nth(1).unwrap_or_default();
+        llmnode::stub_server::refusal(None, path, &self.body).map(|refusal| refusal.to_string())
+    }
+}
+
 pub(crate) struct Recorded {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        let refused: Vec<String> = self.asked().iter().filter_map(Asked::refusal).collect();
+        assert!(refused.is_empty() || std::thread::panicking(), "{}", refused.join("\n"));
+    }
 }
 
 impl Recorded {

@@ -372,7 +372,8 @@ impl StubReply {
 
 /// What a provider answers to a request that it refuses.
 pub(super) fn refused(refusal: &Refusal) -> StubReply {
-    let mut reply = StubReply::raw(refusal.status, refusal.body.to_string());
+    let mut reply =
+        StubReply::raw(refusal.status, refusal.body.to_string()).header("x-refused-by", refusal.rule);
     reply.refused_by = Some(refusal.rule);
     reply
 }

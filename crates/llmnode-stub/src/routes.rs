@@ -15,16 +15,6 @@ use super::wire::models;
 /// A reply may be a function that returns another one.
 const MAX_NESTED_RESPONDERS: usize = 16;
 
-/// Rules for all servers that requests of llmnode still break, until its writer of schemas is done.
-const NOT_YET: &[&str] = &[
-    "all.tool-object-without-properties",
-    "all.inner-object-without-properties",
-    "all.array-without-items",
-    "all.responses-tool-object-without-properties",
-    "all.responses-inner-object-without-properties",
-    "all.responses-array-without-items",
-];
-
 /// Of models that think before each answer, where the script has no thoughts.
 const THOUGHT: &str = "The stub thinks.";
 
@@ -105,10 +95,12 @@ impl Shared {
         };
         let model = request.model().unwrap_or_default();
         let missing = self.provider.and_then(|own| rules::no_such_path(own, api, request.path()));
-        let refusal = missing
-            .or_else(|| rules::refused(self.provider, api, model, body, Some(request.logged_headers())))?;
-        let applies = self.provider.is_some() || !NOT_YET.contains(&refusal.rule);
-        applies.then(|| refused(&refusal))
+        let headers = Some(request.logged_headers());
+        let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, headers));
+        if refusal.is_none() {
+            rules::keep(api, body);
+        }
+        refusal.as_ref().map(refused)
     }
 
     fn completion(&self, api: Api, request: &LoggedRequest) -> StubReply {

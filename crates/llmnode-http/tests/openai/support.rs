@@ -111,6 +111,15 @@ impl<S: ?Sized + Sync, T: LlmOutput> LlmNode<S> for Ask<T> {
     }
 }
 
+/// Why every server of its API would refuse this request, as an answer that no test expects.
+fn refused(request: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(request);
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let path = head.split(' ').nth(1)?;
+    let refusal = llmnode_stub::refusal(None, path, &serde_json::from_str(body).ok()?)?;
+    Some(format!("HTTP/1.1 418 {}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", refusal.rule))
+}
+
 /// A server that reads each connection's request, and then does with the connection what `act` does; its base URL.
 pub(crate) async fn raw_server<F>(act: impl Fn(TcpStream) -> F + Send + 'static) -> String
 where
@@ -121,7 +130,11 @@ where
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 64 * 1024];
-            let _ = stream.read(&mut request).await;
+            let count = stream.read(&mut request).await.unwrap_or(0);
+            if let Some(refusal) = refused(&request[..count]) {
+                let _ = stream.write_all(refusal.as_bytes()).await;
+                continue;
+            }
             tokio::spawn(act(stream));
         }
     });

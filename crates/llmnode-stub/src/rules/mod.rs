@@ -20,6 +20,7 @@
 
 mod condition;
 mod data;
+mod kept;
 mod pointer;
 mod provider;
 mod refusal;
@@ -32,4 +33,5 @@ mod tests;
 pub use provider::Provider;
 pub use refusal::{Refusal, refusal};
 
+pub(super) use kept::keep;
 pub(super) use refusal::{no_such_path, refused, thinks};
