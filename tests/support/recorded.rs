@@ -1,5 +1,5 @@
 //! A server that gives recorded answers, in order, and keeps what it was asked. A request that every server of its API would
-//! refuse fails the test, with the name of the rule.
+//! refuse, and this one answers, fails the test with the name of the rule.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,11 +40,13 @@ impl Asked {
 pub(crate) struct Recorded {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    /// What was answered although every server of the API would refuse it.
+    refused: Arc<Mutex<Vec<String>>>,
 }
 
 impl Drop for Recorded {
     fn drop(&mut self) {
-        let refused: Vec<String> = self.asked().iter().filter_map(Asked::refusal).collect();
+        let refused = self.refused.lock().unwrap();
         assert!(refused.is_empty() || std::thread::panicking(), "{}", refused.join("\n"));
     }
 }
@@ -62,6 +64,8 @@ impl Recorded {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&asked);
+        let refused = Arc::new(Mutex::new(Vec::new()));
+        let wrong = Arc::clone(&refused);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut read = Vec::new();
@@ -80,6 +84,7 @@ impl Recorded {
                     assert!(count > 0, "not JSON: {body}");
                 };
                 let (status, kind, body) = answer(&request);
+                wrong.lock().unwrap().extend(request.refusal().filter(|_| status < 300));
                 kept.lock().unwrap().push(request);
                 let head = format!(
                     "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
@@ -88,7 +93,7 @@ impl Recorded {
                 let _ = stream.write_all((head + &body).as_bytes()).await;
             }
         });
-        Recorded { url, asked }
+        Recorded { url, asked, refused }
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::api::Api;
 use super::model_answer::list;
 
-const MARK: &str = "stub-thought-";
+/// With the digest, a text in base64.
+const MARK: &str = "stubThought/";
 
 /// The signature of an answer to this request.
 pub(super) fn signature(api: Api, model: &str, body: &Value) -> String {

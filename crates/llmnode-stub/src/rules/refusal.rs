@@ -72,7 +72,7 @@ pub fn refusal(provider: impl Into<Option<Provider>>, path: &str, body: &Value) 
 }
 
 /// Rules for all servers that requests of llmnode still break, until its one writer of schemas is there.
-const NOT_YET: &[&str] = &[
+pub(super) const NOT_YET: &[&str] = &[
     "all.tool-object-without-properties",
     "all.inner-object-without-properties",
     "all.array-without-items",

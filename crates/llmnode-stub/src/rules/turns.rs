@@ -49,13 +49,14 @@ pub(super) fn fault(name: &str, api: Api, body: &Value) -> Option<Pointer> {
         "last_calls_without_thoughts" => last_calls_without_thoughts(body),
         "call_without_signature" => call_without_signature(body),
         "more_than_four_marks" => more_than_four_marks(body),
+        "longer_cache_behind_shorter" => longer_cache_behind_shorter(body),
         _ => None,
     }
 }
 
 /// The names above, for the test of the rules' vocabulary.
 #[cfg(test)]
-pub(super) const FAULTS: [&str; 15] = [
+pub(super) const FAULTS: [&str; 16] = [
     "result_without_call",
     "call_without_result",
     "results_are_late",
@@ -71,6 +72,7 @@ pub(super) const FAULTS: [&str; 15] = [
     "last_calls_without_thoughts",
     "call_without_signature",
     "more_than_four_marks",
+    "longer_cache_behind_shorter",
 ];
 
 /// Responses looks for a call anywhere before its result; the others right before it.
@@ -199,6 +201,28 @@ fn call_without_signature(body: &Value) -> Option<Pointer> {
 /// Of Messages.
 fn more_than_four_marks(body: &Value) -> Option<Pointer> {
     (marks(body) > 4).then(Pointer::default)
+}
+
+/// Of Messages: tools, the system's text and the messages are one sequence.
+fn longer_cache_behind_shorter(body: &Value) -> Option<Pointer> {
+    let mut lifetimes = Vec::new();
+    for part in ["tools", "system", "messages"] {
+        collect_lifetimes(&body[part], &mut lifetimes);
+    }
+    let first_short = lifetimes.iter().position(|long| !long)?;
+    lifetimes[first_short..].contains(&true).then(Pointer::default)
+}
+
+/// Of each mark: whether it is for an hour.
+fn collect_lifetimes(value: &Value, found: &mut Vec<bool>) {
+    match value {
+        Value::Object(members) => {
+            members.values().for_each(|member| collect_lifetimes(member, found));
+            found.extend(members.get("cache_control").map(|mark| mark["ttl"] == "1h"));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_lifetimes(item, found)),
+        _ => {}
+    }
 }
 
 fn marks(value: &Value) -> usize {
