@@ -139,8 +139,20 @@ const CLI: &[&str] = &[
     "serve",
 ];
 const CASSETTE: &[&str] = &["diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
-const MCP: &[&str] =
-    &["clean", "reply", "secret", "tool_list", "process", "events", "http_client", "connection", "server"];
+const MCP: &[&str] = &[
+    "clean",
+    "failure",
+    "message",
+    "schema",
+    "reply",
+    "secret",
+    "tool_list",
+    "process",
+    "events",
+    "http_client",
+    "connection",
+    "server",
+];
 const PAGE: &[&str] = &[
     "document",
     "texts",

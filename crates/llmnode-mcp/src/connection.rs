@@ -1,33 +1,40 @@
 //! A connection to a server, which is made again when it was lost.
+//!
+//! A server is first asked in the newest protocol, which begins with `server/discover`; rmcp goes on with the older handshake if the
+//! server does not know that. One that ends, or answers nonsense, when it is asked for what it does not know, is connected once
+//! more with the older handshake alone. Whatever fails on the way has a category and words of ours: see [`Failure`].
 
-use std::error::Error;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use llmnode_http::__private::PlainClient;
 use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
-use rmcp::ServiceExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
+    ProtocolVersion,
 };
-use rmcp::service::{RoleClient, RunningService, ServiceError};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use crate::failure::{Failure, may_be_older, of_handshake, of_service};
 use crate::http_client::HttpClient;
 use crate::process::Program;
 use crate::reply::reply;
 use crate::secret::Token;
-use crate::tool_list;
+use crate::tool_list::{self, Fetched};
 
 /// For one line or one body.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// For all steps of ending a child together.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_ERROR_BYTES: usize = 400;
+/// For the answer to `server/discover`; at most a third of the time to connect.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone)]
 pub(crate) enum Transport {
@@ -37,75 +44,153 @@ pub(crate) enum Transport {
 
 type Service = RunningService<RoleClient, ClientConfig>;
 
+/// A server that has answered.
+pub(crate) struct Open {
+    service: Service,
+    /// A request was accepted, and no answer has come yet.
+    accepted: Arc<AtomicBool>,
+}
+
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) transport: Transport,
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
     /// Replaced when a call finds it lost.
-    pub(crate) current: Mutex<Option<Arc<Service>>>,
+    pub(crate) current: Mutex<Option<Arc<Open>>>,
+    /// The protocol's version that was last agreed on.
+    pub(crate) version: RwLock<Option<String>>,
+}
+
+/// Why there is no connection.
+struct Unopened {
+    fault: NodeError,
+    /// The older handshake may succeed.
+    may_be_older: bool,
+}
+
+impl From<NodeError> for Unopened {
+    fn from(fault: NodeError) -> Unopened {
+        Unopened { fault, may_be_older: false }
+    }
 }
 
 impl Connection {
-    pub(crate) async fn service(&self) -> Result<Arc<Service>, NodeError> {
+    async fn open(&self) -> Result<Arc<Open>, NodeError> {
         let mut current = self.current.lock().await;
-        if let Some(service) = current.as_ref().filter(|service| !service.is_closed()) {
-            return Ok(Arc::clone(service));
+        if let Some(open) = current.as_ref().filter(|open| !open.service.is_closed()) {
+            return Ok(Arc::clone(open));
         }
         *current = None;
         let made = timeout(self.connect_timeout, self.connect()).await;
         let made = made.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
-        let service = Arc::new(made?);
-        *current = Some(Arc::clone(&service));
-        Ok(service)
+        let open = Arc::new(made?);
+        *current = Some(Arc::clone(&open));
+        Ok(open)
     }
 
-    async fn connect(&self) -> Result<Service, NodeError> {
+    async fn connect(&self) -> Result<Open, NodeError> {
+        let newest = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: None,
+        };
+        let open = match self.connect_by(newest).await {
+            Err(unopened) if unopened.may_be_older => {
+                tracing::debug!(server = self.server, "connecting in the older protocol: {}", unopened.fault);
+                self.connect_by(ClientLifecycleMode::Initialize).await
+            }
+            made => made,
+        };
+        let open = open.map_err(|unopened| unopened.fault)?;
+        let version = open.service.peer().peer_info().map(|info| info.protocol_version.to_string());
+        *self.version.write().unwrap_or_else(PoisonError::into_inner) = version;
+        Ok(open)
+    }
+
+    async fn connect_by(&self, lifecycle: ClientLifecycleMode) -> Result<Open, Unopened> {
         let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
         // No sampling, elicitation or roots: requests from a server are refused.
-        let client = ClientConfig::new(ClientCapabilities::default(), own);
+        let client = ClientConfig::new(ClientCapabilities::default(), own)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         match &self.transport {
-            Transport::Stdio(program) => {
-                let (transport, log) = program.start(&self.server).map_err(|error| {
-                    let program = program.program.to_string_lossy();
-                    self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
-                })?;
-                match client.serve(transport).await {
-                    Ok(service) => Ok(service),
-                    Err(error) => Err(match program.log_tail(log, MAX_ERROR_BYTES).await {
-                        Some(words) => self.fault(
-                            Category::Network,
-                            &format!("{}; its log ends with: {words}", chain(&error)),
-                        ),
-                        None => self.network_error(&error),
-                    }),
+            Transport::Stdio(program) => self.start(program, client, lifecycle).await,
+            Transport::Http { url, .. } => self.reach(url, client, lifecycle).await,
+        }
+    }
+
+    async fn start(
+        &self,
+        program: &Program,
+        client: ClientConfig,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<Open, Unopened> {
+        let started = program.start(&self.server, self.probe(), MAX_MESSAGE_BYTES);
+        let (transport, log) = started.map_err(|error| {
+            let program = program.program.to_string_lossy();
+            self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
+        })?;
+        match client.serve_with_lifecycle(transport, lifecycle).await {
+            Ok(service) => Ok(Open { service, accepted: Arc::default() }),
+            Err(error) => {
+                let failure = of_handshake(&error);
+                let mut why = self.without_token(&failure.of_a_connection());
+                if let Some(words) = program.log_tail(log, MAX_ERROR_BYTES).await {
+                    why = format!("{why}; its log ends with: {words}");
                 }
-            }
-            Transport::Http { url, .. } => {
-                let token = self.token()?;
-                let (http, made) = PlainClient::new(url, token.is_some())
-                    .map(HttpClient::new)
-                    .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
-                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .max_sse_event_size(MAX_MESSAGE_BYTES)
-                    .max_json_response_size(MAX_MESSAGE_BYTES)
-                    // A new session would send a call a second time.
-                    .reinit_on_expired_session(false);
-                if let Some(token) = token {
-                    config = config.auth_header(token.reveal());
-                }
-                let transport = StreamableHttpClientTransport::with_client(http, config);
-                let service = client.serve(transport).await.map_err(|error| self.network_error(&error))?;
-                made.send_replace(true);
-                Ok(service)
+                let fault = self.fault(failure.category, &why);
+                Err(Unopened { fault, may_be_older: may_be_older(&error) })
             }
         }
     }
 
-    pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, NodeError> {
-        let service = self.service().await?;
-        match timeout(self.connect_timeout, tool_list::fetch_tools(&self.server, service.peer())).await {
-            Ok(tools) => tools.map_err(|error| self.network_error(&error)),
+    async fn reach(
+        &self,
+        url: &str,
+        client: ClientConfig,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<Open, Unopened> {
+        let token = self.token()?;
+        let http = PlainClient::new(url, token.is_some())
+            .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
+        let (http, made) = HttpClient::new(http, self.probe());
+        let accepted = Arc::clone(&http.accepted);
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url)
+            .max_sse_event_size(MAX_MESSAGE_BYTES)
+            .max_json_response_size(MAX_MESSAGE_BYTES)
+            // A new session would send a call a second time.
+            .reinit_on_expired_session(false);
+        if let Some(token) = token {
+            config = config.auth_header(token.reveal());
+        }
+        let transport = StreamableHttpClientTransport::with_client(http, config);
+        match client.serve_with_lifecycle(transport, lifecycle).await {
+            Ok(service) => {
+                made.send_replace(true);
+                Ok(Open { service, accepted })
+            }
+            Err(error) => Err(Unopened {
+                fault: self.failed(&of_handshake(&error)),
+                may_be_older: may_be_older(&error),
+            }),
+        }
+    }
+
+    fn probe(&self) -> Duration {
+        PROBE_TIMEOUT.min(self.connect_timeout / 3)
+    }
+
+    pub(crate) async fn tools(&self) -> Result<Fetched, NodeError> {
+        let open = self.open().await?;
+        let fetched = tool_list::fetch_tools(&self.server, open.service.peer());
+        match timeout(self.connect_timeout, fetched).await {
+            Ok(Ok(fetched)) => Ok(fetched),
+            Ok(Err(error)) => {
+                let failure = of_service(&error);
+                if failure.is_lost {
+                    self.lose(&open).await;
+                }
+                Err(self.failed(&failure))
+            }
             Err(_) => Err(self.timed_out("does not list its tools", self.connect_timeout)),
         }
     }
@@ -116,11 +201,14 @@ impl Connection {
         tool: String,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, BoxError> {
-        let service = self.service().await.map_err(|error| format!("not executed: {error}"))?;
+        let open = self.open().await.map_err(|error| format!("not executed: {error}"))?;
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-        let response = match timeout(self.call_timeout, service.peer().call_tool_once(request)).await {
+        let response = match timeout(self.call_timeout, open.service.peer().call_tool_once(request)).await {
             Ok(response) => response,
             Err(_) => {
+                if open.accepted.load(Ordering::Relaxed) {
+                    self.lose(&open).await;
+                }
                 return Err(
                     format!("no result within {:?}; it may have been executed", self.call_timeout).into()
                 );
@@ -129,30 +217,44 @@ impl Connection {
         match response {
             Ok(CallToolResponse::Complete(result)) => self.redact_reply(reply(&result)),
             Ok(_) => Err("the server asks for more than a call, which is not supported".into()),
-            Err(ServiceError::McpError(error)) => Err(self.without_token(&error.message).into()),
-            Err(error) => {
-                self.lose(&service).await;
-                let why = self.without_token(&chain(&error));
-                Err(format!("the server of this tool was lost, and it may have been executed: {why}").into())
-            }
+            Err(error) => Err(self.call_failed(&error, &open).await.into()),
         }
     }
 
+    async fn call_failed(&self, error: &ServiceError, open: &Arc<Open>) -> String {
+        // What the server itself answers is for the model.
+        if let ServiceError::McpError(said) = error
+            && Failure::of(said).is_none()
+        {
+            let said = self.without_token(&said.message);
+            return if said.trim().is_empty() {
+                "the server refused it, and does not say why".to_owned()
+            } else {
+                said
+            };
+        }
+        let failure = of_service(error);
+        if failure.is_lost {
+            self.lose(open).await;
+        }
+        self.without_token(&failure.of_a_call())
+    }
+
     /// Another call may have reconnected meanwhile.
-    async fn lose(&self, service: &Arc<Service>) {
+    async fn lose(&self, open: &Arc<Open>) {
         let mut current = self.current.lock().await;
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, service)) {
+        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, open)) {
             *current = None;
         }
     }
 
     /// Waits until a child has ended.
     pub(crate) async fn close(&self) {
-        let Some(service) = self.current.lock().await.take() else { return };
-        match Arc::try_unwrap(service) {
-            Ok(mut service) => drop(service.close_with_timeout(CLOSE_TIMEOUT).await),
+        let Some(open) = self.current.lock().await.take() else { return };
+        match Arc::try_unwrap(open) {
+            Ok(mut open) => drop(open.service.close_with_timeout(CLOSE_TIMEOUT).await),
             // A call is in progress.
-            Err(shared) => shared.cancellation_token().cancel(),
+            Err(shared) => shared.service.cancellation_token().cancel(),
         }
     }
 
@@ -183,8 +285,8 @@ impl Connection {
         text[..end.unwrap_or(0)].replace(char::is_control, " ")
     }
 
-    fn network_error(&self, error: &dyn Error) -> NodeError {
-        self.fault(Category::Network, &self.without_token(&chain(error)))
+    fn failed(&self, failure: &Failure) -> NodeError {
+        self.fault(failure.category, &self.without_token(&failure.of_a_connection()))
     }
 
     fn timed_out(&self, what: &str, limit: Duration) -> NodeError {
@@ -194,17 +296,4 @@ impl Connection {
     pub(crate) fn fault(&self, category: Category, why: &str) -> NodeError {
         NodeError::new(category, format!("the MCP server `{}`: {why}", self.server))
     }
-}
-
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
-    }
-    text
 }

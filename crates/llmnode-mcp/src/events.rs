@@ -1,8 +1,10 @@
-//! Events of a server, each of bounded size.
+//! Events of a server, each of bounded size, with the messages in them [mended](crate::message).
 
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -11,14 +13,56 @@ use futures_core::stream::BoxStream;
 use llmnode_http::__private::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
+use crate::message::{Awaited, mend};
+
 /// They end with `given_up`.
 pub(crate) fn events(
     body: ResponseBody,
     limit: usize,
     given_up: Cancelled,
+    awaited: Option<Awaited>,
+    listening: Option<Listening>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let bytes = BoundedBytes { body, size: EventSize::default(), limit, given_up, failed: false };
-    Box::pin(SseStream::from_bytes_stream(bytes))
+    let events = Box::pin(SseStream::from_bytes_stream(bytes));
+    Box::pin(Mended { events, awaited, _listening: listening })
+}
+
+/// Counts a stream for as long as it is open.
+pub(crate) struct Listening(Arc<AtomicUsize>);
+
+impl Listening {
+    pub(crate) fn new(count: &Arc<AtomicUsize>) -> Listening {
+        count.fetch_add(1, Ordering::Relaxed);
+        Listening(Arc::clone(count))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+struct Mended {
+    events: BoxStream<'static, Result<Sse, SseError>>,
+    awaited: Option<Awaited>,
+    _listening: Option<Listening>,
+}
+
+impl Stream for Mended {
+    type Item = Result<Sse, SseError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut event = ready!(self.events.as_mut().poll_next(cx));
+        if let Some(Ok(event)) = &mut event
+            && let Some(data) = &mut event.data
+            && let Ok(message) = serde_json::from_str(data)
+        {
+            *data = mend(message, self.awaited.as_ref()).to_string();
+        }
+        Poll::Ready(event)
+    }
 }
 
 type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -1,36 +1,57 @@
 //! HTTP for rmcp's transport, through our own service: requests, and responses of bounded size.
+//!
+//! What a server answers is [mended](crate::message) before rmcp reads it. What is no answer is a [`Failure`], which becomes the
+//! answer to its request: so rmcp keeps the connection, and whoever asked decides what follows. A notification that fails is
+//! only noted, since the next request fails as well.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::stream::BoxStream;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use llmnode_http::__private::{ClientError, PlainClient, ResponseBody};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
+use llmnode_runtime::Category;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{
     EVENT_STREAM_MIME_TYPE, HEADER_LAST_EVENT_ID, HEADER_SESSION_ID, JSON_MIME_TYPE,
 };
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
-    StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    StreamableHttpResponseLimits,
 };
+use serde_json::Value;
 use sse_stream::Sse;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
-use crate::events::events;
+use crate::clean;
+use crate::events::{Listening, events};
+use crate::failure::Failure;
+use crate::message::{Awaited, mend};
 
-type Failure = StreamableHttpError<ClientError>;
+type Error = StreamableHttpError<ClientError>;
+
+/// Of what a server says in a refusal.
+const MAX_WORDS: usize = 300;
 
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     http: PlainClient,
     attempt: Attempt,
+    /// After this time without an answer to `server/discover` a server is taken for an older one.
+    probe: Duration,
+    /// How many streams are open on which answers may come that no response brought.
+    listening: Arc<AtomicUsize>,
+    /// A request was accepted, and its answer has not come with the response.
+    pub(crate) accepted: Arc<AtomicBool>,
 }
 
 /// Whether the connection has been established. The sender is dropped if that failed, or if nobody waits any more.
@@ -62,7 +83,7 @@ impl StreamableHttpClient for HttpClient {
         id: Option<Arc<str>>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, Error> {
         let limits = StreamableHttpResponseLimits::default();
         self.post_message_with_response_limits(uri, message, id, token, headers, limits).await
     }
@@ -75,7 +96,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
         limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, Error> {
         self.unless_given_up(self.post(message, Session { id, token, headers }, limits)).await
     }
 
@@ -85,14 +106,15 @@ impl StreamableHttpClient for HttpClient {
         id: Arc<str>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let session = Session { id: Some(id), token, headers };
-        let response = self.send(self.request(Method::DELETE, session, Bytes::new())?).await?;
+        let request = self.request(Method::DELETE, session, Bytes::new())?;
+        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
         // A server need not support deletion.
         if response.status().is_success() || response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
         }
-        Err(unexpected(response.status(), ""))
+        Err(unexpected(response.status()))
     }
 
     async fn get_stream(
@@ -102,7 +124,7 @@ impl StreamableHttpClient for HttpClient {
         last_event: Option<String>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let limit = StreamableHttpResponseLimits::default().max_sse_event_size;
         self.get_stream_with_max_sse_event_size(uri, id, last_event, token, headers, limit).await
     }
@@ -115,7 +137,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let session = Session { id, token, headers };
         self.unless_given_up(self.get(session, last_event, limit)).await
     }
@@ -123,13 +145,20 @@ impl StreamableHttpClient for HttpClient {
 
 impl HttpClient {
     /// The sender reports the connection to the client; until then, dropping it ends all requests.
-    pub(crate) fn new(http: PlainClient) -> (Self, watch::Sender<bool>) {
+    pub(crate) fn new(http: PlainClient, probe: Duration) -> (Self, watch::Sender<bool>) {
         let (made, attempt) = watch::channel(false);
-        (HttpClient { http, attempt: Attempt(attempt) }, made)
+        let client = HttpClient {
+            http,
+            attempt: Attempt(attempt),
+            probe,
+            listening: Arc::default(),
+            accepted: Arc::default(),
+        };
+        (client, made)
     }
 
     /// The transport's task would wait for as long as the server keeps its connection.
-    async fn unless_given_up<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    async fn unless_given_up<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let (mut work, mut given_up) = (pin!(work), pin!(self.attempt.clone().given_up()));
         poll_fn(|cx| match given_up.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(StreamableHttpError::TransportChannelClosed)),
@@ -143,21 +172,63 @@ impl HttpClient {
         message: ClientJsonRpcMessage,
         session: Session,
         limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        let JsonRpcMessage::Request(request) = &message else {
+            if let Err(failure) = self.exchange(&message, session, limits, None).await {
+                tracing::debug!("a notification was not taken: {}", failure.of_a_connection());
+            }
+            return Ok(StreamableHttpPostResponse::Accepted);
+        };
+        let is_discovery = matches!(request.request, ClientRequest::DiscoverRequest(_));
+        let awaited = Awaited { id: serde_json::to_value(&request.id)?, is_discovery };
+        let exchange = self.exchange(&message, session, limits, Some(awaited));
+        let answered = if is_discovery {
+            let silent = Failure { category: Category::Timeout, ..Failure::lost("it does not answer") };
+            timeout(self.probe, exchange).await.unwrap_or(Err(silent))
+        } else {
+            exchange.await
+        };
+        Ok(answered.unwrap_or_else(|failure| failed(failure, &request.id)))
+    }
+
+    /// Sends a message, and reads the beginning of what comes back.
+    async fn exchange(
+        &self,
+        message: &ClientJsonRpcMessage,
+        session: Session,
+        limits: StreamableHttpResponseLimits,
+        awaited: Option<Awaited>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let has_session = session.id.is_some();
-        let body = Bytes::from(serde_json::to_vec(&message)?);
-        let response = self.send(self.request(Method::POST, session, body)?).await?;
-        let status = response.status();
-        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
+        let has_token = session.token.is_some();
+        let body = serde_json::to_vec(message).map_err(|error| Failure::lost(error.to_string()).unsent())?;
+        let request = self.request(Method::POST, session, Bytes::from(body));
+        let request = request.map_err(|error| Failure::lost(error.to_string()).unsent())?;
+        let response = self.http.send(request).await.map_err(|error| no_response(&error))?;
+        match response.status() {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => self.accepted(awaited.is_some()),
+            StatusCode::NOT_FOUND if has_session => Err(session_ended("it no longer knows it")),
+            status if status.is_success() => self.answer(response, awaited, limits).await,
+            _ => {
+                let refusal = Refusal { has_session, has_token };
+                refusal.read(response, awaited.as_ref(), limits).await
+            }
         }
-        if status == StatusCode::NOT_FOUND && has_session {
-            return Err(StreamableHttpError::SessionExpired);
+    }
+
+    /// The answer may come on a stream that is open. Without one it never comes.
+    fn accepted(&self, is_awaited: bool) -> Result<StreamableHttpPostResponse, Failure> {
+        if is_awaited {
+            if self.listening.load(Ordering::Relaxed) == 0 {
+                return Err(Failure {
+                    category: Category::BadResponse,
+                    what: "accepted the request without an answer".to_owned(),
+                    ..Failure::lost("")
+                });
+            }
+            self.accepted.store(true, Ordering::Relaxed);
         }
-        if !status.is_success() {
-            return refusal(response, &message, has_session, limits).await;
-        }
-        self.answer(response, matches!(message, JsonRpcMessage::Request(_)), limits).await
+        Ok(StreamableHttpPostResponse::Accepted)
     }
 
     async fn get(
@@ -165,18 +236,20 @@ impl HttpClient {
         session: Session,
         last_event: Option<String>,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let mut request = self.request(Method::GET, session, Bytes::new())?;
         if let Some(last_event) = last_event {
             request.headers_mut().insert(name(HEADER_LAST_EVENT_ID)?, value(&last_event)?);
         }
-        let response = self.send(request).await?;
+        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
-            status if !status.is_success() => Err(status_error(status, response.headers())
-                .map_or_else(|| unexpected(status, ""), StreamableHttpError::from)),
+            status if !status.is_success() => Err(unexpected(status)),
             _ => match content_type(response.headers()) {
-                Some(EVENT_STREAM_MIME_TYPE | JSON_MIME_TYPE) => Ok(self.events(response.into_body(), limit)),
+                Some(EVENT_STREAM_MIME_TYPE | JSON_MIME_TYPE) => {
+                    let listening = Listening::new(&self.listening);
+                    Ok(self.events(response.into_body(), limit, None, Some(listening)))
+                }
                 other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
             },
         }
@@ -186,36 +259,41 @@ impl HttpClient {
     async fn answer(
         &self,
         response: Response<ResponseBody>,
-        is_awaited: bool,
+        awaited: Option<Awaited>,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let (head, mut body) = response.into_parts();
         let session = head.headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
-        match content_type(&head.headers) {
-            Some(EVENT_STREAM_MIME_TYPE) => {
-                Ok(StreamableHttpPostResponse::Sse(self.events(body, limits.max_sse_event_size), session))
+        let kind = content_type(&head.headers);
+        if kind == Some(EVENT_STREAM_MIME_TYPE) {
+            let events = self.events(body, limits.max_sse_event_size, awaited, None);
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        if awaited.is_none() {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let said = read(&mut body, limits.max_json_response_size).await?;
+        let message = serde_json::from_slice(&said).ok().map(|message| mend(message, awaited.as_ref()));
+        match message.map(serde_json::from_value) {
+            Some(Ok(message)) => Ok(StreamableHttpPostResponse::Json(message, session)),
+            _ if is_page(kind, &said) => {
+                Err(Failure::unreadable("answered with a web page", "is this the URL of an MCP server?"))
             }
-            Some(JSON_MIME_TYPE) => {
-                let body = read(&mut body, limits.max_json_response_size).await?;
-                match serde_json::from_slice(&body) {
-                    Ok(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
-                    Err(_) if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
-                    Err(error) => {
-                        let fault = format!("the answer is no message of JSON-RPC: {error}");
-                        Err(StreamableHttpError::UnexpectedServerResponse(fault.into()))
-                    }
-                }
-            }
-            _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
-            other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
+            _ => Err(Failure::unreadable("answered with something that is no message of MCP", "")),
         }
     }
 
-    fn events(&self, body: ResponseBody, limit: usize) -> BoxStream<'static, Result<Sse, SseError>> {
-        events(body, limit, Box::pin(self.attempt.clone().given_up()))
+    fn events(
+        &self,
+        body: ResponseBody,
+        limit: usize,
+        awaited: Option<Awaited>,
+        listening: Option<Listening>,
+    ) -> BoxStream<'static, Result<Sse, SseError>> {
+        events(body, limit, Box::pin(self.attempt.clone().given_up()), awaited, listening)
     }
 
-    fn request(&self, method: Method, session: Session, body: Bytes) -> Result<Request<Bytes>, Failure> {
+    fn request(&self, method: Method, session: Session, body: Bytes) -> Result<Request<Bytes>, Error> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = self.http.uri();
@@ -233,76 +311,120 @@ impl HttpClient {
         }
         Ok(request)
     }
+}
 
-    async fn send(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, Failure> {
-        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
-        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-        match (response.status(), challenge.map(str::to_owned)) {
-            (StatusCode::UNAUTHORIZED, Some(challenge)) => {
-                Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)))
-            }
-            (StatusCode::FORBIDDEN, Some(challenge)) => {
-                Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)))
-            }
-            _ => Ok(response),
-        }
+/// A failure as the answer to a request.
+fn failed(failure: Failure, id: &RequestId) -> StreamableHttpPostResponse {
+    let error = ServerJsonRpcMessage::error(failure.into_error(), Some(id.clone()));
+    StreamableHttpPostResponse::Json(error, None)
+}
+
+fn no_response(error: &ClientError) -> Failure {
+    let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+    let lost = Failure { category, ..Failure::lost(error.cause()) };
+    if error.is_unsent() {
+        return Failure { what: "cannot be reached".to_owned(), ..lost.unsent() };
+    }
+    lost
+}
+
+fn session_ended(why: &str) -> Failure {
+    Failure {
+        category: Category::NotFound,
+        what: "has ended the session".to_owned(),
+        ..Failure::lost(format!("{why}; the next call begins a new one")).unsent()
     }
 }
 
-/// An error of JSON-RPC is the answer; of anything else, only the beginning is kept.
-async fn refusal(
-    response: Response<ResponseBody>,
-    message: &ClientJsonRpcMessage,
+/// A response that says no.
+struct Refusal {
     has_session: bool,
-    limits: StreamableHttpResponseLimits,
-) -> Result<StreamableHttpPostResponse, Failure> {
-    let (head, mut body) = response.into_parts();
-    let status_error = status_error(head.status, &head.headers);
-    let is_json = content_type(&head.headers) == Some(JSON_MIME_TYPE);
-    let is_auth = matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let said = match &status_error {
-        Some(_) if !is_json || head.status == StatusCode::TOO_MANY_REQUESTS => Vec::new(),
-        _ if is_json && !is_auth => match read(&mut body, limits.max_json_response_size).await {
-            Ok(said) => said,
-            Err(error) => return Err(status_error.map_or(error, StreamableHttpError::from)),
-        },
-        _ => begin(&mut body, limits.max_error_response_size).await,
-    };
-    let error = serde_json::from_slice(&said).ok().and_then(|said| match said {
-        ServerJsonRpcMessage::Error(error) if is_json && !is_auth => Some(error),
-        _ => None,
-    });
-    let text = String::from_utf8_lossy(&said[..said.len().min(limits.max_error_response_size)]).into_owned();
-    match message {
-        // A server of an older protocol refuses what it does not know, with an error that cannot name the id.
-        JsonRpcMessage::Request(request)
-            if !has_session
-                && !is_auth
-                && head.status.is_client_error()
-                && matches!(request.request, ClientRequest::DiscoverRequest(_)) =>
-        {
-            let why = format!("server/discover rejected with HTTP {}: {text}", head.status);
-            let error = error.map_or_else(|| ErrorData::invalid_request(why, None), |error| error.error);
-            let error = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-            Ok(StreamableHttpPostResponse::Json(error, None))
+    has_token: bool,
+}
+
+impl Refusal {
+    /// An error of JSON-RPC is the server's own answer, unless its status says more than it does.
+    async fn read(
+        &self,
+        response: Response<ResponseBody>,
+        awaited: Option<&Awaited>,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let (head, mut body) = response.into_parts();
+        let status = head.status;
+        let said = begin(&mut body, limits.max_error_response_size).await;
+        let text = String::from_utf8_lossy(&said);
+        if self.has_session && status == StatusCode::BAD_REQUEST && text.to_lowercase().contains("session") {
+            return Err(session_ended(&words(content_type(&head.headers), &said)));
         }
-        _ => match error {
-            Some(error) => Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None)),
-            None => {
-                Err(status_error.map_or_else(|| unexpected(head.status, &text), StreamableHttpError::from))
+        let is_told_by_status = matches!(
+            status,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
+        );
+        if status.is_client_error() && !is_told_by_status {
+            let message = serde_json::from_slice(&said).ok().map(|message| mend(message, awaited));
+            if let Some(Ok(error @ ServerJsonRpcMessage::Error(_))) = message.map(serde_json::from_value) {
+                return Ok(StreamableHttpPostResponse::Json(error, None));
             }
-        },
+        }
+        Err(self.failure(status, &words(content_type(&head.headers), &said)))
     }
+
+    fn failure(&self, status: StatusCode, said: &str) -> Failure {
+        let mut why = format!("HTTP {status}");
+        if !said.is_empty() {
+            why = format!("{why}: {said}");
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            why.push_str(if self.has_token {
+                "; is the token still valid?"
+            } else {
+                "; give it a token with `bearer_env`"
+            });
+        }
+        let category = match status.as_u16() {
+            413 => Category::BadRequest,
+            status => PlainClient::category(status),
+        };
+        let is_token = category == Category::ApiKeyError;
+        let what = if status.is_server_error() { "failed" } else { "refused the request" };
+        // With a new connection the token is read anew.
+        let lost = Failure { category, what: what.to_owned(), is_lost: is_token, ..Failure::lost(why) };
+        if status.is_server_error() { lost } else { lost.unsent() }
+    }
+}
+
+/// What a server says about its refusal: the message of an error, or a text, but no page.
+fn words(kind: Option<&str>, said: &[u8]) -> String {
+    if is_page(kind, said) {
+        return "a web page".to_owned();
+    }
+    let text = match serde_json::from_slice::<Value>(said) {
+        Ok(Value::Object(members)) => {
+            let error = members.get("error").unwrap_or(&Value::Null);
+            let texts = [&error["message"], error, members.get("message").unwrap_or(&Value::Null)];
+            texts.into_iter().find_map(Value::as_str).unwrap_or_default().to_owned()
+        }
+        Ok(Value::String(text)) => text,
+        Ok(_) => String::new(),
+        Err(_) => String::from_utf8_lossy(said).into_owned(),
+    };
+    clean::without_hidden(text.trim(), MAX_WORDS)
+}
+
+fn is_page(kind: Option<&str>, said: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&said[..said.len().min(256)]).trim_start().to_lowercase();
+    kind == Some("text/html") || text.starts_with("<!doctype") || text.starts_with("<html")
 }
 
 /// The announced length is not trusted: memory grows with what arrives.
 async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failure> {
-    let too_large = || StreamableHttpError::ResponseBodyTooLarge { max_size };
+    let too_large = || Failure::unreadable("answered with too much", format!("more than {max_size} bytes"));
     if body.length().is_some_and(|length| length > max_size as u64) {
         return Err(too_large());
     }
     let mut read = Vec::new();
-    while let Some(bytes) = body.chunk().await.map_err(StreamableHttpError::Client)? {
+    while let Some(bytes) = body.chunk().await.map_err(|error| Failure::lost(error.cause()))? {
         if bytes.len() > max_size - read.len() {
             return Err(too_large());
         }
@@ -324,25 +446,19 @@ async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {
 /// Lower case, without its parameters.
 fn content_type(headers: &HeaderMap) -> Option<&str> {
     let given = headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim();
-    let known = [JSON_MIME_TYPE, EVENT_STREAM_MIME_TYPE];
+    let known = [JSON_MIME_TYPE, EVENT_STREAM_MIME_TYPE, "text/html"];
     Some(known.into_iter().find(|known| known.eq_ignore_ascii_case(given)).unwrap_or(given))
 }
 
-fn status_error(status: StatusCode, headers: &HeaderMap) -> Option<HttpStatusError> {
-    let counts = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-    let wait = headers.get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()).map(str::to_owned);
-    counts.then(|| HttpStatusError::new(status.as_u16(), wait))
+fn unexpected(status: StatusCode) -> Error {
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}")))
 }
 
-fn unexpected(status: StatusCode, text: &str) -> Failure {
-    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}: {text}")))
-}
-
-fn name(name: &str) -> Result<HeaderName, Failure> {
+fn name(name: &str) -> Result<HeaderName, Error> {
     name.parse().map_err(|_| StreamableHttpError::ReservedHeaderConflict(name.to_owned()))
 }
 
-fn value(text: &str) -> Result<HeaderValue, Failure> {
+fn value(text: &str) -> Result<HeaderValue, Error> {
     let fault = "a header's value has a character that headers cannot have";
     HeaderValue::from_str(text).map_err(|_| StreamableHttpError::UnexpectedServerResponse(fault.into()))
 }

@@ -8,9 +8,12 @@
 mod clean;
 mod connection;
 mod events;
+mod failure;
 mod http_client;
+mod message;
 mod process;
 mod reply;
+mod schema;
 mod secret;
 mod server;
 mod tool_list;

@@ -1,20 +1,32 @@
-//! A server as a child process: its environment and its log.
+//! A server as a child process: its environment, its messages, its log and its end.
+//!
+//! A message is one line. What a server writes is [mended](crate::message) before rmcp reads it; a line that is no message, or longer
+//! than one may be, is dropped. A server that does not answer `server/discover` in time is taken for an older one, on the same
+//! process: it gets the older handshake next.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
-use process_wrap::tokio::CommandWrap;
 #[cfg(unix)]
 use process_wrap::tokio::ProcessGroup;
-use rmcp::transport::TokioChildProcess;
-use tokio::io::AsyncReadExt;
-use tokio::process::{ChildStderr, Command};
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clean::without_hidden;
+use crate::failure::Failure;
+use crate::message::{Awaited, mend};
 
 /// The child sees nothing else of our environment, so that it gets no keys.
 #[cfg(not(windows))]
@@ -35,8 +47,13 @@ const INHERITED: &[&str] = &[
     "USERPROFILE",
 ];
 
+const BUFFER_BYTES: usize = 64 * 1024;
 const MAX_LOG_BYTES: usize = 64 * 1024;
 const LOG_TAIL_BYTES: usize = 4096;
+/// Before each stronger way to end a child.
+const END_TIMEOUT: Duration = Duration::from_secs(3);
+#[cfg(unix)]
+const SIGTERM: i32 = 15;
 /// For a child that has failed.
 const LOG_END_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -49,8 +66,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Closing or dropping the transport ends the child.
-    pub(crate) fn start(&self, server: &str) -> std::io::Result<(TokioChildProcess, LogTask)> {
+    /// Closing or dropping the transport ends the child. `probe` is how long `server/discover` may take.
+    pub(crate) fn start(
+        &self,
+        server: &str,
+        probe: Duration,
+        max_line: usize,
+    ) -> io::Result<(ChildTransport, LogTask)> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
         let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -63,8 +85,24 @@ impl Program {
         // The child's own children end with it.
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
-        let (transport, log) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
-        let log = tokio::spawn(forward_log(log, server.to_owned()));
+        command.command_mut().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let no_pipe = || io::Error::other("it has no standard input or output");
+        let input = child.stdin().take().ok_or_else(no_pipe)?;
+        let output = child.stdout().take().ok_or_else(no_pipe)?;
+        let log = tokio::spawn(forward_log(child.stderr().take(), server.to_owned()));
+        let transport = ChildTransport {
+            child: Child(Some(child)),
+            input: Arc::new(Mutex::new(Some(input))),
+            output: Lines {
+                output: BufReader::with_capacity(BUFFER_BYTES, output),
+                line: Vec::new(),
+                max_line,
+                is_dropped: false,
+            },
+            probe,
+            discovery: Discovery::NotSent,
+        };
         Ok((transport, log))
     }
 
@@ -87,6 +125,181 @@ impl Program {
             }
         }
         (!words.is_empty()).then(|| without_hidden(&words, most).replace(char::is_control, " "))
+    }
+}
+
+pub(crate) struct ChildTransport {
+    child: Child,
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    output: Lines,
+    probe: Duration,
+    discovery: Discovery,
+}
+
+/// Where `server/discover` is.
+enum Discovery {
+    NotSent,
+    Awaited {
+        id: RequestId,
+        until: Instant,
+    },
+    /// Nobody waits for its answer any more.
+    GivenUp(RequestId),
+}
+
+impl Transport<RoleClient> for ChildTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message
+            && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        {
+            let until = Instant::now() + self.probe;
+            self.discovery = Discovery::Awaited { id: request.id.clone(), until };
+        }
+        let input = Arc::clone(&self.input);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let closed = || io::Error::new(io::ErrorKind::NotConnected, "its input is closed");
+            let input = input.as_mut().ok_or_else(closed)?;
+            input.write_all(&line).await?;
+            input.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            let line = match &self.discovery {
+                Discovery::Awaited { id, until } => match timeout_at(*until, self.output.next()).await {
+                    Ok(line) => line,
+                    Err(_) => {
+                        let id = id.clone();
+                        self.discovery = Discovery::GivenUp(id.clone());
+                        let silent = Failure { is_lost: false, ..Failure::lost("it does not answer") };
+                        let silent = Failure { category: llmnode_runtime::Category::Timeout, ..silent };
+                        return Some(ServerJsonRpcMessage::error(silent.into_error(), Some(id)));
+                    }
+                },
+                _ => self.output.next().await,
+            };
+            if let Some(message) = self.read(&line?) {
+                return Some(message);
+            }
+        }
+    }
+
+    /// Closes its input, then terminates it, then kills it.
+    async fn close(&mut self) -> Result<(), io::Error> {
+        drop(self.input.lock().await.take());
+        self.child.end().await
+    }
+}
+
+impl ChildTransport {
+    /// The message of a line, if it is one that somebody waits for.
+    fn read(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let answers = |id: &RequestId| {
+            message.get("method").is_none() && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
+        };
+        let awaited = match &self.discovery {
+            Discovery::GivenUp(id) if answers(id) => return None,
+            Discovery::Awaited { id, .. } if answers(id) => {
+                Some(Awaited { id: message["id"].clone(), is_discovery: true })
+            }
+            _ => None,
+        };
+        if awaited.is_some() {
+            self.discovery = Discovery::NotSent;
+        }
+        match serde_json::from_value(mend(message, awaited.as_ref())) {
+            Ok(message) => Some(message),
+            Err(error) => {
+                tracing::debug!("a message of an MCP server is left out: {error}");
+                None
+            }
+        }
+    }
+}
+
+/// Lines of bounded length. A longer one is dropped.
+struct Lines {
+    output: BufReader<ChildStdout>,
+    line: Vec<u8>,
+    max_line: usize,
+    /// The rest of the line that is being read is not kept.
+    is_dropped: bool,
+}
+
+impl Lines {
+    /// May be dropped while it waits: what was read of a line stays.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let read = self.output.fill_buf().await.ok().filter(|read| !read.is_empty())?;
+            // To look for one first is fast, also where nothing is optimised.
+            let end = match read.contains(&b'\n') {
+                true => read.iter().position(|byte| *byte == b'\n'),
+                false => None,
+            };
+            let piece = &read[..end.unwrap_or(read.len())];
+            if self.line.len() + piece.len() > self.max_line {
+                self.is_dropped = true;
+                self.line = Vec::new();
+            }
+            if !self.is_dropped {
+                self.line.extend_from_slice(piece);
+            }
+            let length = piece.len() + usize::from(end.is_some());
+            self.output.consume(length);
+            if end.is_some() {
+                let line = std::mem::take(&mut self.line);
+                if !std::mem::take(&mut self.is_dropped) {
+                    return Some(line);
+                }
+                tracing::warn!(
+                    "a message of an MCP server is longer than {} bytes; it is dropped",
+                    self.max_line
+                );
+            }
+        }
+    }
+}
+
+/// It is killed when it is dropped.
+struct Child(Option<Box<dyn ChildWrapper>>);
+
+impl Child {
+    async fn end(&mut self) -> Result<(), io::Error> {
+        // It stays here until it has ended, so that it is killed if nobody waits any more.
+        let Some(child) = self.0.as_mut() else { return Ok(()) };
+        let mut has_ended = timeout(END_TIMEOUT, child.wait()).await.is_ok();
+        #[cfg(unix)]
+        if !has_ended && child.signal(SIGTERM).is_ok() {
+            has_ended = timeout(END_TIMEOUT, child.wait()).await.is_ok();
+        }
+        if !has_ended {
+            Box::into_pin(child.kill()).await?;
+        }
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            // To kill is to wait, too, so that no zombie is left.
+            runtime.spawn(async move {
+                let _ = Box::into_pin(child.kill()).await;
+            });
+        }
     }
 }
 

@@ -38,10 +38,6 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
             IMAGE_BYTES >> 20
         ));
     }
-    // A server that sends both should send the same in both.
-    if let (Some(value), true, true) = (&result.structured_content, lines.is_empty(), images.is_empty()) {
-        lines.push(value.to_string());
-    }
     let text = lines.join("\n");
     if result.is_error == Some(true) {
         let said = if text.is_empty() { "the tool failed, and does not say why".to_owned() } else { text };

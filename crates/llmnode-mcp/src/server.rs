@@ -1,5 +1,6 @@
 //! A server: its settings, and the connected handle.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use tokio::sync::Mutex;
 use crate::clean;
 use crate::connection::{Connection, Transport};
 use crate::process::Program;
-use crate::tool_list::{self, ListedTool};
+use crate::tool_list::{self, LeftOut, ListedTool};
 
 /// An MCP server to connect to.
 ///
@@ -71,6 +72,9 @@ impl Mcp {
     }
 
     /// A server on the network, at this URL (streamable HTTP). Redirects are not followed.
+    ///
+    /// Servers of the protocol of 2026-07-28 and of all older ones are understood: the newest is tried first, and `{server:?}` says
+    /// which one it became.
     pub fn http(url: impl Into<String>) -> Self {
         Mcp::new(Transport::Http { url: url.into(), token: None })
     }
@@ -170,13 +174,20 @@ impl Mcp {
     ///
     /// # Errors
     /// A `config_error` for settings that do not fit together, a program that cannot be started, tools of `only` and
-    /// `require_approval` that the server does not have, and two tools with the same name; `timeout` and `network`
-    /// for a server that does not answer.
+    /// `require_approval` that the server does not have; `timeout` and `network` for a server that does not answer; `api_key_error`,
+    /// `rate_limit_error`, `not_found`, `server_error` and so on for one that refuses, by its status; `bad_response` for one that
+    /// answers something else, such as a web page. A tool that cannot be offered is no error: see [`McpServer::left_out`].
     pub async fn connect(self) -> Result<McpServer, NodeError> {
         let server = clean::name(self.name.as_deref().unwrap_or(&self.transport.default_name()));
         let Mcp { transport, only, approval, connect_timeout, call_timeout, faults, .. } = self;
-        let connection =
-            Connection { server, transport, connect_timeout, call_timeout, current: Mutex::default() };
+        let connection = Connection {
+            server,
+            transport,
+            connect_timeout,
+            call_timeout,
+            current: Mutex::default(),
+            version: RwLock::default(),
+        };
         if let Some(fault) = faults.first() {
             return Err(connection.fault(Category::ConfigError, fault));
         }
@@ -186,6 +197,7 @@ impl Mcp {
                 only,
                 approval,
                 tools: RwLock::default(),
+                left_out: RwLock::default(),
             }),
         };
         server.refresh().await?;
@@ -230,6 +242,7 @@ struct Inner {
     only: Option<Vec<String>>,
     approval: Approval,
     tools: RwLock<Vec<ListedTool>>,
+    left_out: RwLock<LeftOut>,
 }
 
 impl From<McpServer> for Toolset {
@@ -253,6 +266,25 @@ impl McpServer {
     pub fn tools(&self) -> Toolset {
         let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
+    }
+
+    /// Returns the tools that were left out when they were last listed: their names, and why.
+    ///
+    /// A tool is left out if it cannot be offered to a model, so that it costs no other one: it has no schema, or one that is none;
+    /// it has the name of another; its schema is too long or has invisible characters. What is wrong with the list itself stands under
+    /// `tools/list`: a page that cannot be read, a list without end. Each is also a warning of `tracing`.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), llmnode_runtime::NodeError> {
+    /// let server = llmnode_mcp::Mcp::http("https://mcp.example/mcp").connect().await?;
+    /// for (tool, reason) in server.left_out() {
+    ///     eprintln!("{tool}: {reason}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn left_out(&self) -> BTreeMap<String, String> {
+        self.inner.left_out.read().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
     fn tool(&self, tool: &ListedTool) -> Toolset {
@@ -279,15 +311,21 @@ impl McpServer {
     /// # Errors
     /// The errors of [`Mcp::connect`].
     pub async fn refresh(&self) -> Result<Toolset, NodeError> {
-        let Inner { connection, only, approval, tools } = &*self.inner;
-        let fault = |why: String| connection.fault(Category::ConfigError, &why);
-        let listed = tool_list::clean(&connection.server, connection.tools().await?, only.as_deref())
-            .map_err(fault)?;
-        if let Approval::Named(names) = approval
-            && let Some(name) = names.iter().find(|name| !listed.iter().any(|tool| tool.own == **name))
-        {
-            return Err(fault(format!("`require_approval` names {name:?}, which is none of its tools")));
+        let Inner { connection, only, approval, tools, left_out } = &*self.inner;
+        let mut fetched = connection.tools().await?;
+        let listed = tool_list::clean(&connection.server, &mut fetched, only.as_deref())
+            .map_err(|why| connection.fault(Category::ConfigError, &why))?;
+        if let Approval::Named(names) = approval {
+            // One that was left out is called by nobody.
+            let is_there = |name: &String| {
+                listed.iter().any(|tool| tool.own == *name) || fetched.left_out.0.contains_key(name)
+            };
+            if let Some(name) = names.iter().find(|name| !is_there(name)) {
+                let why = format!("`require_approval` names {name:?}, which is none of its tools");
+                return Err(connection.fault(Category::ConfigError, &why));
+            }
         }
+        *left_out.write().unwrap_or_else(PoisonError::into_inner) = fetched.left_out;
         *tools.write().unwrap_or_else(PoisonError::into_inner) = listed;
         Ok(self.tools())
     }
@@ -306,6 +344,12 @@ impl fmt::Debug for Mcp {
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpServer").field("name", &self.name()).field("tools", &self.tools()).finish()
+        let version = self.inner.connection.version.read().unwrap_or_else(PoisonError::into_inner).clone();
+        f.debug_struct("McpServer")
+            .field("name", &self.name())
+            .field("protocol", &version.unwrap_or_default())
+            .field("tools", &self.tools())
+            .field("left_out", &self.left_out())
+            .finish()
     }
 }

@@ -1,12 +1,17 @@
 //! The tools of a server, listed when it is connected.
+//!
+//! A list is read page by page and tool by tool. A tool that cannot be offered is left out, with the reason, and costs no other one;
+//! a page that cannot be read ends the list, if it is not the first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rmcp::model::{PaginatedRequestParams, Tool};
+use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
-use crate::clean;
+use crate::failure::of_service;
+use crate::message::LEFT_OUT;
+use crate::{clean, schema};
 
 /// Tools of one server for an agent.
 pub(crate) const MOST: usize = 128;
@@ -16,6 +21,10 @@ const MAX_PAGES: usize = 256;
 /// For all scanned tools. A single page may be as large as a message.
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+/// Of what was left out.
+const MAX_REASONS: usize = 256;
+/// What is said of the list itself stands under the name of its request.
+const LIST: &str = "tools/list";
 
 #[derive(Clone)]
 pub(crate) struct ListedTool {
@@ -25,71 +34,129 @@ pub(crate) struct ListedTool {
     pub(crate) schema: Value,
 }
 
-pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
-    let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None);
-    for _ in 0..MAX_PAGES {
-        let page =
-            peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.take()))).await?;
-        for tool in page.tools {
-            bytes += serde_json::to_string(&tool).map_or(MAX_LIST_BYTES, |json| json.len());
-            if bytes > MAX_LIST_BYTES || tools.len() == MAX_SCANNED_TOOLS {
-                tracing::warn!(server, "the list of tools is too long; the rest of it is left out");
-                return Ok(tools);
-            }
-            tools.push(tool);
-        }
-        match page.next_cursor {
-            Some(next) => cursor = Some(next),
-            None => break,
+/// What a server has.
+#[derive(Default)]
+pub(crate) struct Fetched {
+    tools: Vec<Tool>,
+    pub(crate) left_out: LeftOut,
+}
+
+/// Names, and why they are not there.
+#[derive(Clone, Default)]
+pub(crate) struct LeftOut(pub(crate) BTreeMap<String, String>);
+
+impl LeftOut {
+    fn add(&mut self, server: &str, name: &str, reason: &str) {
+        tracing::warn!(server, tool = name, "left out: {reason}");
+        if self.0.len() < MAX_REASONS {
+            self.0.insert(name.to_owned(), reason.to_owned());
         }
     }
-    Ok(tools)
+}
+
+pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result<Fetched, ServiceError> {
+    let mut fetched = Fetched::default();
+    let mut bytes = 0;
+    let mut cursor = None;
+    let mut seen = BTreeSet::new();
+    for page in 0..MAX_PAGES {
+        let asked = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let listed = match peer.list_tools(Some(asked)).await {
+            Ok(listed) => listed,
+            Err(error) if page == 0 => return Err(error),
+            Err(error) => {
+                let why = of_service(&error).of_a_connection();
+                fetched.left_out.add(server, LIST, &format!("the rest of the list cannot be read: {why}"));
+                return Ok(fetched);
+            }
+        };
+        for (name, reason) in left_out_of(&listed) {
+            fetched.left_out.add(server, &name, &reason);
+        }
+        for tool in listed.tools {
+            bytes += serde_json::to_string(&tool).map_or(MAX_LIST_BYTES, |json| json.len());
+            if bytes > MAX_LIST_BYTES || fetched.tools.len() == MAX_SCANNED_TOOLS {
+                fetched.left_out.add(server, LIST, "the list is too long; the rest of it is left out");
+                return Ok(fetched);
+            }
+            fetched.tools.push(tool);
+        }
+        let Some(next) = listed.next_cursor else { return Ok(fetched) };
+        if !seen.insert(next.clone()) {
+            fetched.left_out.add(server, LIST, "the list begins again: a cursor came twice");
+            return Ok(fetched);
+        }
+        cursor = Some(next);
+    }
+    fetched.left_out.add(server, LIST, "the list has too many pages; the rest of it is left out");
+    Ok(fetched)
+}
+
+/// What could not be read of a page.
+fn left_out_of(page: &ListToolsResult) -> Vec<(String, String)> {
+    let left_out = page.meta.as_ref().and_then(|meta| meta.get(LEFT_OUT)).and_then(Value::as_array);
+    let named = left_out
+        .into_iter()
+        .flatten()
+        .filter_map(|one| Some((one["name"].as_str()?.to_owned(), one["reason"].as_str()?.to_owned())));
+    named.collect()
 }
 
 /// Selects those of `only`, and prefixes the server's name.
 pub(crate) fn clean(
     server: &str,
-    tools: Vec<Tool>,
+    fetched: &mut Fetched,
     only: Option<&[String]>,
 ) -> Result<Vec<ListedTool>, String> {
+    let tools = std::mem::take(&mut fetched.tools);
     if let Some(only) = only {
-        let there: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        let missing: Vec<_> = only.iter().filter(|name| !there.contains(name.as_str())).collect();
-        if !missing.is_empty() {
-            let there: Vec<_> = there.into_iter().take(MOST).map(clean::name).collect();
-            return Err(format!("`only` names {missing:?}, which it does not have; it has {there:?}"));
-        }
+        check_only(&tools, &fetched.left_out, only)?;
     }
     let wanted = |tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name));
     let mut listed: Vec<ListedTool> = Vec::new();
     for tool in tools.into_iter().filter(wanted) {
-        let name = clean::name(&format!("{server}_{}", tool.name));
-        if let Some(other) = listed.iter().find(|other| other.name == name) {
-            let (own, other) = (clean::name(&tool.name), clean::name(&other.own));
-            return Err(format!(
-                "its tools {other:?} and {own:?} would both be called `{name}`; choose some with `only`"
-            ));
+        let own = tool.name.to_string();
+        match offered(server, tool, &listed) {
+            Ok(_) if listed.len() == MOST => {
+                return Err(format!("it has more than {MOST} tools; choose some with `only`"));
+            }
+            Ok(tool) => listed.push(tool),
+            Err(reason) => fetched.left_out.add(server, &clean::name(&own), &reason),
         }
-        if listed.len() == MOST {
-            return Err(format!("it has more than {MOST} tools; choose some with `only`"));
-        }
-        let mut schema = Value::Object((*tool.input_schema).clone());
-        clean::clean_schema(&mut schema);
-        if schema.to_string().len() > MAX_SCHEMA_BYTES {
-            tracing::warn!(server, tool = name, "the schema of this tool is too long; the tool is left out");
-            continue;
-        }
-        if clean::has_hidden(&schema) {
-            tracing::warn!(
-                server,
-                tool = name,
-                "the schema of this tool has invisible characters in a name or a value; the tool is left out"
-            );
-            continue;
-        }
-        let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-        let description = clean::description(text);
-        listed.push(ListedTool { own: tool.name.into_owned(), name, description, schema });
     }
     Ok(listed)
+}
+
+fn check_only(tools: &[Tool], left_out: &LeftOut, only: &[String]) -> Result<(), String> {
+    let there: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    let missing: Vec<_> = only.iter().filter(|name| !there.contains(name.as_str())).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
+    if let Some(reason) = left_out.0.get(first.as_str()) {
+        return Err(format!("`only` names {first:?}, which was left out: {reason}"));
+    }
+    let there: Vec<_> = there.into_iter().take(MOST).map(clean::name).collect();
+    Err(format!("`only` names {missing:?}, which it does not have; it has {there:?}"))
+}
+
+/// A tool as models see it, or why none does.
+fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool, String> {
+    let name = clean::name(&format!("{server}_{}", tool.name));
+    if let Some(other) = listed.iter().find(|other| other.name == name) {
+        let other = clean::name(&other.own);
+        return Err(format!("it would be called `{name}`, as {other:?} is; choose one of them with `only`"));
+    }
+    let mut schema = Value::Object((*tool.input_schema).clone());
+    clean::clean_schema(&mut schema);
+    if schema.to_string().len() > MAX_SCHEMA_BYTES {
+        return Err("its schema is too long".to_owned());
+    }
+    if clean::has_hidden(&schema) {
+        return Err("its schema has invisible characters in a name or a value".to_owned());
+    }
+    if let Some(fault) = schema::fault(&schema) {
+        return Err(format!("its schema cannot be used: {fault}"));
+    }
+    let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    let description = clean::description(text);
+    Ok(ListedTool { own: tool.name.into_owned(), name, description, schema })
 }

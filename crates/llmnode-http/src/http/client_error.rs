@@ -13,6 +13,7 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 pub struct ClientError {
     error: BoxError,
     is_timeout: bool,
+    is_unsent: bool,
 }
 
 impl ClientError {
@@ -23,7 +24,17 @@ impl ClientError {
     #[cfg(feature = "http-client")]
     pub(crate) fn of_reqwest(error: reqwest::Error) -> ClientError {
         let is_timeout = error.is_timeout();
-        ClientError { error: error.without_url().into(), is_timeout }
+        ClientError { error: error.without_url().into(), is_timeout, is_unsent: false }
+    }
+
+    /// Marks a request of which nothing was sent.
+    pub(crate) fn unsent(self) -> ClientError {
+        ClientError { is_unsent: true, ..self }
+    }
+
+    /// Whether nothing of the request was sent, so that it cannot have done anything. `false`: unknown.
+    pub fn is_unsent(&self) -> bool {
+        self.is_unsent
     }
 
     /// Whether it took too long.
@@ -47,7 +58,7 @@ impl From<BoxError> for ClientError {
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
             error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
         });
-        ClientError { error, is_timeout }
+        ClientError { error, is_timeout, is_unsent: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A client for servers other than models.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,9 +9,11 @@ use llmnode_model::internal::is_credential;
 use llmnode_model::{Category, ModelError};
 
 use super::body::{RequestBody, ResponseBody};
+use super::classify::classify;
 use super::client::Client;
 use super::client_error::ClientError;
 use super::connector::ConnectSettings;
+use super::error_body::ErrorBody;
 use super::percent::query_pairs;
 use super::proxy::Proxy;
 use super::tls;
@@ -69,6 +71,15 @@ impl PlainClient {
         &self,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<ResponseBody>, ClientError> {
-        self.client.send(request.map(|body| RequestBody::new(body, Arc::<AtomicBool>::default()))).await
+        let begun = Arc::<AtomicBool>::default();
+        let has_body = !request.body().is_empty();
+        let sent = self.client.send(request.map(|body| RequestBody::new(body, Arc::clone(&begun)))).await;
+        let is_unsent = has_body && !begun.load(Ordering::Relaxed);
+        sent.map_err(|error| if is_unsent { error.unsent() } else { error })
+    }
+
+    /// The category of a response with this status, without regard to what else it says.
+    pub fn category(status: u16) -> Category {
+        classify(status, &ErrorBody::read(b""))
     }
 }

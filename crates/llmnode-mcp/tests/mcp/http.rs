@@ -1,5 +1,6 @@
 //! Servers over HTTP.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,26 +13,42 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::{result, server};
 
 /// A server with the heads of all requests.
-struct Http {
-    url: String,
-    heads: Arc<Mutex<Vec<String>>>,
+pub(crate) struct Http {
+    pub(crate) url: String,
+    pub(crate) heads: Arc<Mutex<Vec<String>>>,
 }
 
+/// The status line with further headers, and the body.
+pub(crate) type Answer = (String, String);
+
 async fn http(mode: &'static str) -> Http {
+    listen(move |head, body| {
+        let (status, body) = respond(head, body, mode);
+        (status.to_owned(), body)
+    })
+    .await
+}
+
+/// A server that answers a head in small letters and a body.
+pub(crate) async fn listen(respond: impl Fn(&str, &[u8]) -> Answer + Send + Sync + 'static) -> Http {
+    let respond = Arc::new(respond);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let heads: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&heads);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, mode, Arc::clone(&seen)));
+            tokio::spawn(serve(stream, Arc::clone(&respond), Arc::clone(&seen)));
         }
     });
     Http { url, heads }
 }
 
 /// Answers the requests of a connection, one after another.
-async fn serve(mut stream: TcpStream, mode: &str, heads: Arc<Mutex<Vec<String>>>) {
+async fn serve<R>(mut stream: TcpStream, respond: Arc<R>, heads: Arc<Mutex<Vec<String>>>)
+where
+    R: Fn(&str, &[u8]) -> Answer,
+{
     let mut received = Vec::new();
     loop {
         let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") else {
@@ -50,12 +67,10 @@ async fn serve(mut stream: TcpStream, mode: &str, heads: Arc<Mutex<Vec<String>>>
         }
         let body = received[end + 4..end + 4 + length].to_vec();
         received.drain(..end + 4 + length);
-        let (status, body) = respond(&head, &body, mode);
+        let (status, body) = respond(&head, &body);
         heads.lock().unwrap().push(head);
-        let head = format!(
-            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
+        let kind = if status.contains("content-type") { "" } else { "content-type: application/json\r\n" };
+        let head = format!("HTTP/1.1 {status}\r\n{kind}content-length: {}\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
     }
 }
@@ -146,7 +161,8 @@ async fn a_token_is_not_sent_in_clear_over_the_network() {
 #[tokio::test]
 async fn redirects_are_not_followed() {
     let fault = Mcp::http(http("moved").await.url).connect().await.unwrap_err();
-    assert_eq!(fault.category(), Category::Network);
+    assert_eq!(fault.category(), Category::BadResponse);
+    assert!(fault.message().contains("HTTP 307"), "{fault}");
 }
 
 #[tokio::test]
@@ -155,7 +171,7 @@ async fn a_session_that_ended_does_not_repeat_the_call() {
     let server = Mcp::http(&http.url).name("web").connect().await.unwrap();
     let before = http.heads.lock().unwrap().len();
     let told = result(&server, "web_none", json!({})).await;
-    assert!(told.contains("was lost"), "{told}");
+    assert!(told.contains("refused the request, and it was not executed: HTTP 404"), "{told}");
     assert!(http.heads.lock().unwrap().len() <= before + 1);
 }
 
@@ -170,15 +186,15 @@ async fn answers_may_be_events_and_servers_older() {
 #[tokio::test]
 async fn what_is_too_long_is_not_read_to_its_end() {
     for (mode, why) in [
-        ("huge", "maximum size of 16777216 bytes"),
-        ("huge refusal", "maximum size of 16777216 bytes"),
-        ("huge page", "502"),
+        ("huge", "it may have been executed: more than 16777216 bytes"),
+        ("huge refusal", "it was not executed: HTTP 400 Bad Request"),
+        ("huge page", "it may have been executed: HTTP 502 Bad Gateway: a web page"),
         ("huge event", "was lost"),
         ("half an event", "was lost"),
     ] {
         let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
         let told = result(&server, "web_none", json!({})).await;
-        assert!(told.contains("was lost") && told.contains(why) && told.len() < 1000, "{mode}: {told:.2000}");
+        assert!(told.contains(why) && told.len() < 1000, "{mode}: {told:.2000}");
     }
 }
 
@@ -195,11 +211,15 @@ async fn a_server_that_never_answers_is_left() {
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Mcp::http(format!("http://{}/mcp", listener.local_addr().unwrap()));
-        let closed = tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
-            stream.write_all(begins.as_bytes()).await.unwrap();
-            while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
+        let open = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::new(AtomicUsize::new(0));
+        let counts = (Arc::clone(&open), Arc::clone(&seen));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                counts.0.fetch_add(1, Ordering::SeqCst);
+                counts.1.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(never_ends(stream, begins, Arc::clone(&counts.0)));
+            }
         });
         let (limit, enough) = (Duration::from_millis(300), Duration::from_secs(30));
         if is_dropped {
@@ -208,8 +228,23 @@ async fn a_server_that_never_answers_is_left() {
             let fault = server.connect_timeout(limit).connect().await.unwrap_err();
             assert_eq!(fault.category(), Category::Timeout, "{begins}");
         }
-        tokio::time::timeout(enough, closed).await.expect("closed").unwrap();
+        let closed = async {
+            while open.load(Ordering::SeqCst) > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(enough, closed).await.expect("closed");
+        assert!(seen.load(Ordering::SeqCst) > 0);
     }
+}
+
+/// Begins an answer, and waits until the client goes.
+async fn never_ends(mut stream: TcpStream, begins: &str, open: Arc<AtomicUsize>) {
+    if stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {
+        let _ = stream.write_all(begins.as_bytes()).await;
+    }
+    while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
+    open.fetch_sub(1, Ordering::SeqCst);
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod conformance;
+mod faults;
 mod http;
 mod reference;
 mod server;

@@ -8,7 +8,31 @@ use serde_json::{Value, json};
 /// The answer to a message, if it gets one. `mode` says what is wrong with the server.
 pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
     let id = message.get("id")?;
+    if mode == "modern" && message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] != NEWEST {
+        let supported = json!({"supported": [NEWEST], "requested": ""});
+        let error = json!({"code": -32022, "message": "Unsupported protocol version", "data": supported});
+        return Some(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+    }
     let result = match message["method"].as_str()? {
+        "server/discover" if mode == "modern" => json!({
+            "resultType": "complete",
+            "supportedVersions": [NEWEST],
+            "capabilities": {"tools": {}},
+            "ttlMs": 0,
+            "cacheScope": "public",
+        }),
+        "server/discover" if mode == "empty" => json!({}),
+        "server/discover" if mode == "silent" => return None,
+        "server/discover" if mode == "late" => {
+            std::thread::sleep(std::time::Duration::from_millis(2500));
+            json!({})
+        }
+        "server/discover" if mode == "dies" => std::process::exit(4),
+        "tools/list" if mode == "broken" && message["params"]["cursor"] == "2" => json!({"tools": null}),
+        "tools/list" if mode == "broken" => json!({"tools": broken_tools(), "nextCursor": "2"}),
+        "tools/list" if mode == "round" => {
+            json!({"tools": [{"name": "one", "inputSchema": {"type": "object"}}], "nextCursor": "same"})
+        }
         "initialize" => json!({
             "protocolVersion": message["params"]["protocolVersion"],
             "capabilities": {"tools": {}},
@@ -39,6 +63,23 @@ pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
         }
     };
     Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+const NEWEST: &str = "2026-07-28";
+
+/// Two that can be offered, in bad company.
+fn broken_tools() -> Value {
+    let schema = json!({"type": "object"});
+    json!([
+        {"name": "bad"},
+        {"name": "null", "inputSchema": null},
+        {"name": "int", "inputSchema": {"type": "object", "properties": {"n": {"type": "int"}}}},
+        {"name": "nulls", "inputSchema": {"type": "object", "properties": null, "required": null}},
+        {"name": "look", "inputSchema": schema, "annotations": "none", "outputSchema": 5},
+        {"inputSchema": schema},
+        {"name": "look", "inputSchema": schema},
+        {"name": "second", "inputSchema": schema},
+    ])
 }
 
 fn tools(mode: &str) -> Value {
@@ -113,6 +154,11 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
         "slow" => return None,
         "die" => std::process::exit(3),
         "flood" => text("x".repeat(20 * 1024 * 1024)),
+        "look" => json!({"content": [{"type": "text", "text": "fine"}, {"type": "video", "data": "AA=="}]}),
+        "second" => json!({
+            "content": [{"type": "image", "mimeType": "image/png", "data": PNG}],
+            "structuredContent": {"total": 36},
+        }),
         "none" if mode == "echoes" => text("token-1234567890".to_owned()),
         _ => text("done".to_owned()),
     }))

@@ -1,10 +1,11 @@
 //! Servers as child processes.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use llmnode_mcp::{Mcp, McpServer};
-use llmnode_runtime::{Category, DynNode, NodeError, Reply, Run, ScriptedModel};
+use llmnode_runtime::{Category, DynNode, Reply, Run, ScriptedModel};
 use serde_json::json;
 
 use crate::{result, results};
@@ -27,10 +28,6 @@ fn scripted(test: &str, mode: &str) -> Scripted {
 impl Scripted {
     async fn connect(&self) -> McpServer {
         self.mcp.clone().connect().await.unwrap()
-    }
-
-    async fn fault(&self) -> NodeError {
-        self.mcp.clone().connect().await.unwrap_err()
     }
 
     /// The messages that it was sent: process, method, tool.
@@ -162,10 +159,11 @@ async fn the_pages_of_a_list_are_bounded_together() {
 }
 
 #[tokio::test]
-async fn two_tools_of_one_name_are_a_config_error() {
-    let fault = scripted("clash", "clash").fault().await;
-    assert_eq!(fault.category(), Category::ConfigError);
-    assert!(fault.message().contains("would both be called `s_a_b`"), "{fault}");
+async fn of_two_tools_of_one_name_the_second_is_left_out() {
+    let both = scripted("clash", "clash").connect().await;
+    let reason = "it would be called `s_a_b`, as \"a_b\" is; choose one of them with `only`";
+    assert_eq!(both.left_out()["a_b"], reason);
+    assert_eq!(result(&both, "s_a_b", json!({})).await, "done");
     let server = scripted("clash_only", "clash").mcp.only(["a b"]).connect().await.unwrap();
     // The same tool of two servers with one name.
     let twice = server.tools().with(server.tools());
@@ -211,6 +209,61 @@ async fn a_server_that_hangs_is_told_in_time_and_ended() {
     assert_eq!(fault.category(), Category::Timeout);
     assert!(fault.message().contains("does not list its tools"), "{fault}");
     scripted.ends().await;
+}
+
+/// Of the newest protocol, and older ones that do not expect its first message.
+#[tokio::test]
+async fn servers_of_every_protocol_are_connected() {
+    for (mode, version, processes) in [
+        ("modern", "2026-07-28", 1),
+        ("", "2025-11-25", 1),
+        ("empty", "2025-11-25", 1),
+        ("silent", "2025-11-25", 1),
+        ("late", "2025-11-25", 1),
+        ("dies", "2025-11-25", 2),
+    ] {
+        let scripted = scripted(&format!("protocol-{mode}"), mode);
+        let server = scripted.mcp.clone().connect_timeout(Duration::from_secs(6)).connect().await.unwrap();
+        assert!(format!("{server:?}").contains(&format!("protocol: \"{version}\"")), "{mode}: {server:?}");
+        assert_eq!(result(&server, "s_add", json!({"a": 1, "b": 1})).await, "2", "{mode}");
+        let started: BTreeSet<u32> = scripted.log().into_iter().map(|(process, _)| process).collect();
+        assert_eq!(started.len(), processes, "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_a_page_and_a_block_that_cannot_be_read_cost_no_other() {
+    let server = scripted("broken", "broken").connect().await;
+    let left_out = server.left_out();
+    for (name, reason) in [
+        ("bad", "it has no inputSchema"),
+        ("null", "its inputSchema is null, not an object"),
+        ("int", "its schema cannot be used: `properties.n.type` is \"int\", which is no type of JSON Schema"),
+        ("nulls", "its schema cannot be used: `properties` is null, not an object"),
+        ("look", "it would be called `s_look`, as \"look\" is; choose one of them with `only`"),
+        ("tool 6", "it has no name"),
+        (
+            "tools/list",
+            "the rest of the list cannot be read: it refused the request: its list of tools is no list",
+        ),
+    ] {
+        assert_eq!(left_out[name], reason, "{left_out:?}");
+    }
+    assert_eq!(left_out.len(), 7, "{left_out:?}");
+    let told = results(server.tools(), &[("s_look", json!({})), ("s_second", json!({}))]).await;
+    let missing = "[a block of the type `video` was left out: no such type is known]";
+    assert_eq!(told, [format!("fine\n{missing}"), "{\"total\":36}".to_owned()]);
+    let named = scripted("broken-only", "broken").mcp.only(["bad"]).connect().await.unwrap_err();
+    assert!(named.message().contains("`only` names \"bad\", which was left out: it has no"), "{named}");
+    let waits = scripted("broken-waits", "broken").mcp.require_approval(["bad"]).connect().await;
+    assert!(waits.is_ok(), "nobody calls it");
+}
+
+#[tokio::test]
+async fn a_list_that_goes_round_ends() {
+    let server = scripted("round", "round").connect().await;
+    assert_eq!(server.left_out()["tools/list"], "the list begins again: a cursor came twice");
+    assert_eq!(result(&server, "s_one", json!({})).await, "done");
 }
 
 #[tokio::test]
