@@ -98,8 +98,8 @@ pub trait Embedder: Send + Sync {
         false
     }
 
-    /// Returns the maximum texts of a request, and the maximum characters of all of them; a single text may be longer. Default: 64 texts
-    /// and 100,000 characters.
+    /// Returns the maximum texts of a request, and the maximum characters of all of them; a single text may be longer. It may become
+    /// less: texts of a request that was refused are then sent again in smaller ones. Default: 64 texts and 100,000 characters.
     fn batch(&self) -> (usize, usize) {
         (64, 100_000)
     }

@@ -84,7 +84,8 @@ impl Embeddings {
         Ok(Self::new(&endpoint, read(MODEL)?.unwrap_or_else(|| DEFAULT_MODEL.to_owned())))
     }
 
-    /// Asks for vectors of this length. Only some models can do that. Default: the model's own length.
+    /// Asks for vectors of this length. Only some models can do that; what another one returns is a `bad_response`, unless it is as
+    /// long. Default: the model's own length.
     #[must_use]
     pub fn dimensions(mut self, dimensions: usize) -> Self {
         self.dimensions = Some(dimensions);
@@ -110,7 +111,9 @@ impl Embeddings {
         self
     }
 
-    /// Sets the maximum texts of one request, and the maximum characters of all of them. Default: 64 and 100,000.
+    /// Sets the maximum texts of one request, and the maximum characters of all of them. Default: 64 and 100,000. A server that says
+    /// that it takes fewer texts is believed: they are sent again in smaller requests. Set its limit to save the request that it
+    /// refuses.
     #[must_use]
     pub fn batch(mut self, texts: usize, characters: usize) -> Self {
         self.batch = (texts, characters);
@@ -151,7 +154,8 @@ impl Embedder for Embeddings {
     }
 
     fn batch(&self) -> (usize, usize) {
-        self.batch
+        let (texts, characters) = self.batch;
+        (self.api.most_texts().map_or(texts, |most| most.min(texts)), characters)
     }
 
     fn model(&self) -> Option<&str> {

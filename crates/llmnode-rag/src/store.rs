@@ -207,6 +207,9 @@ pub struct Written {
     pub replaced: usize,
     /// Chunks that were not stored because another one has their text, or with `dedup` nearly their text.
     pub duplicates: usize,
+    /// Chunks that are new and have a vector of zeros, as some servers return for texts that they cannot read. Words alone find them.
+    #[serde(default)]
+    pub zero_vectors: usize,
 }
 
 impl AddAssign for Written {
@@ -215,6 +218,7 @@ impl AddAssign for Written {
         self.kept += more.kept;
         self.replaced += more.replaced;
         self.duplicates += more.duplicates;
+        self.zero_vectors += more.zero_vectors;
     }
 }
 

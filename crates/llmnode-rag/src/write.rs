@@ -91,7 +91,10 @@ impl Write {
             return Ok(written);
         }
         self.embed(cx, &mut changed, vectors).await?;
+        let chunks = changed.iter().flat_map(|source| &source.chunks);
+        let zero_vectors = chunks.filter(|chunk| chunk.vector.as_deref().is_some_and(is_zero)).count();
         written += store.upsert(name, changed, *dedup).await?;
+        written.zero_vectors += zero_vectors;
         Ok(written)
     }
 
@@ -112,8 +115,19 @@ impl Write {
         }
         let texts: Vec<&str> = new.iter().map(|(_, text)| *text).collect();
         let mut vectors = Vec::with_capacity(texts.len());
-        for texts in batches(&texts, embedder.batch()) {
-            vectors.extend(cx.call(&Embedding { embedder, texts, purpose: Purpose::Document }).await?);
+        let mut left = batches(&texts, embedder.batch());
+        left.reverse();
+        while let Some(texts) = left.pop() {
+            // What a server takes at once is learned from its refusals.
+            let most = embedder.batch().0.max(1);
+            if texts.len() > most {
+                left.extend(texts.chunks(most).rev());
+                continue;
+            }
+            match cx.call(&Embedding { embedder, texts, purpose: Purpose::Document }).await {
+                Ok(new) => vectors.extend(new),
+                Err(error) => left.extend(smaller(texts, embedder.batch().0, error)?),
+            }
         }
         known.extend(new.into_iter().map(|(id, _)| id.to_owned()).zip(vectors));
         for chunk in sources.iter_mut().flat_map(|source| &mut source.chunks) {
@@ -121,6 +135,26 @@ impl Write {
         }
         Ok(())
     }
+}
+
+/// The texts of a request that was refused for its size, for smaller ones, the last first.
+fn smaller<'t, 'a>(
+    texts: &'a [&'t str],
+    most: usize,
+    error: NodeError,
+) -> Result<impl Iterator<Item = &'a [&'t str]>, NodeError> {
+    let most = match error.category() {
+        Category::BadRequest if most < texts.len() => most,
+        // One of them may be too long, or all together.
+        Category::ContextLengthError if texts.len() > 1 => texts.len() / 2,
+        _ => return Err(error),
+    };
+    Ok(texts.chunks(most.max(1)).rev())
+}
+
+/// A vector without a direction is near to nothing.
+fn is_zero(vector: &[f32]) -> bool {
+    vector.iter().all(|number| *number == 0.0)
 }
 
 #[diagnostic::do_not_recommend]

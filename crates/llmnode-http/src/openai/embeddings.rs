@@ -1,4 +1,6 @@
 //! OpenAI's embeddings: a vector for each text.
+//!
+//! What a server refuses of a request is [learned](super::embeddings_learned), and not sent again.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,13 +12,14 @@ use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
 use super::OpenAi;
+use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
 use crate::api::inner::Inner;
 use crate::api::prepared_request::PreparedRequest;
 use crate::api::receive::ResponseBody;
 use crate::api::response_head::ResponseHead;
 use crate::http::capabilities::{Capabilities, RequestShape};
-use crate::http::error_body;
+use crate::http::error_body::{self, ErrorBody};
 use crate::http::headers::RequestHeaders;
 use crate::http::lenient::text;
 use crate::http::redirects::Redirects;
@@ -26,13 +29,17 @@ use crate::http::usage::Usage;
 
 /// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
 #[derive(Clone)]
-pub struct EmbeddingsApi(Arc<Inner>);
+pub struct EmbeddingsApi {
+    inner: Arc<Inner>,
+    learned: Arc<Learned>,
+}
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
     input: &'a [Cow<'a, str>],
-    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding_format: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dimensions: Option<usize>,
 }
@@ -60,7 +67,7 @@ impl EmbeddingsApi {
             endpoint: service.endpoint.with_path("/embeddings"),
             ..*service
         };
-        EmbeddingsApi(Arc::new(Inner {
+        let inner = Inner {
             wire: &super::CHAT,
             service,
             model: None,
@@ -72,22 +79,28 @@ impl EmbeddingsApi {
             retry_budget: retry_budget.clone(),
             cache_for_an_hour: None,
             id_form: None,
-        }))
+        };
+        EmbeddingsApi { inner: Arc::new(inner), learned: Arc::default() }
+    }
+
+    /// Returns how many texts a request may have, as far as the server has said so.
+    pub fn most_texts(&self) -> Option<usize> {
+        self.learned.most_texts()
     }
 
     /// Returns the retries that all calls of the endpoint share.
     pub fn retry_budget(&self) -> &RetryBudget {
-        &self.0.retry_budget
+        &self.inner.retry_budget
     }
 
     /// Returns host and port.
     pub fn server(&self) -> Option<(&str, u16)> {
-        self.0.service.endpoint.server()
+        self.inner.service.endpoint.server()
     }
 
     /// Returns the URL, without its query.
     pub fn shown(&self) -> &str {
-        &self.0.service.endpoint.shown
+        &self.inner.service.endpoint.shown
     }
 
     /// Makes one request. Returns a vector for each text, in the same order; all have the same length, and all numbers are
@@ -104,7 +117,7 @@ impl EmbeddingsApi {
         (id, timeout): (Option<AttemptId>, Option<Duration>),
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
-        let inner = &*self.0;
+        let inner = &*self.inner;
         let unprepared = |fault| without_secrets(unsent(fault), inner.headers.secrets());
         check_request(inner.service.is_local, || inner.service.endpoint.host()).map_err(unprepared)?;
         let RequestHeaders { headers, secrets } = inner.headers.for_request().map_err(unprepared)?;
@@ -114,17 +127,23 @@ impl EmbeddingsApi {
             names: None,
             request: &request,
             model,
-            tag: self.0.wire.tag,
-            joined: self.0.wire.joined,
-            id_form: self.0.wire.id_form,
+            tag: inner.wire.tag,
+            joined: inner.wire.joined,
+            id_form: inner.wire.id_form,
             shape,
             deadline,
             streams: false,
             cache_for_an_hour: None,
             secrets,
         };
-        let body = Body { model, input: texts, encoding_format: "float", dimensions };
-        let outcome = inner.embed(&body, headers, id, &asked, sink).await;
+        let body = Body {
+            model,
+            input: texts,
+            encoding_format: Some("float").filter(|_| self.learned.takes_format()),
+            dimensions: dimensions.filter(|_| self.learned.takes_dimensions()),
+        };
+        self.learned.left_out(dimensions.is_some()).for_each(|part| sink.refused(part));
+        let outcome = inner.embed(&body, &self.learned, headers, id, &asked, sink).await;
         outcome.map_err(|error| without_secrets(error, &asked.secrets))
     }
 }
@@ -134,12 +153,15 @@ impl Inner {
     async fn embed(
         &self,
         body: &Body<'_>,
+        learned: &Learned,
         headers: http::HeaderMap,
         id: Option<AttemptId>,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let texts = body.input.len();
+        let sent =
+            Sent { texts, format: body.encoding_format.is_some(), dimensions: body.dimensions.is_some() };
         let body = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.redirects.current(&self.service.endpoint.url);
@@ -158,11 +180,11 @@ impl Inner {
             let Ok(ResponseBody::Full(body, _)) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));
             };
-            return Err(self.refusal(&head, &body, asked, sink));
+            return Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink));
         }
         let read = match received {
             Ok(ResponseBody::Full(body, _)) if error_body::is_error(&body) => {
-                Err(self.refusal(&head, &body, asked, sink))
+                Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink))
             }
             Ok(ResponseBody::Full(body, _)) => self.vectors(&body, texts, asked, sink),
             Ok(ResponseBody::Events(_)) => Err(self.no_vectors("is a stream of events")),
@@ -179,6 +201,42 @@ impl Inner {
                 Err(failure)
             }
         }
+    }
+
+    /// A refusal, from which the next request may have learned.
+    fn embeddings_refused(
+        &self,
+        head: &ResponseHead,
+        body: &[u8],
+        learned: &Learned,
+        sent: Sent,
+        asked: &PreparedRequest<'_>,
+        sink: &mut dyn Sink,
+    ) -> ModelError {
+        let mut failure = self.refusal(head, body, asked, sink);
+        let says = match failure.category {
+            Category::BadRequest | Category::ContextLengthError | Category::NotFound => ErrorBody::read(body),
+            _ => return failure,
+        };
+        match learned.learn(&says, sent) {
+            None => {}
+            Some(Lesson::Key) => failure.retry = Some(Retry::Adapted),
+            Some(Lesson::FewerTexts(most)) => {
+                failure.category = Category::BadRequest;
+                failure.retry = Some(Retry::No);
+                failure.message.push_str(&format!(
+                    "; a request had {} texts, and has at most {most} from now on: say so with `Embeddings::batch`",
+                    sent.texts
+                ));
+            }
+            // Whoever has made the request halves it, so that a single text is at fault in the end.
+            Some(Lesson::ShorterRequest) => {
+                failure.category = Category::ContextLengthError;
+                failure.retry = Some(Retry::No);
+                failure.message.push_str("; send fewer characters at once with `Embeddings::batch`");
+            }
+        }
+        failure
     }
 
     #[inline]
@@ -211,12 +269,17 @@ impl Inner {
             failure.usage = completion.usage.map(Box::new);
             failure
         };
-        if data.iter().all(|item| item.index.is_some()) {
-            data.sort_by_key(|item| item.index);
-        }
+        let is_indexed = data.iter().any(|item| item.index.is_some());
+        data.sort_by_key(|item| item.index);
+        let is_in_order = || data.iter().enumerate().all(|(place, item)| item.index == Some(place));
         let dimensions = data.first().map_or(0, |item| item.embedding.len());
         let fault = if data.len() != texts {
             Some(format!("has {} embeddings for {texts} texts", data.len()))
+        } else if is_indexed && !is_in_order() {
+            Some(format!(
+                "has indices that are missing or double; they should be 0 to {}",
+                texts.saturating_sub(1)
+            ))
         } else if dimensions == 0 || data.iter().any(|item| item.embedding.len() != dimensions) {
             Some("has embeddings that are empty, or of different lengths".to_owned())
         } else if data.iter().flat_map(|item| &item.embedding).any(|number| !number.is_finite()) {

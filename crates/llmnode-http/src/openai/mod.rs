@@ -11,6 +11,7 @@ mod carried;
 pub(crate) mod chunks;
 mod config;
 mod embeddings;
+mod embeddings_learned;
 mod providers;
 pub(crate) mod request;
 pub(crate) mod response;

@@ -228,3 +228,128 @@ async fn a_dropped_search_leaves_its_request_in_the_ledger() {
     assert_eq!(call.attempts[0].category, Some(Category::Cancelled));
     assert_eq!(call.attempts[0].estimate.unwrap().input, 0);
 }
+
+fn pages(range: std::ops::Range<usize>) -> Vec<Document> {
+    range.map(|at| Document::new(at.to_string(), format!("page {at}"))).collect()
+}
+
+fn inputs(server: &StubServer) -> Vec<usize> {
+    let count = |body: &serde_json::Value| body["input"].as_array().unwrap().len();
+    server.requests().iter().map(|request| count(request.json().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn a_server_that_takes_fewer_texts_is_asked_again_with_fewer() {
+    for (status, says, sent) in [
+        (400, "batch size is invalid, it should not be larger than 10.", vec![25, 10, 10, 5, 10, 2]),
+        (413, "input batch size 25 > maximum allowed batch size 20", vec![25, 20, 5, 12]),
+        (422, "Too many inputs in this request", vec![25, 12, 12, 1, 12]),
+    ] {
+        let refusal = StubReply::error(status, "invalid_request_error", (), says);
+        let server = StubServer::builder().embeddings_script([refusal]).start().await.unwrap();
+        let docs = docs(&server).await;
+        let run = run();
+        let written = run.call(&docs.write_all(pages(0..25))).await.unwrap();
+        assert_eq!(written.chunks, 25, "{says}");
+        run.call(&docs.write_all(pages(25..37))).await.unwrap();
+        assert_eq!(inputs(&server), sent, "{says}");
+        let refused = &run.ledger().calls()[0].attempts[0];
+        assert_eq!(refused.category, Some(Category::BadRequest), "{says}");
+        let found = run.call(&docs.search("page 24").by(By::Vector)).await.unwrap();
+        assert_eq!(sources(&found)[0], "24", "each text has its own vector");
+    }
+}
+
+#[tokio::test]
+async fn texts_that_are_too_long_together_are_halved_until_one_is_at_fault() {
+    let too_long = || StubReply::error(400, "invalid_request_error", (), "too many tokens: at most 300000");
+    let server = StubServer::builder().embeddings_script([too_long()]).start().await.unwrap();
+    let docs = docs(&server).await;
+    run().call(&docs.write_all(pages(0..4))).await.unwrap();
+    run().call(&docs.write_all(pages(4..8))).await.unwrap();
+    assert_eq!(inputs(&server), [4, 2, 2, 4], "another request may be shorter");
+
+    let server = StubServer::builder().embeddings_script((0..3).map(|_| too_long())).start().await.unwrap();
+    let docs = self::docs(&server).await;
+    let error = run().call(&docs.write_all(pages(0..4))).await.unwrap_err();
+    assert_eq!(inputs(&server), [4, 2, 1]);
+    assert!(error.message().contains("too many tokens"), "{error}");
+    assert_eq!(docs.count().await.unwrap(), Count::new(0, 0));
+}
+
+#[tokio::test]
+async fn a_key_that_a_server_does_not_know_is_left_out() {
+    for says in ["Unknown parameter: 'encoding_format'.", "encoding_format: Extra inputs are not permitted"] {
+        let refusal = StubReply::error(400, "invalid_request_error", (), says);
+        let server = StubServer::builder().embeddings_script([refusal]).start().await.unwrap();
+        let docs = docs(&server).await;
+        for _ in 0..2 {
+            run().call(&docs.search("key")).await.unwrap();
+        }
+        let requests = server.requests();
+        let has: Vec<_> =
+            requests.iter().map(|one| one.json().unwrap().get("encoding_format").is_some()).collect();
+        assert_eq!(has, [true, false, false], "{says}");
+    }
+    let refusal = StubReply::error(400, "invalid_request_error", (), "Unknown parameter: 'dimensions'.");
+    let server = StubServer::builder().embeddings_script([refusal]).start().await.unwrap();
+    let embedder = embeddings(&server).dimensions(1000);
+    let docs = Collection::builder(MemoryStore::new(), "docs").embedder(embedder).open().await.unwrap();
+    let run = run();
+    let error = run.call(&docs.search("key")).await.unwrap_err();
+    assert_eq!(error.category(), Category::BadResponse);
+    assert!(error.message().contains("in place of 1000"), "{error}");
+    let call = &run.ledger().calls()[0];
+    assert_eq!(call.attempts.len(), 2, "asked again without it");
+    assert_eq!(call.attempts[1].refused, ["dimensions"]);
+}
+
+#[tokio::test]
+async fn indices_decide_the_order_and_are_checked() {
+    let answer = |items: &[(Option<usize>, [f32; 2])]| {
+        let data: Vec<_> = items
+            .iter()
+            .map(|(index, vector)| match index {
+                Some(index) => json!({"index": index, "embedding": vector}),
+                None => json!({"embedding": vector}),
+            })
+            .collect();
+        StubReply::raw(200, json!({"data": data}).to_string())
+    };
+    let query = || answer(&[(Some(0), [1.0, 0.0])]);
+    for first in [
+        answer(&[(Some(1), [0.0, 1.0]), (Some(0), [1.0, 0.0])]),
+        answer(&[(None, [1.0, 0.0]), (None, [0.0, 1.0])]),
+    ] {
+        let server = StubServer::builder().embeddings_script([first, query()]).start().await.unwrap();
+        let docs = docs(&server).await;
+        run().call(&docs.write_all(pages(0..2))).await.unwrap();
+        let found = run().call(&docs.search("x").by(By::Vector)).await.unwrap();
+        assert_eq!(sources(&found)[0], "0");
+    }
+    for wrong in [
+        answer(&[(Some(0), [1.0, 0.0]), (Some(0), [0.0, 1.0])]),
+        answer(&[(Some(1), [1.0, 0.0]), (Some(2), [0.0, 1.0])]),
+        answer(&[(Some(0), [1.0, 0.0]), (None, [0.0, 1.0])]),
+    ] {
+        let server = StubServer::builder().embeddings_script([wrong]).start().await.unwrap();
+        let docs = docs(&server).await;
+        let error = run().call(&docs.write_all(pages(0..2))).await.unwrap_err();
+        assert_eq!(error.category(), Category::BadResponse, "{error}");
+        assert!(error.message().contains("indices that are missing or double"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_vector_of_zeros_is_counted() {
+    let zeros = json!({"data": [{"embedding": [0.0, 0.0]}, {"embedding": [0.6, 0.8]}]}).to_string();
+    let server = StubServer::builder().embeddings_script([StubReply::raw(200, zeros)]).start().await.unwrap();
+    let docs = docs(&server).await;
+    let run = run();
+    let written = run.call(&docs.write_all(pages(0..2))).await.unwrap();
+    assert_eq!((written.chunks, written.zero_vectors), (2, 1));
+    let again = run.call(&docs.write_all(pages(0..2))).await.unwrap();
+    assert_eq!((again.kept, again.zero_vectors), (2, 0));
+    let found = run.call(&docs.search("page 0").by(By::Words)).await.unwrap();
+    assert_eq!(sources(&found)[0], "0", "words find it");
+}
