@@ -81,7 +81,7 @@ async fn a_plain_call_and_its_headers() {
     assert!(!head.contains("authorization"));
     assert_eq!(
         asked.body,
-        json!({"model": "claude-x", "max_tokens": 8192, "messages": [
+        json!({"model": "claude-x", "max_tokens": 21000, "messages": [
             {"role": "user", "content": [{"type": "text", "text": "Greet."}]}]})
     );
     assert!(!format!("{:?}", report.record).contains(KEY));
@@ -279,8 +279,9 @@ async fn a_server_that_enforces_nothing_gets_the_form_in_the_prompt_once_an_answ
     run.call(&Pick).await.unwrap();
     assert_eq!(run.call(&Choose).await.unwrap().red, 7);
     let last = server.bodies().pop().unwrap();
-    assert!(last["system"][0]["text"].as_str().unwrap().contains("red"), "{last}");
-    assert_eq!(last["tool_choice"], json!({"type": "none"}));
+    let turns = last["messages"].as_array().unwrap();
+    assert!(turns.last().unwrap().to_string().contains("red"), "{last}");
+    assert_eq!((&last["tool_choice"], last.get("system")), (&json!({"type": "none"}), None));
 }
 
 #[tokio::test]
@@ -340,7 +341,7 @@ async fn withheld_and_cut_answers_say_so() {
     assert_eq!(category, Category::ContentFilter);
     assert!(said.contains("Anthropic withheld the answer (cyber): It was blocked."), "{said}");
     // Half an object is nothing.
-    assert_eq!(run.call(&Pick).await.unwrap_err().category(), Category::TruncatedOutput);
+    assert_eq!(run.call(&Pick).max_tokens(9).await.unwrap_err().category(), Category::TruncatedOutput);
     assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::ServerError);
     assert_eq!(server.asked().len(), 3);
 }
@@ -577,7 +578,7 @@ async fn the_tokens_that_are_reserved_are_those_that_are_sent() {
     request.max_tokens = None;
     request.extra.insert("max_tokens".to_owned(), json!(9));
     reserved.push(model.max_tokens(&request));
-    assert_eq!(reserved, [8_192, 9_216, 100, 9].map(Some));
+    assert_eq!(reserved, [21_000, 21_000, 100, 9].map(Some));
     let sent: Vec<_> = server.bodies().iter().map(|body| body["max_tokens"].as_u64()).collect();
-    assert_eq!(sent, [8_192, 9_216, 100, 9].map(Some));
+    assert_eq!(sent, [21_000, 21_000, 100, 9].map(Some));
 }

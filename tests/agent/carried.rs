@@ -161,7 +161,7 @@ async fn it_survives_a_pause_with_edited_arguments() {
 }
 
 #[tokio::test]
-async fn an_answer_goes_back_without_its_thoughts() {
+async fn a_rejected_answer_goes_back_with_its_thoughts() {
     let wrong = json!({"id": "1", "model": "m", "choices": [{"finish_reason": "stop", "message": {
         "role": "assistant", "content": "many", "reasoning_content": "Hm."}}]});
 
@@ -172,7 +172,7 @@ async fn an_answer_goes_back_without_its_thoughts() {
     assert_eq!(run.call(&Count).await.unwrap(), 3);
     let turns = turns(&server);
     assert_eq!(turns[1].len(), 1);
-    assert_eq!(turns[1][0].get("reasoning_content"), None);
+    assert_eq!(turns[1][0]["reasoning_content"], "Hm.");
 }
 
 /// W18.

@@ -11,6 +11,8 @@ mod approval;
 mod carried;
 #[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
 mod cassettes;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod default_limit;
 #[cfg(feature = "journal")]
 mod engine;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
@@ -52,6 +54,8 @@ mod returned;
 mod rounds;
 mod streams;
 mod toolsets;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "journal", feature = "openai"))]
+mod turns;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]

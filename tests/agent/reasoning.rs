@@ -298,11 +298,11 @@ async fn anthropics_answer_has_room_beside_its_thoughts() {
         .map(|body| (body["max_tokens"].clone(), body["thinking"]["budget_tokens"].clone()))
         .collect();
     let wanted = [
-        (12_288, json!(null)),
-        (12_288, json!(4_096)),
+        (21_000, json!(null)),
+        (21_000, json!(4_096)),
         (10_000, json!(4_096)),
         (1_000, json!(null)),
-        (10_192, json!(2_000)),
+        (21_000, json!(2_000)),
     ];
     assert_eq!(asked, wanted.map(|(most, budget)| (json!(most), budget)));
 }

@@ -91,7 +91,8 @@ async fn a_typed_answer_is_one_more_function() {
             );
         }
         // The last turn.
-        assert_eq!((names(&bodies[3]), &bodies[3]["tool_choice"]), (vec!["Advice"], &json!("required")));
+        let forced = json!({"type": "function", "function": {"name": "Advice"}});
+        assert_eq!((&bodies[3]["tools"], &bodies[3]["tool_choice"]), (&bodies[0]["tools"], &forced));
         assert!(bodies.iter().all(|body| body.get("response_format").is_none()));
     }
 }
@@ -215,7 +216,7 @@ async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on()
                 (3, json!("required"), false),
                 (3, Value::Null, false),
                 (3, Value::Null, false),
-                (2, json!("none"), true)
+                (3, json!("none"), true)
             ]
         );
     }

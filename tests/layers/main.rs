@@ -73,6 +73,7 @@ const MODEL: &[&str] = &[
     "tool",
     "carried",
     "message",
+    "answer_limit",
     "response_format",
     "reasoning",
     "wire",

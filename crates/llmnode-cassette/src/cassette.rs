@@ -291,6 +291,10 @@ impl ChatModel for Recorder {
         self.opened_model().map_or(request.max_tokens, |model| model.max_tokens(request))
     }
 
+    fn has_default_limit(&self, request: &Request) -> bool {
+        self.opened_model().is_some_and(|model| model.has_default_limit(request))
+    }
+
     fn retry_budget(&self) -> Option<&RetryBudget> {
         self.opened_model()?.retry_budget()
     }

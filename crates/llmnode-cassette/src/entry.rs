@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::Redactor;
+use llmnode_model::internal::{AnswerLimit, LimitSetter, Redactor};
 use llmnode_runtime::{
-    Carried, Category, Completion, FinishReason, Flag, ModelError, ResponseFormat, Retry, TokenUsage,
-    ToolCall,
+    Carried, Category, Completion, FinishReason, Flag, Message, ModelError, ResponseFormat, Retry,
+    TokenUsage, ToolCall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +39,8 @@ pub(crate) struct RecordedCompletion {
     refusal: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     finish: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<AnswerLimit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<TokenUsage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,6 +126,7 @@ impl RecordedCompletion {
             reasoning: redactor.option(completion.reasoning.as_ref()),
             refusal: redactor.option(completion.refusal.as_ref()),
             finish: completion.finish.as_ref().map(|finish| finish.as_str().to_owned()),
+            limit: completion.limit.filter(|limit| limit.by != LimitSetter::Program),
             usage: completion.usage,
             model: redactor.option(completion.model.as_ref()),
             request_id: redactor.option(completion.request_id.as_ref()),
@@ -145,6 +148,7 @@ impl RecordedCompletion {
             "pause_turn" => FinishReason::Continue,
             _ => FinishReason::Other(word),
         });
+        completion.limit = self.limit;
         completion.usage = self.usage;
         completion.model = self.model;
         completion.request_id = self.request_id;
@@ -182,7 +186,7 @@ impl RecordedError {
             usage: error.usage.as_deref().copied(),
             sent: error.sent,
             reached: error.reached,
-            answer: redactor.option(error.answer.as_ref()),
+            answer: redactor.option(error.answer.as_deref().map(|answer| &answer.content)),
         }
     }
 
@@ -200,7 +204,7 @@ impl RecordedError {
         error.usage = self.usage.map(Box::new);
         error.sent = self.sent;
         error.reached = self.reached;
-        error.answer = self.answer;
+        error.answer = self.answer.map(|answer| Box::new(Message::assistant(answer)));
         error
     }
 }

@@ -19,6 +19,7 @@ impl RequestKey {
             None => Value::Null,
         };
         let mut messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        messages.iter_mut().for_each(leave_carried);
         number_calls(&mut messages);
         let tools = request.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
         let mut request_key = json!({
@@ -30,6 +31,7 @@ impl RequestKey {
             "dialect": request.response_format,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
+            "raised": request.raised.then_some(true),
             "reasoning": request.reasoning,
             "extra": request.extra,
             "extra_on": request.extra_on,
@@ -42,7 +44,8 @@ impl RequestKey {
         Ok(RequestKey(sorted(request_key)))
     }
 
-    pub(crate) fn from_json(value: Value) -> Self {
+    pub(crate) fn from_json(mut value: Value) -> Self {
+        value["messages"].as_array_mut().into_iter().flatten().for_each(leave_carried);
         RequestKey(sorted(value))
     }
 
@@ -69,6 +72,15 @@ impl RequestKey {
             lines.extend(calls.map(|call| format!("calls {}", call["function"])));
         }
         lines.join("\n")
+    }
+}
+
+/// Older cassettes have it only in messages with calls. Elsewhere it tells no two requests apart.
+fn leave_carried(message: &mut Value) {
+    if let Value::Object(members) = message
+        && !members.contains_key("tool_calls")
+    {
+        members.remove("carried");
     }
 }
 

@@ -92,6 +92,13 @@ pub trait ChatModel: Send + Sync {
         request.max_tokens
     }
 
+    /// Whether nobody set that number: the API has to be sent one, and most answers are much shorter.
+    #[doc(hidden)]
+    fn has_default_limit(&self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
     /// Returns the retries that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
@@ -205,6 +212,10 @@ macro_rules! forward {
 
             fn max_tokens(&self, request: &Request) -> Option<u32> {
                 (**self).max_tokens(request)
+            }
+
+            fn has_default_limit(&self, request: &Request) -> bool {
+                (**self).has_default_limit(request)
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

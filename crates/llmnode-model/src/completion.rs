@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::answer_limit::AnswerLimit;
 use super::carried::Carried;
 use super::tool::ToolCall;
 use crate::usage::TokenUsage;
@@ -55,6 +56,9 @@ pub struct Completion {
     pub refusal: Option<String>,
     /// Why the answer ended. `None`: the provider did not say.
     pub finish: Option<FinishReason>,
+    /// The limit that cut the answer, as far as the model's handle knows it.
+    #[doc(hidden)]
+    pub limit: Option<AnswerLimit>,
     /// The tokens, as the provider reports them. `None`: it does not.
     pub usage: Option<TokenUsage>,
     /// The model that answered, as the provider names it.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
+use crate::message::Message;
 use crate::usage::TokenUsage;
 
 /// What follows a failed attempt.
@@ -66,9 +67,9 @@ pub struct ModelError {
     pub reached: bool,
     /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,
-    /// The bad answer, for a correction that shows it to the model.
+    /// The bad answer, with what the provider put beside it, for a correction that shows it to the model.
     #[doc(hidden)]
-    pub answer: Option<String>,
+    pub answer: Option<Box<Message>>,
 }
 
 impl ModelError {

@@ -1,5 +1,6 @@
 //! What llmnode's crates need from inside. Not part of the public interface: it may change in any release.
 
+pub use crate::answer_limit::{AnswerLimit, LimitSetter};
 pub use crate::carried::{CarriedPart, Json};
 pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
 pub use crate::ids::Ids;

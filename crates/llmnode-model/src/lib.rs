@@ -5,6 +5,7 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod answer_limit;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 mod carried;

@@ -56,6 +56,9 @@ pub struct Request {
     pub extra: Map<String, Value>,
     /// Such fields for one API alone, which are joined to those for all.
     pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
+    /// Whether a limit that nobody set has cut the last answer, so that a higher one is sent.
+    #[doc(hidden)]
+    pub raised: bool,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
     pub question: Option<u16>,
@@ -80,6 +83,7 @@ impl Request {
             attempt_timeout: None,
             extra: Map::new(),
             extra_on: None,
+            raised: false,
             question: None,
             correlation: None,
         }
@@ -149,6 +153,8 @@ mod tests {
             reasoning: _,
             extra: _,
             extra_on: _,
+            // In the key of cassettes: the shorter answer is in none of journals.
+            raised: _,
             // Do not change what is answered.
             attempt_timeout: _,
             question: _,

@@ -105,18 +105,32 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
-    pub(crate) fn journal_answer(
-        &self,
-        text: &str,
-        calls: &[ToolCall],
-        carried: Option<&Arc<Carried>>,
-        accepted: bool,
-    ) {
+    pub(crate) fn journal_answer(&self, text: &str, carried: Option<&Arc<Carried>>, accepted: bool) {
+        self.journal(JournaledAnswer {
+            text: text.to_owned(),
+            calls: Vec::new(),
+            carried: carried.cloned(),
+            is_round: false,
+            accepted,
+            model: None,
+        });
+    }
+
+    pub(crate) fn journal_round(&self, text: &str, calls: &[ToolCall], carried: Option<&Arc<Carried>>) {
+        self.journal(JournaledAnswer {
+            text: text.to_owned(),
+            calls: calls.to_vec(),
+            carried: carried.cloned(),
+            is_round: true,
+            accepted: true,
+            model: None,
+        });
+    }
+
+    fn journal(&self, answer: JournaledAnswer) {
         if let Some(journal_key) = &self.journal_key {
             let JournalKey { conversation, request, model } = &**journal_key;
-            let model = model.clone();
-            let (text, calls, carried) = (text.to_owned(), calls.to_vec(), carried.cloned());
-            let answer = JournaledAnswer { text, calls, carried, accepted, model };
+            let answer = JournaledAnswer { model: model.clone(), ..answer };
             self.call.note(RecorderEvent::Answered { call: self.call.id, conversation, request, answer });
         }
     }

@@ -126,7 +126,8 @@ pub struct AttemptRecord {
     pub response_format: Option<ResponseFormat>,
     /// The settings that were not sent as they are, because the model refused them in this call or an earlier one:
     /// `temperature` is left out, `choices` stay in words, `max_tokens` is renamed to `max_completion_tokens`, a response format such as `strict` is
-    /// replaced by the next one.
+    /// replaced by the next one. `default_limit`: the limit that is sent where nobody set one cut an answer of this call, so a
+    /// higher one was sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
     /// JSON pointers to the places where the schema of this correction allowed only what a check had listed, such as `/item`:

@@ -79,6 +79,8 @@ pub struct JournaledAnswer {
     pub calls: Vec<ToolCall>,
     /// What the provider put beside them.
     pub carried: Option<Arc<Carried>>,
+    /// Whether the conversation goes on behind it: after its calls, or after a turn that the provider paused.
+    pub is_round: bool,
     /// Whether it was accepted, and not asked for again.
     pub accepted: bool,
     /// The model that gave it, if not the call's own.

@@ -22,8 +22,8 @@ use crate::text::const_setters;
 ///
 /// The number of requests is exact under any concurrency. Tokens and money are known only after the answer, so each
 /// request reserves the most that it can use: a token for each byte, what the model counted beyond that before, and
-/// `max_tokens`, or if that is not set the number that its API has to be sent (8,192 for Anthropic's, and its thoughts), else the
-/// mean answer so far, at first 256 tokens. A request that fits but for what others have reserved waits until they settle, in
+/// `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens (8,192 for Anthropic's models, which are sent
+/// a default). A request that fits but for what others have reserved waits until they settle, in
 /// order of arrival; one alone always goes.
 ///
 /// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in flight

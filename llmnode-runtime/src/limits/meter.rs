@@ -8,7 +8,7 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::limits::Limits;
 use super::prior_spend::Spending;
-use super::prompt::PromptTokens;
+use super::prompt::{AnswerTokens, PromptTokens};
 use super::quantity::Quantity;
 use super::refusal::{Refusal, Scope, Unknown};
 use crate::money::Money;
@@ -16,6 +16,8 @@ use crate::prices::Price;
 
 /// Assumed for an answer while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
+/// Assumed for one of a model that is sent a default, and may think.
+const ANSWER_BELOW_DEFAULT: u64 = 8_192;
 
 pub(super) struct Meter {
     pub(super) scope: Scope,
@@ -50,7 +52,7 @@ pub(super) enum Capacity {
 pub(super) struct Intent<'a> {
     pub(super) prompt: PromptTokens,
     pub(super) expected: PromptTokens,
-    pub(super) max_tokens: Option<u32>,
+    pub(super) answer: AnswerTokens,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
     pub(super) made: Option<&'a str>,
@@ -158,8 +160,7 @@ impl Meter {
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
-        let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
-        let output = intent.max_tokens.map_or(mean, u64::from);
+        let output = counters.expected_output(intent.answer);
         let amount = |prompt: u64, cost: fn(&Price, u64, u64) -> Money| Amount {
             tokens: prompt.saturating_add(output),
             money: intent.price.map(|price| cost(price, prompt, output)).unwrap_or_default(),
@@ -233,6 +234,15 @@ impl Drop for QueueTicket<'_> {
 }
 
 impl Counters {
+    fn expected_output(&self, answer: AnswerTokens) -> u64 {
+        let mean = self.answered.checked_div(self.answers);
+        match answer {
+            AnswerTokens::AtMost(tokens) => tokens.into(),
+            AnswerTokens::BelowDefault(most) => mean.unwrap_or(ANSWER_BELOW_DEFAULT).min(most.into()),
+            AnswerTokens::Unknown => mean.unwrap_or(ANSWER),
+        }
+    }
+
     fn spent(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
         match (limits.requests, limits.tokens, money) {
             (Some(limit), ..) if self.requests.spent >= limit.into() => {

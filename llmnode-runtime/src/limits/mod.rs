@@ -22,7 +22,7 @@ pub(crate) use call::MapLimits;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
 pub use prior_spend::PriorSpend;
-pub(crate) use prompt::PromptTokens;
+pub(crate) use prompt::{AnswerTokens, PromptTokens};
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub(crate) use run::RunLimits;

@@ -7,6 +7,17 @@ pub(crate) struct PromptTokens {
     pub(crate) most: u64,
 }
 
+/// The tokens of an answer that a request makes room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerTokens {
+    /// At most this many, as the program or the model wants it.
+    AtMost(u32),
+    /// About as many as the answers before: the limit that is sent is nobody's, and much higher.
+    BelowDefault(u32),
+    /// About as many as the answers before.
+    Unknown,
+}
+
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counted {
     counted: u128,

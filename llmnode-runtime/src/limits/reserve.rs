@@ -5,7 +5,7 @@ use llmnode_model::{Category, Completion, ModelError, TokenUsage};
 
 use super::call::CallLimits;
 use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
-use super::prompt::PromptTokens;
+use super::prompt::{AnswerTokens, PromptTokens};
 use super::refusal::Unknown;
 use crate::money::Money;
 use crate::prices::Listed;
@@ -25,7 +25,7 @@ impl CallLimits<'_> {
     pub(crate) async fn reserve<'c>(
         &'c self,
         prompt: PromptTokens,
-        max_tokens: Option<u32>,
+        answer: AnswerTokens,
         names: [Option<&'c str>; 3],
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
@@ -37,7 +37,7 @@ impl CallLimits<'_> {
         let intent = || Intent {
             prompt,
             expected: counted().expect(prompt),
-            max_tokens,
+            answer,
             model: known().next(),
             made: self.run.prices.made(),
             price: known().find_map(|name| self.run.prices.of(name)),

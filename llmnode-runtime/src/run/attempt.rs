@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::{PADDING, is_document, padding};
+use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, is_document, padding};
 use llmnode_model::{
-    Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request,
+    Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError, Request,
     ResponseFormat, Retry, Sink, TokenUsage,
 };
 use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
@@ -24,7 +24,7 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misp
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, most_tokens, prompt_tokens};
-use crate::limits::{PromptTokens, Reservation};
+use crate::limits::{AnswerTokens, PromptTokens, Reservation};
 use crate::settings::Resolved;
 use crate::text::cut;
 use crate::validate::AttemptInfo;
@@ -51,8 +51,8 @@ pub(super) async fn attempt(
         // Pinned here: a future passed by value is stored again in each future that it passes through.
         let asking = pin!(async {
             let prompt = PromptTokens { estimate, most: most_tokens(request) };
-            let most = target.model.max_tokens(request);
-            let mut reserved = match limits.reserve(prompt, most, target.names(request)).await {
+            let answer = answer_tokens(target.model, request);
+            let mut reserved = match limits.reserve(prompt, answer, target.names(request)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
@@ -77,6 +77,14 @@ pub(super) async fn attempt(
         Ok(Ok(outcome)) => outcome,
         Ok(Err(timeout)) => Err(timed_out(timeout, open)),
         Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
+    }
+}
+
+fn answer_tokens(model: &dyn ChatModel, request: &Request) -> AnswerTokens {
+    match model.max_tokens(request) {
+        Some(tokens) if model.has_default_limit(request) => AnswerTokens::BelowDefault(tokens),
+        Some(tokens) => AnswerTokens::AtMost(tokens),
+        None => AnswerTokens::Unknown,
     }
 }
 
@@ -156,8 +164,9 @@ fn take_round(
     if quoted {
         flag(open, Flag::QuotedCall);
     }
-    let round = round?;
-    open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
+    let mut round = round?;
+    round.carried = round.carried.take().or(answer.carried.take());
+    open.journal_round(&round.content, round.calls(), round.carried.as_ref());
     open.note(|record| {
         record.keep_answer(std::mem::take(&mut answer.text));
         if !is_native {
@@ -182,7 +191,7 @@ fn finish(
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
     let cut = answer.is_cut();
-    let ModelAnswer { text, stopped, carried, .. } = answer;
+    let ModelAnswer { text, stopped, carried, limit, .. } = answer;
     if !cut
         && let Some(schema) =
             request.output.as_deref().map(without_choices).filter(|_| deviates_from_schema(&judged))
@@ -191,8 +200,12 @@ fn finish(
         model.unenforced(request);
     }
     match judged {
+        // A text that was cut is shorter than it would be; a document that is complete is not.
+        Ok(_) if cut && request.output.is_none() && limit.is_some_and(|limit| limit.rises) => {
+            Err(Failure { answer: Some(text), ..truncated(request, limit) })
+        }
         Ok((flags, warnings)) => {
-            open.journal_answer(&text, &[], None, true);
+            open.journal_answer(&text, carried.as_ref(), true);
             open.keep_carried(carried);
             open.note(|record| {
                 accepted(record, text, flags, warnings, stopped);
@@ -202,11 +215,11 @@ fn finish(
         }
         // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
-            let bad = if cut { truncated(request) } else { bad };
-            Err(Failure { answer: Some(text), retry: Some(Retry::Adapted), ..bad })
+            let bad = if cut { truncated(request, limit) } else { bad };
+            Err(Failure { answer: Some(text), carried, retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
-            Err(Failure { answer: Some(text), ..truncated(request) })
+            Err(Failure { answer: Some(text), carried, ..truncated(request, limit) })
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
@@ -217,9 +230,9 @@ fn finish(
                 failure = Failure::rejected(Category::SchemaError, violations.collect());
             }
             if failure.category.group() == Group::Answer {
-                open.journal_answer(&text, &[], None, false);
+                open.journal_answer(&text, carried.as_ref(), false);
             }
-            Err(Failure { answer: Some(text), ..failure })
+            Err(Failure { answer: Some(text), carried, ..failure })
         }
     }
 }
@@ -248,6 +261,7 @@ struct ModelAnswer {
     /// White space, in bytes, written up to that limit after a complete document.
     padding: usize,
     carried: Option<Arc<Carried>>,
+    limit: Option<AnswerLimit>,
     round: Option<Box<Round>>,
 }
 
@@ -269,8 +283,10 @@ fn answer(
     let mut completion = settle_response(outcome, open, reserved)?;
     let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
-    let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, .. } = completion;
+    let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, limit, .. } =
+        completion;
     let stopped = finish == Some(FinishReason::Length);
+    let limits = (limit, settings.max_output_bytes());
     let padding = match &round {
         _ if !stopped => 0,
         None => padding(&text),
@@ -298,22 +314,22 @@ fn answer(
     }
     if round.is_some() {
         let finish = finish.filter(|finish| *finish != FinishReason::Continue);
-        return match unusable(CALLS_PLACEHOLDER, refusal, finish, usage, request, settings) {
+        return match unusable(CALLS_PLACEHOLDER, refusal, finish, usage, request, limits) {
             Some(failure) => Err(failure),
-            None if stopped && padding == 0 => Err(truncated(request)),
+            None if stopped && padding == 0 => Err(truncated(request, limit)),
             None => {
                 if stopped {
                     flag(open, Flag::LengthStop);
                 }
-                Ok(ModelAnswer { text, stopped, padding, carried, round })
+                Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
             }
         };
     }
-    if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
-        return Err(Failure { answer: Some(text), ..failure });
+    if let Some(failure) = unusable(&text, refusal, finish, usage, request, limits) {
+        return Err(Failure { answer: Some(text), carried, ..failure });
     }
     let (text, carried) = with_paused(request, text, carried);
-    Ok(ModelAnswer { text, stopped, padding, carried, round })
+    Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
 }
 
 pub(super) fn settle_response(
@@ -411,7 +427,7 @@ fn unusable(
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     request: &Request,
-    settings: &Resolved<'_>,
+    (limit, max_bytes): (Option<AnswerLimit>, usize),
 ) -> Option<Failure> {
     if let Some(refusal) = refusal {
         let said = one_line(&refusal, 200);
@@ -430,14 +446,14 @@ fn unusable(
             "the provider paused the turn where an answer was due; raise `turns`",
         )),
         Some(FinishReason::Length) if empty && fills_the_window(usage, request) => Some(window_is_full()),
-        Some(FinishReason::Length) if empty => Some(truncated(request)),
+        Some(FinishReason::Length) if empty => Some(truncated(request, limit)),
         _ if empty => {
             let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
             Some(Failure::rejected(Category::EmptyResponse, violations))
         }
-        _ if text.len() > settings.max_output_bytes() => {
-            let (length, cap) = (text.len(), settings.max_output_bytes());
-            let message = format!("the answer has {length} bytes, more than max_output_bytes ({cap})");
+        _ if text.len() > max_bytes => {
+            let length = text.len();
+            let message = format!("the answer has {length} bytes, more than max_output_bytes ({max_bytes})");
             Some(Failure::new(Category::TruncatedOutput, message))
         }
         _ => None,
@@ -459,12 +475,27 @@ fn window_is_full() -> Failure {
     Failure::new(Category::ContextLengthError, message)
 }
 
-fn truncated(request: &Request) -> Failure {
-    let limit = match request.max_tokens {
-        Some(limit) => format!("max_tokens = {limit}; raise it or ask for a shorter answer"),
+/// Says whose limit it was. A default that can rise does, once a call, and counts as a refusal that the handle learns from.
+fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
+    let set = request.max_tokens.map(|tokens| (tokens, LimitSetter::Program));
+    let whose = match limit.map(|limit| (limit.tokens, limit.by)).or(set) {
+        Some((tokens, LimitSetter::Program)) => {
+            format!("max_tokens = {tokens}; raise it or ask for a shorter answer")
+        }
+        Some((tokens, LimitSetter::Default)) => {
+            format!("the default of {tokens} tokens; set max_tokens, or ask for a shorter answer")
+        }
+        Some((tokens, LimitSetter::Model)) => {
+            format!("the model's own, {tokens} tokens; ask for a shorter answer")
+        }
         None => "the model's own; set max_tokens or ask for a shorter answer".to_owned(),
     };
-    Failure::new(Category::TruncatedOutput, format!("the answer stopped at the length limit ({limit})"))
+    let message = format!("the answer stopped at the length limit ({whose})");
+    let failure = Failure::new(Category::TruncatedOutput, message);
+    if limit.is_some_and(|limit| limit.rises) && !request.raised {
+        return Failure { retry: Some(Retry::Adapted), raises_limit: true, ..failure };
+    }
+    failure
 }
 
 pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
@@ -488,7 +519,8 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         retry,
         retry_after: error.retry_after,
         violations: if feedback { violations } else { Vec::new() },
-        answer: error.answer,
+        carried: error.answer.as_deref().and_then(Message::carried).cloned(),
+        answer: error.answer.map(|answer| answer.content),
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)

@@ -1,9 +1,10 @@
 //! Why an attempt failed, and what should follow.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::{BoxError, Category, Group, Retry};
+use llmnode_model::{BoxError, Carried, Category, Group, Retry};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::{one_line, shortened};
 
@@ -18,6 +19,10 @@ pub(super) struct Failure {
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
+    /// What the provider put beside the answer.
+    pub(super) carried: Option<Arc<Carried>>,
+    /// The answer was cut at a limit that nobody set, and is asked for again with a higher one.
+    pub(super) raises_limit: bool,
     pub(super) sent: bool,
     pub(super) too_late: bool,
     pub(super) source: Option<BoxError>,
@@ -34,6 +39,8 @@ impl Failure {
             retry_after: None,
             violations: Vec::new(),
             answer: None,
+            carried: None,
+            raises_limit: false,
             sent: true,
             too_late: false,
             source: None,

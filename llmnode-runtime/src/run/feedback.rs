@@ -1,8 +1,9 @@
 //! The feedback to a model about its bad answer.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
-use llmnode_model::{Message, Role};
+use llmnode_model::{Carried, Message, Role};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::remedy;
 
@@ -10,19 +11,20 @@ const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
 const NO_ANSWER: &str = "(no answer)";
 
-/// Appends a bad answer, verbatim, and its violations; keeps the newest `rounds` of such pairs. `form`: of the answer,
-/// for a model that repeated it. `prompt`: the number of the prompt's messages, which never change.
+/// Appends a bad answer, verbatim and with what it `carried`, and its violations; keeps the newest `rounds` of such pairs.
+/// `form`: of the answer, for a model that repeated it. `prompt`: the number of the prompt's messages, which never change.
 pub(super) fn append(
     messages: &mut Vec<Message>,
     prompt: usize,
     rounds: usize,
-    answer: Option<String>,
+    (answer, carried): (Option<String>, Option<Arc<Carried>>),
     violations: &[Violation],
     form: Option<&str>,
 ) {
     // Some providers refuse an empty turn of the assistant.
     let answer = answer.filter(|answer| !answer.trim().is_empty());
-    messages.push(Message::new(Role::Assistant, answer.unwrap_or_else(|| NO_ANSWER.to_owned())));
+    let answer = Message::assistant(answer.unwrap_or_else(|| NO_ANSWER.to_owned()));
+    messages.push(answer.carrying(carried));
     messages.push(Message::new(Role::User, complaint(violations, form)));
     let surplus = messages.len().saturating_sub(prompt.saturating_add(rounds.saturating_mul(2)));
     messages.drain(prompt..prompt + surplus);
@@ -126,7 +128,7 @@ mod tests {
     fn keeps_the_prompt_and_the_newest_rounds() {
         let mut messages = vec![Message::new(Role::System, "s"), Message::new(Role::User, "u")];
         for round in 0..5 {
-            append(&mut messages, 2, 3, Some(round.to_string()), &[], None);
+            append(&mut messages, 2, 3, (Some(round.to_string()), None), &[], None);
         }
         let said: Vec<_> = messages.iter().step_by(2).map(|message| message.content.as_str()).collect();
         assert_eq!(said, ["s", "2", "3", "4"]);

@@ -127,13 +127,12 @@ impl ModelAttempts<'_, '_> {
                 let model = self.other_model();
                 return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
             };
-            let JournaledAnswer { text, calls, carried, accepted, model } = answer;
+            let JournaledAnswer { text, calls, carried, is_round, accepted, model } = answer;
             // The same model continues, as it did then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
             }
-            // A turn paused by the provider has no calls. An accepted answer carries nothing here.
-            if !calls.is_empty() || carried.is_some() {
+            if is_round {
                 self.take_replayed(usage, &text, &calls);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
                 self.resume_round(&text, carried, open.collect());
@@ -149,6 +148,7 @@ impl ModelAttempts<'_, '_> {
             match judged {
                 Ok(_) => {
                     self.take_replayed(usage, &text, &[]);
+                    self.plan.context.call.set_carried(carried);
                     if let Some(listener) = self.plan.context.listener {
                         listener.emit_unstreamed(&text);
                     }
@@ -158,7 +158,7 @@ impl ModelAttempts<'_, '_> {
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.take_replayed(usage, &text, &[]);
-                    return Err(Failure { sent: false, answer: Some(text), ..failure });
+                    return Err(Failure { sent: false, answer: Some(text), carried, ..failure });
                 }
             }
         }
@@ -442,7 +442,8 @@ impl Attempts for ModelAttempts<'_, '_> {
         if is_told {
             let repeats = failure.violations.iter().any(is_repetition);
             let schema = request.output.as_deref().filter(|_| repeats);
-            let (answer, violations) = (failure.answer.clone(), &failure.violations);
+            let answer = (failure.answer.clone(), failure.carried.clone());
+            let violations = &failure.violations;
             feedback::append(
                 &mut request.messages,
                 *prompt,
@@ -454,6 +455,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
             self.narrow(failure);
+        }
+        if failure.raises_limit && matches!(next, Next::Again { kind: AttemptKind::Adapted, .. }) {
+            self.request.raised = true;
         }
         if let Some(listener) = self.plan.context.listener {
             listener.failed(failure.category);

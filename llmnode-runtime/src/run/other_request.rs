@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::model_attempts::record_failure;
 use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
-use crate::limits::{Deadline, PromptTokens};
+use crate::limits::{AnswerTokens, Deadline, PromptTokens};
 use crate::output::AnswerKind;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
 
@@ -132,7 +132,7 @@ async fn attempt(
         let asking = pin!(async {
             let names = [of.model(), None, None];
             let prompt = PromptTokens { estimate: of.tokens(), most: of.bytes() };
-            let mut reserved = match limits.reserve(prompt, Some(0), names).await {
+            let mut reserved = match limits.reserve(prompt, AnswerTokens::AtMost(0), names).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

@@ -88,7 +88,7 @@ async fn a_model_hears_of_an_answer_that_its_schema_did_not_bind() {
 #[tokio::test]
 async fn a_correction_shows_the_answer_that_a_model_found_at_fault_itself() {
     let mut failure = ModelError::new(Category::SchemaError, "half a character").retry(Retry::Feedback);
-    failure.answer = Some("{\"item\": \"\u{FFFD}".to_owned());
+    failure.answer = Some(Box::new(llmnode_runtime::Message::assistant("{\"item\": \"\u{FFFD}")));
     let model = script([Reply::from(failure), GOOD.into()]);
     run(&model).call(&GOAL).await.unwrap();
     let messages = &model.requests()[1].messages;

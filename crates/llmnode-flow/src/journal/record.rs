@@ -91,9 +91,12 @@ pub(super) struct Answered {
     pub(super) answer: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<ToolCall>,
-    /// What the provider put beside them.
+    /// What the provider put beside them, in a turn after which the conversation goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) carried: Option<Carried>,
+    /// What the provider put beside an answer. Older versions did not keep it, and take what is above for a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) carried_by_answer: Option<Carried>,
     /// The model, if it is not the call's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,

@@ -158,13 +158,15 @@ impl Recorder for JournalRecorder {
             RecorderEvent::AttemptEnded(attempt) => notes.attempt_ended(attempt.for_journal()),
             RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
             RecorderEvent::Answered { call, conversation, request, answer } => {
+                let carried = answer.carried.as_deref().cloned();
                 return notes.answers.push(Answered {
                     request: request.to_owned(),
                     conversation: Some(conversation.to_owned()),
                     call: Some(call),
                     answer: answer.text,
                     calls: answer.calls,
-                    carried: answer.carried.as_deref().cloned(),
+                    carried: carried.clone().filter(|_| answer.is_round),
+                    carried_by_answer: carried.filter(|_| !answer.is_round),
                     model: answer.model,
                     rejected: !answer.accepted,
                     attempt: None,

@@ -30,12 +30,22 @@ impl ReplayStore {
             match one {
                 ReplayEntry::Answer(answered, usage) => {
                     let Answered {
-                        request, conversation, answer: text, calls, carried, model, rejected, ..
+                        request,
+                        conversation,
+                        answer: text,
+                        calls,
+                        carried,
+                        carried_by_answer,
+                        model,
+                        rejected,
+                        ..
                     } = answered;
                     let accepted = !rejected;
+                    // A turn that the provider paused has no calls.
+                    let is_round = !calls.is_empty() || carried.is_some();
                     let conversation = conversation.unwrap_or_default();
-                    let carried = carried.map(Arc::new);
-                    let answer = JournaledAnswer { text, calls, carried, accepted, model };
+                    let carried = carried.or(carried_by_answer).map(Arc::new);
+                    let answer = JournaledAnswer { text, calls, carried, is_round, accepted, model };
                     replay.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 ReplayEntry::Result(ended) => {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::usage::MessageUsage;
 use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
-use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::api::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 
 #[derive(Debug, Default)]
 pub(super) struct Block {
@@ -35,6 +35,11 @@ impl Block {
 
     pub(super) fn text(&self, member: &str) -> &str {
         self.members.get(member).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A call that Anthropic executes itself, or its result.
+    fn is_of_own_tool(&self) -> bool {
+        !matches!(self.kind(), "text" | "thinking" | "redacted_thinking" | "tool_use")
     }
 
     fn is_call(&self) -> bool {
@@ -128,10 +133,18 @@ pub(super) fn completion(
     };
     // The message alone says as much.
     let is_whole = completion.finish != Some(FinishReason::Continue);
-    if (is_whole && parts.iter().all(bare))
-        || (completion.calls.is_empty() && blocks.iter().any(Block::is_call))
-    {
+    if completion.calls.is_empty() && blocks.iter().any(Block::is_call) {
+        // A call of the function for the answer goes back as a text, behind the thoughts.
+        parts.retain(|part| matches!(part, CarriedPart::Other(_)));
+    }
+    if is_whole && parts.iter().all(bare) {
         parts.clear();
     }
-    Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
+    let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
+    read.cut = match head.stop.as_deref() {
+        Some("max_tokens") if blocks.iter().any(Block::is_of_own_tool) => CutBy::LimitAfterTools,
+        Some("max_tokens") => CutBy::Limit,
+        _ => CutBy::Other,
+    };
+    Ok(read)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use llmnode_model::internal::{AnswerLimit, LimitSetter};
 use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::internal::{Profile, sent};
 use serde::Serialize;
@@ -14,8 +15,12 @@ use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::capabilities::Quirks;
 use crate::http::reasoning::Thinking;
 
-/// The API requires a number.
-const MAX_TOKENS: u32 = 8192;
+/// The API requires a number. Above 21,333 a request without a stream may outlast ten minutes.
+const DEFAULT_LIMIT: u32 = 21_000;
+/// For an answer that the default has cut.
+const RAISED_LIMIT: u32 = 32_000;
+/// Room for the answer behind a budget of thoughts.
+const ANSWER_TOKENS: u32 = 8_192;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -48,8 +53,21 @@ struct Body<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ThinkingConfig {
     Disabled,
-    Adaptive,
-    Enabled { budget_tokens: u32 },
+    Adaptive {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block_binding: Option<BlockBinding>,
+    },
+    Enabled {
+        budget_tokens: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block_binding: Option<BlockBinding>,
+    },
+}
+
+/// What becomes of thoughts that were made behind another beginning of the conversation.
+#[derive(Serialize)]
+struct BlockBinding {
+    prefix_mismatch_behavior: &'static str,
 }
 
 /// The program's members take precedence.
@@ -101,13 +119,9 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         Body {
             model,
             max_tokens: (!request.extra.contains_key("max_tokens"))
-                .then(|| limit(request, shape.quirks, prepared.thinking())),
+                .then(|| limit(request, shape.quirks, prepared.thinking()).tokens),
             temperature: prepared.temperature(),
-            thinking: prepared.thinking().map(|way| match way {
-                Thinking::Effort(_) => ThinkingConfig::Adaptive,
-                Thinking::Budget(0) => ThinkingConfig::Disabled,
-                Thinking::Budget(budget_tokens) => ThinkingConfig::Enabled { budget_tokens },
-            }),
+            thinking: thinking(prepared),
             output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
                 OutputConfig { given: config, effort, format: strict.map(|schema| Format { schema }) },
             ),
@@ -128,20 +142,46 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// Thoughts come on top of the default.
-pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> u32 {
-    let tokens = |value: &Value| value.as_u64().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
-    if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
-        return given;
+fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
+    let binds = prepared.shape.drops_bound_thoughts && prepared.may_drop_bound_thoughts();
+    let block_binding = binds.then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" });
+    match prepared.thinking() {
+        Some(Thinking::Effort(_)) => Some(ThinkingConfig::Adaptive { block_binding }),
+        Some(Thinking::Budget(0)) => Some(ThinkingConfig::Disabled),
+        Some(Thinking::Budget(budget_tokens)) => {
+            Some(ThinkingConfig::Enabled { budget_tokens, block_binding })
+        }
+        // A model whose thoughts are bound thinks by itself.
+        None => block_binding.map(|binding| ThinkingConfig::Adaptive { block_binding: Some(binding) }),
     }
-    let budget = request.extra.get("thinking").and_then(|thinking| tokens(&thinking["budget_tokens"]));
-    let budget = budget.unwrap_or_else(|| match thinking {
-        Some(Thinking::Effort(effort)) => effort.tokens(),
-        Some(Thinking::Budget(tokens)) => tokens,
-        None => 0,
-    });
-    let limit = request.max_tokens.unwrap_or(MAX_TOKENS.saturating_add(budget));
-    quirks.most_tokens.map_or(limit, |most| limit.min(most))
+}
+
+/// Thoughts count as well, so that a budget for them leaves the default room for an answer.
+pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> AnswerLimit {
+    if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
+        return AnswerLimit { tokens: given, by: LimitSetter::Program, rises: false };
+    }
+    let most = quirks.most_tokens.unwrap_or(u32::MAX);
+    if let Some(set) = request.max_tokens {
+        let by = if set > most { LimitSetter::Model } else { LimitSetter::Program };
+        return AnswerLimit { tokens: set.min(most), by, rises: false };
+    }
+    let given = request.extra.get("thinking").and_then(|thinking| tokens(&thinking["budget_tokens"]));
+    let budget = match (given, thinking) {
+        (Some(given), _) => given,
+        (None, Some(Thinking::Budget(budget))) => budget,
+        (None, _) => 0,
+    };
+    let least = if budget == 0 { 0 } else { budget.saturating_add(ANSWER_TOKENS) };
+    let higher = RAISED_LIMIT.max(least).min(most);
+    let lower = DEFAULT_LIMIT.max(least).min(most);
+    let tokens = if request.raised { higher } else { lower };
+    let by = if tokens == most { LimitSetter::Model } else { LimitSetter::Default };
+    AnswerLimit { tokens, by, rises: tokens < higher }
+}
+
+fn tokens(value: &Value) -> Option<u32> {
+    value.as_u64().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
@@ -150,7 +190,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         description: &tool.description,
         input_schema: sent(schema, Profile::Anthropic),
     });
-    let own = prepared.function().map(|schema| Tool::Function {
+    let own = prepared.listed_function().map(|schema| Tool::Function {
         name: schema.name(),
         description: "",
         input_schema: sent(schema, Profile::Anthropic),

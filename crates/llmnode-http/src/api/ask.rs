@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, StatusCode};
-use llmnode_model::internal::{Secret, check_request, redact};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use llmnode_model::internal::{AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact};
 use llmnode_model::{
-    Carried, Category, Completion, Message, ModelError, Reasoning, Request, ResponseFormat, Retry, Sink,
+    Carried, Category, Completion, FinishReason, Message, ModelError, Reasoning, Request, ResponseFormat,
+    Retry, Sink,
 };
 use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 use llmnode_reader::{Flag, OutputSchema};
@@ -13,7 +14,7 @@ use llmnode_reader::{Flag, OutputSchema};
 use super::inner::Inner;
 use super::names::RenamingSink;
 use super::prepared_request::{PreparedRequest, max_tokens, temperature};
-use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use super::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
 use super::response_head::ResponseHead;
 use super::sent_calls::IdForm;
@@ -22,11 +23,19 @@ use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
 use crate::http::headers::RequestHeaders;
 use crate::http::reasoning::{Refused, Thinking};
+use crate::http::refused_turns::TurnPart;
 use crate::http::service::Outgoing;
 use crate::http::unsupported::UnsupportedFeature;
 use crate::http::url::Url;
 use crate::http::usage::larger;
 use crate::http::{endpoint, response_formats};
+
+/// An answer of more tokens may take longer than ten minutes, so that it is asked for as a stream.
+const MOST_TOKENS_AT_ONCE: u32 = 21_333;
+
+const BETA: &str = "anthropic-beta";
+/// With it, Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation.
+const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
 impl Inner {
     pub(crate) fn unenforced(&self, request: &Request) {
@@ -49,12 +58,36 @@ impl Inner {
 
     /// Thoughts included.
     pub(crate) fn max_tokens(&self, request: &Request) -> Option<u32> {
-        let Some(limit) = self.wire.limit else { return request.max_tokens };
+        match self.wire.limit {
+            None => request.max_tokens,
+            Some(_) => self.limit_to_be_sent(request).map(|limit| limit.tokens),
+        }
+    }
+
+    pub(crate) fn has_default_limit(&self, request: &Request) -> bool {
+        self.limit_to_be_sent(request).is_some_and(|limit| limit.by == LimitSetter::Default)
+    }
+
+    fn limit_to_be_sent(&self, request: &Request) -> Option<AnswerLimit> {
+        let limit = self.wire.limit?;
         let own = request.on(self.wire.name);
         let request = own.as_deref().unwrap_or(request);
         let quirks = self.capabilities.of(self.model_of(request)?, None);
         let thinking = self.thinking(request, quirks).ok().flatten();
         Some(limit(request, quirks, thinking.map(|(_, way)| way)))
+    }
+
+    /// Of an API that has to be sent no limit: the program's, unless the model allows less.
+    fn limit_of(&self, asked: &PreparedRequest<'_>) -> Option<AnswerLimit> {
+        let PreparedRequest { request, shape, .. } = asked;
+        if let Some(limit) = self.wire.limit {
+            return Some(limit(request, shape.quirks, asked.thinking()));
+        }
+        let by = match shape.quirks.most_tokens {
+            Some(most) if request.max_tokens.is_some_and(|set| set > most) => LimitSetter::Model,
+            _ => LimitSetter::Program,
+        };
+        asked.limit().map(|tokens| AnswerLimit { tokens, by, rises: false })
     }
 
     pub(crate) async fn complete(
@@ -138,9 +171,17 @@ impl Inner {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;
-        let RequestHeaders { headers, secrets } = self.headers.for_request()?;
+        let RequestHeaders { mut headers, secrets } = self.headers.for_request()?;
+        if shape.drops_bound_thoughts {
+            add_beta(&mut headers, BINDING_CONTROLS);
+        }
         let deadline = self.service.deadline(request.attempt_timeout);
-        let streams = listens && !shape.quirks.no_stream;
+        let thinking = shape.thinking.map(|(_, way)| way);
+        let limit = self.wire.limit.map(|limit| limit(request, shape.quirks, thinking));
+        // Without an event for minutes, something on the way may give up.
+        let is_long =
+            limit.is_some_and(|limit| limit.by == LimitSetter::Default && limit.tokens > MOST_TOKENS_AT_ONCE);
+        let streams = (listens || is_long) && !shape.quirks.no_stream;
         Ok((
             PreparedRequest {
                 request,
@@ -182,11 +223,13 @@ impl Inner {
         let call = request.correlation.map(|attempt| attempt.call());
         let shown = |message: &Message| message.carried().is_some();
         let leaves_out = |part| self.capabilities.leaves_out(model, call, part);
-        let carries = request.messages.iter().any(shown) && !leaves_out(UnsupportedFeature::Carried);
-        let no_thinking = leaves_out(UnsupportedFeature::Thinking);
-        let mut shape = RequestShape { tools, carries, no_thinking, call, ..RequestShape::default() };
         let output = request.output.as_deref().filter(|_| !own);
         let quirks = self.capabilities.of(model, output.map(OutputSchema::name));
+        let is_left = quirks.no_reasoning_in_turns || leaves_out(UnsupportedFeature::Carried);
+        let carries = request.messages.iter().any(shown) && !is_left;
+        let no_thinking = leaves_out(UnsupportedFeature::Thinking);
+        let mut shape = RequestShape { tools, carries, no_thinking, call, ..RequestShape::default() };
+        shape.drops_bound_thoughts = carries && leaves_out(UnsupportedFeature::Turn(TurnPart::BoundThoughts));
         shape.thinking = self.thinking(request, quirks)?.filter(|_| !no_thinking);
         let asked = shape.thinking.map(|(_, way)| way.thinks());
         shape.thinks = !no_thinking && asked.unwrap_or(self.wire.efforts.is_in(&request.extra));
@@ -205,6 +248,7 @@ impl Inner {
             ));
         }
         shape.schema = Some((format, schema.name()));
+        shape.keeps_function = self.cannot_force_answer(request, quirks);
         let has_schema = !matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
         shape.choices |= has_schema && has_choices(schema);
         Ok(shape)
@@ -248,20 +292,28 @@ impl Inner {
         }
     }
 
-    /// With tools, the default is a function for the answer: some servers silently ignore tools beside a response
-    /// format. If the model cannot be forced to call it, the last turn uses the response format if the server enforces
-    /// one, else the form in the prompt.
+    /// With tools, the default is a function for the answer: some servers silently ignore tools beside a response format. If the
+    /// model cannot be forced to call it, the last turn uses the response format if the server enforces one, else the form of
+    /// the answer at the end. So it is where a format changes what Anthropic binds thoughts to.
     fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
-        let is_enforced =
-            quirks.unenforced.is_none() && enforced.iter().any(|format| !quirks.refused.contains(*format));
-        let beside_tools = match request.answer_now && quirks.no_forced_tool {
+        let is_enforced = quirks.unenforced.is_none()
+            && self.wire.name != llmnode_model::Wire::Anthropic
+            && enforced.iter().any(|format| !quirks.refused.contains(*format));
+        let beside_tools = match self.cannot_force_answer(request, quirks) {
             _ if request.tools.is_empty() => None,
             true if is_enforced => None,
             true => Some(ResponseFormat::Prompt),
             false => Some(ResponseFormat::Tool),
         };
         request.response_format.or(self.response_format).or(beside_tools)
+    }
+
+    /// In the last turn of a model that cannot be forced to call the function for the answer.
+    fn cannot_force_answer(&self, request: &Request, quirks: Quirks) -> bool {
+        let is_ours = request.response_format.or(self.response_format).is_none();
+        let has_function = !request.tools.is_empty() && !quirks.refused.contains(ResponseFormat::Tool);
+        is_ours && has_function && request.answer_now && quirks.no_forced_tool
     }
 
     fn refused<'a>(
@@ -279,6 +331,7 @@ impl Inner {
         let quirks = shape.quirks;
         let temperature = quirks.no_temperature && temperature(request).is_some();
         let max_tokens = quirks.max_completion_tokens && max_tokens(request).is_some();
+        let has_risen = self.wire.limit.is_some() && request.raised;
         let (stream, options) = (listens && quirks.no_stream, asked.streams && quirks.no_stream_options);
         let best = |reasoning| self.wire.efforts.way(reasoning, limit(request, quirks), Refused::default());
         let reasoning = request.reasoning.filter(|_| !self.wire.efforts.is_in(&request.extra));
@@ -289,6 +342,7 @@ impl Inner {
             ("choices", quirks.no_choices && has_lists),
             ("temperature", temperature),
             ("max_tokens", max_tokens),
+            ("default_limit", has_risen),
             ("reasoning", reasoning),
             ("stream", stream),
             ("stream_options", options),
@@ -297,6 +351,8 @@ impl Inner {
             ("tool_choice", quirks.no_forced_tool && shape.tools),
             ("thinking", shape.no_thinking),
             ("tool_call_id", quirks.nine_letter_ids && request.messages.iter().any(has_id)),
+            ("includeServerSideToolInvocations", quirks.no_server_tools_mark && has_own_tools(request)),
+            ("bound_thoughts", shape.drops_bound_thoughts),
             ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
@@ -365,7 +421,7 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
-            Ok(ReadAnswer { mut completion, has_call, parts, flags }) => {
+            Ok(ReadAnswer { mut completion, has_call, parts, flags, cut }) => {
                 if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
                     self.capabilities.unforced(asked.model);
                     sink.flag(Flag::FreeChoice);
@@ -375,8 +431,12 @@ impl Inner {
                 }
                 flags.into_iter().for_each(|flag| sink.flag(flag));
                 asked.restore_names(&mut completion);
-                if !parts.is_empty() {
-                    completion.carried = Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts)));
+                completion.carried = self.carried(parts, asked);
+                if completion.finish == Some(FinishReason::Length) && cut != CutBy::Other {
+                    let limit = self.limit_of(asked);
+                    // What the provider's own tools did would be done again.
+                    let rises = |limit: AnswerLimit| limit.rises && cut == CutBy::Limit;
+                    completion.limit = limit.map(|limit| AnswerLimit { rises: rises(limit), ..limit });
                 }
                 Ok(completion)
             }
@@ -390,8 +450,36 @@ impl Inner {
             }
             Err(Unreadable::WebPage) => Err(self.web_page(body, asked)),
             Err(Unreadable::Failure(failure)) => Err(*failure),
+            Err(Unreadable::Rejected(mut failure, parts)) => {
+                let carried = self.carried(parts, asked);
+                if failure.answer.is_some() || carried.is_some() {
+                    let answer =
+                        failure.answer.take().map_or_else(|| Message::assistant(""), |answer| *answer);
+                    failure.answer = Some(Box::new(answer.carrying(carried)));
+                }
+                Err(*failure)
+            }
         }
     }
+
+    fn carried(&self, parts: Vec<CarriedPart>, asked: &PreparedRequest<'_>) -> Option<Arc<Carried>> {
+        match parts.is_empty() {
+            true => None,
+            false => Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts))),
+        }
+    }
+}
+
+/// Beside those that the program sends.
+fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
+    let given = headers.get(BETA).map(|given| [given.as_bytes(), b",", beta.as_bytes()].concat());
+    let all = given.and_then(|all| HeaderValue::from_bytes(&all).ok());
+    headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
+}
+
+/// The provider's own.
+fn has_own_tools(request: &Request) -> bool {
+    request.extra.get("tools").and_then(serde_json::Value::as_array).is_some_and(|list| !list.is_empty())
 }
 
 fn has_id(message: &Message) -> bool {

@@ -64,7 +64,7 @@ fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>) -> String {
         Ok(ReadAnswer { completion, parts, flags, .. }) => {
             format!("{completion:?} {} {:?} {parts:?} {flags:?}", completion.text, completion.reasoning)
         }
-        Err(Unreadable::Failure(failure)) => format!("{failure:?}"),
+        Err(Unreadable::Failure(failure) | Unreadable::Rejected(failure, _)) => format!("{failure:?}"),
         Err(_) => "an error".to_owned(),
     }
 }

@@ -6,7 +6,7 @@
 //! flagged: its end is not known to be a good one.
 
 use llmnode_model::internal::is_document;
-use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
+use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
 use llmnode_reader::internal::one_line;
 
 use crate::http::error_body::words;
@@ -128,7 +128,7 @@ pub(crate) fn is_of_calls(word: &str) -> bool {
 pub(crate) fn malformed_call(word: &str, wrote: String) -> ModelError {
     let message = format!("the call of a tool failed ({})", one_line(word, 100));
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
-    failure.answer = Some(wrote);
+    failure.answer = Some(Box::new(Message::assistant(wrote)));
     failure
 }
 

@@ -12,6 +12,7 @@ use super::prepared_request::{PreparedRequest, max_tokens, temperature};
 use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
 use crate::http::lookalikes::model_hint;
+use crate::http::refused_turns::TurnPart;
 use crate::http::service::PROXY_CREDENTIALS;
 use crate::http::unsupported::{UnsupportedFeature, unsupported};
 use crate::http::{classify, retry_after, wait_hint};
@@ -100,6 +101,15 @@ impl Inner {
             return self.capabilities.limit_tokens(asked.model, asked.shape, most);
         }
         let Some(part) = unsupported(status, error, asked.shape.thinking) else { return false };
+        // Another beginning may also have been sent for that remedy in vain, or has none on this API.
+        let part = match part {
+            UnsupportedFeature::Turn(TurnPart::BoundThoughts)
+                if asked.shape.drops_bound_thoughts || !asked.may_drop_bound_thoughts() =>
+            {
+                UnsupportedFeature::Carried
+            }
+            part => part,
+        };
         let is_ours = match part {
             UnsupportedFeature::MaxTokens => max_tokens(asked.request).is_some(),
             UnsupportedFeature::Temperature => temperature(asked.request).is_some(),

@@ -36,6 +36,10 @@ macro_rules! chat_model {
                 self.0.max_tokens(request)
             }
 
+            fn has_default_limit(&self, request: &llmnode_model::Request) -> bool {
+                self.0.has_default_limit(request)
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

@@ -43,16 +43,21 @@ impl<'a> Messages<'a> {
 
 /// Adds a description of the type if the rest of the request has none.
 pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
-    let PreparedRequest { request, shape: RequestShape { quirks, schema, choices, .. }, .. } = *prepared;
+    let PreparedRequest { request, shape, .. } = *prepared;
+    let RequestShape { quirks, schema, choices, .. } = shape;
     let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let is_ignored = quirks.unenforced.is_some();
     let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
     let question = request.question.map(usize::from);
-    let place = if found_out { request.messages.len().checked_sub(1) } else { question };
+    let ends_with_user = request.messages.last().is_some_and(|last| last.role == Role::User);
+    let in_words = typed.is_some_and(|(format, _)| format == ResponseFormat::Prompt);
+    let at_end = shape.keeps_function && in_words && ends_with_user;
+    let place = if found_out || at_end { request.messages.len().checked_sub(1) } else { question };
     let messages = match typed {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-            Messages::Rewritten(with_instruction(&request.messages, schema))
+            let with = if at_end { with_instruction_at_end } else { with_instruction };
+            Messages::Rewritten(with(&request.messages, schema))
         }
         // The server ignores the schema. The call that found out gets it at the end: its system message is sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {

@@ -36,6 +36,9 @@ pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
 pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
     let calls = message.calls();
     let mut pieces = Vec::new();
+    if let Some(parts) = rewritten(message, carried) {
+        return parts;
+    }
     if !fits(message, carried) {
         pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
         pieces.push(Piece::Text(&message.content, Beside::new()));
@@ -59,6 +62,25 @@ pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outli
         }
     }
     pieces
+}
+
+/// A text in one piece has its place even if it was written anew, as a typed answer is for a history. What stands beside its
+/// letters, such as citations, does not outlive that.
+fn rewritten<'a>(message: &'a Message, carried: &'a [CarriedPart]) -> Option<Vec<Piece<'a>>> {
+    let texts = carried.iter().filter(|part| matches!(part, CarriedPart::Text { .. })).count();
+    let called = carried.iter().any(|part| matches!(part, CarriedPart::Call { .. }));
+    if fits(message, carried) || texts != 1 || called || !message.calls().is_empty() {
+        return None;
+    }
+    let piece = |part: &'a CarriedPart| match part {
+        CarriedPart::Text { beside, .. } => {
+            let mut beside = members(beside.as_ref());
+            beside.retain(|name, _| !matches!(&**name, "citations" | "part"));
+            Some(Piece::Text(&message.content, beside))
+        }
+        part => whole(part),
+    };
+    Some(carried.iter().filter_map(piece).collect())
 }
 
 fn whole(part: &CarriedPart) -> Option<Piece<'_>> {

@@ -81,11 +81,17 @@ impl PreparedRequest<'_> {
         self.typed().filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema)
     }
 
-    /// With a function for the answer, a model that has to answer now gets no other tool. Else prompt caches stay valid.
+    /// Listed in every turn, in the last one, too: the beginning of the conversation stays the same, and with it prompt
+    /// caches and thoughts that are bound to it.
+    pub(crate) fn listed_function(&self) -> Option<&OutputSchema> {
+        match self.shape.keeps_function {
+            true => self.request.output.as_deref().map(|schema| self.allowed(schema)),
+            false => self.function(),
+        }
+    }
+
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
-        let no_other = self.request.answer_now && self.function().is_some();
-        let tools = self.request.tools.iter().filter(move |_| !no_other);
-        tools.map(|tool| (tool, self.allowed(&tool.schema)))
+        self.request.tools.iter().map(|tool| (tool, self.allowed(&tool.schema)))
     }
 
     /// Of a call. Another name than those of the request's functions is made one that every provider takes.
@@ -101,8 +107,10 @@ impl PreparedRequest<'_> {
         let Request { tools, answer_now, .. } = self.request;
         let forces = !self.shape.quirks.no_forced_tool;
         match self.function() {
-            // By name if there is nothing else to call.
-            Some(schema) if tools.is_empty() => forces.then(|| ToolChoice::Named(schema.name())),
+            // By name if nothing else may be called.
+            Some(schema) if tools.is_empty() || *answer_now => {
+                forces.then(|| ToolChoice::Named(schema.name()))
+            }
             Some(_) => forces.then_some(ToolChoice::Any),
             None => (*answer_now && !tools.is_empty()).then_some(ToolChoice::Nothing),
         }
@@ -139,6 +147,14 @@ impl PreparedRequest<'_> {
             message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
         };
         self.shape.carries && self.request.messages.iter().any(is_foreign)
+    }
+
+    /// Whether Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation: in a field
+    /// beside the request's own way of thinking.
+    pub(crate) fn may_drop_bound_thoughts(&self) -> bool {
+        let is_ours = !self.request.extra.contains_key("thinking") && !self.shape.no_thinking;
+        let thinks = self.thinking().is_none_or(|way| way != Thinking::Budget(0));
+        self.tag == "anthropic" && is_ours && thinks
     }
 
     pub(crate) fn forces_a_call(&self) -> bool {

@@ -15,12 +15,23 @@ pub(crate) enum Unreadable {
     ErrorEvent(Vec<u8>, Option<Box<TokenUsage>>),
     WebPage,
     Failure(Box<ModelError>),
+    /// The model's own mistake: it is told, with what it wrote and what goes back beside it.
+    Rejected(Box<ModelError>, Vec<CarriedPart>),
 }
 
 impl Unreadable {
     pub(crate) fn failure(mut failure: ModelError, usage: Option<TokenUsage>) -> Self {
         failure.usage = usage.map(Box::new);
         Unreadable::Failure(Box::new(failure))
+    }
+
+    pub(crate) fn rejected(
+        mut failure: ModelError,
+        parts: Vec<CarriedPart>,
+        usage: Option<TokenUsage>,
+    ) -> Self {
+        failure.usage = usage.map(Box::new);
+        Unreadable::Rejected(Box::new(failure), parts)
     }
 }
 
@@ -30,6 +41,18 @@ pub(crate) struct ReadAnswer {
     pub(crate) has_call: bool,
     pub(crate) parts: Vec<CarriedPart>,
     pub(crate) flags: Vec<Flag>,
+    /// For an answer that ended at a length.
+    pub(crate) cut: CutBy,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CutBy {
+    #[default]
+    Limit,
+    /// By the limit, after the provider had run tools of its own.
+    LimitAfterTools,
+    /// By the model's window, or by what nobody knows.
+    Other,
 }
 
 impl ReadAnswer {
@@ -45,7 +68,7 @@ impl ReadAnswer {
             word.take_if(|word| word.is_empty());
         }
         let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
-        ReadAnswer { completion, has_call, parts, flags }
+        ReadAnswer { completion, has_call, parts, flags, cut: CutBy::Limit }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use llmnode_model::internal::AnswerLimit;
 use llmnode_model::{ModelError, Request, Sink, TokenUsage};
 use llmnode_reader::internal::Profile;
 
@@ -18,7 +19,7 @@ use crate::http::url::Url;
 
 pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
 
-pub(crate) type LimitOf = fn(&Request, Quirks, Option<Thinking>) -> u32;
+pub(crate) type LimitOf = fn(&Request, Quirks, Option<Thinking>) -> AnswerLimit;
 
 pub(crate) struct Wire {
     pub(crate) name: llmnode_model::Wire,
@@ -48,6 +49,7 @@ pub(crate) struct Wire {
     pub(crate) url: Option<UrlOf>,
     /// Suffixes of the provider's own hosts, which never return a call as text. Other servers of this API may.
     pub(crate) hosts: &'static [&'static str],
+    /// Of an API that has to be sent one.
     pub(crate) limit: Option<LimitOf>,
     /// Of the ids of calls, unless the builder knows better.
     pub(crate) id_form: IdForm,

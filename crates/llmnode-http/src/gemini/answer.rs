@@ -1,7 +1,7 @@
 //! Turns an answer into a completion, or the reason why there is none.
 
 use llmnode_model::internal::CarriedPart;
-use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
+use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
 use llmnode_reader::internal::one_line;
 use serde_json::value::RawValue;
 
@@ -93,8 +93,8 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     if malformed || (unexpected && completion.calls.is_empty()) {
         let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
         // What it wrote instead, as far as Google shows it.
-        failure.answer = Some(completion.text + &why);
-        return Err(Unreadable::failure(failure, usage));
+        failure.answer = Some(Box::new(Message::assistant(completion.text + &why)));
+        return Err(Unreadable::rejected(failure, parts, usage));
     }
     // With calls, even a turn without signatures has to be known as this model's own.
     let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });

@@ -14,6 +14,8 @@ use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Thinking;
 
+const SERVER_TOOLS_MARK: &str = "includeServerSideToolInvocations";
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -135,7 +137,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         description: &tool.description,
         parameters: parameters(schema, prepared),
     });
-    let own = prepared.function().map(|schema| Function {
+    let own = prepared.listed_function().map(|schema| Function {
         name: schema.name(),
         description: "",
         parameters: match (parameters(schema, prepared), schema.gemini()) {
@@ -164,5 +166,21 @@ fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
         ToolChoice::Nothing => json!({"mode": "NONE"}),
     });
     config.extend(mode.map(|mode| ("functionCallingConfig".to_owned(), mode)));
+    if own_tools_beside_functions(prepared) && !prepared.shape.quirks.no_server_tools_mark {
+        config.entry(SERVER_TOOLS_MARK).or_insert(true.into());
+    }
     config
+}
+
+/// Google refuses its own tools beside functions unless it may tell of their calls, which then go back as they came.
+fn own_tools_beside_functions(prepared: &PreparedRequest<'_>) -> bool {
+    let has_functions = prepared.tools().next().is_some() || prepared.listed_function().is_some();
+    has_functions && prepared.given_list("tools").any(is_own_tool)
+}
+
+fn is_own_tool(given: &Value) -> bool {
+    let members = given.as_object().into_iter().flatten();
+    members
+        .into_iter()
+        .any(|(name, _)| !matches!(name.as_str(), "functionDeclarations" | "function_declarations"))
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use llmnode_model::{CallId, Reasoning, ResponseFormat};
 
 use super::reasoning::{Refused, Thinking};
+use super::refused_turns::TurnPart;
 use super::response_formats::{ResponseFormats, ruled_out};
 use super::unsupported::UnsupportedFeature;
 
@@ -31,6 +32,9 @@ pub(crate) struct Quirks {
     pub(crate) no_include: bool,
     pub(crate) no_json_schema_parameters: bool,
     pub(crate) nine_letter_ids: bool,
+    /// Reasoning in messages of the assistant.
+    pub(crate) no_reasoning_in_turns: bool,
+    pub(crate) no_server_tools_mark: bool,
     pub(crate) most_tokens: Option<u32>,
     pub(crate) no_choices: bool,
     /// The server has recognised a tool call.
@@ -59,6 +63,10 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) schema: Option<(ResponseFormat, &'a str)>,
     pub(crate) tools: bool,
     pub(crate) carries: bool,
+    /// The provider leaves out thoughts that are bound to another beginning of the conversation.
+    pub(crate) drops_bound_thoughts: bool,
+    /// The function for the answer stays listed, although the answer is asked for in another way.
+    pub(crate) keeps_function: bool,
     /// The turn began without thinking, so that the model may not think now.
     pub(crate) no_thinking: bool,
     pub(crate) call: Option<CallId>,
@@ -103,7 +111,7 @@ impl Capabilities {
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::Thinking => !asked.no_thinking && asked.call.is_some(),
             UnsupportedFeature::JsonSchemaParameters => !asked.quirks.no_json_schema_parameters,
-            UnsupportedFeature::CallId => !asked.quirks.nine_letter_ids,
+            UnsupportedFeature::Turn(part) => teaches_of_turn(part, asked),
             UnsupportedFeature::ToolChoice if asked.thinks => !asked.quirks.no_forced_tool_in_thought,
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             UnsupportedFeature::Schema if asked.choices => true,
@@ -132,7 +140,7 @@ impl Capabilities {
             // Lists first: they are what is new in a known type's schema.
             (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
-            (UnsupportedFeature::CallId, _) => known.quirks.nine_letter_ids = true,
+            (UnsupportedFeature::Turn(part), _) => known.learn_of_turn(part, refused, asked.call),
             (UnsupportedFeature::JsonSchemaParameters, _) => known.quirks.no_json_schema_parameters = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
@@ -177,7 +185,25 @@ fn entry<'a>(all: &'a mut HashMap<String, ModelQuirks>, model: &str) -> &'a mut 
     all.entry(model.to_owned()).or_default()
 }
 
+fn teaches_of_turn(part: TurnPart, asked: RequestShape<'_>) -> bool {
+    match part {
+        TurnPart::CallId => !asked.quirks.nine_letter_ids,
+        TurnPart::BoundThoughts => asked.carries && asked.call.is_some() && !asked.drops_bound_thoughts,
+        TurnPart::Reasoning => asked.carries,
+        TurnPart::ServerToolsMark => !asked.quirks.no_server_tools_mark,
+    }
+}
+
 impl ModelQuirks {
+    fn learn_of_turn(&mut self, part: TurnPart, refused: UnsupportedFeature, call: Option<CallId>) {
+        match part {
+            TurnPart::CallId => self.quirks.nine_letter_ids = true,
+            TurnPart::BoundThoughts => self.leave_out(call, refused),
+            TurnPart::Reasoning => self.quirks.no_reasoning_in_turns = true,
+            TurnPart::ServerToolsMark => self.quirks.no_server_tools_mark = true,
+        }
+    }
+
     fn leave_out(&mut self, call: Option<CallId>, part: UnsupportedFeature) {
         if self.without.len() >= MAX_CALLS {
             self.without.pop_front();

@@ -19,6 +19,7 @@ mod plain_client;
 pub(crate) mod proxy;
 pub(crate) mod reasoning;
 pub(crate) mod redirects;
+pub(crate) mod refused_turns;
 pub(crate) mod reported;
 mod resolver;
 pub(crate) mod response_formats;

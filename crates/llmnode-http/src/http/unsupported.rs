@@ -4,6 +4,7 @@ use llmnode_model::Reasoning;
 
 use super::error_body::ErrorBody;
 use super::reasoning::{Refused, Thinking, refused};
+use super::refused_turns::{TurnPart, refused_turn};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsupportedFeature {
@@ -26,8 +27,8 @@ pub(crate) enum UnsupportedFeature {
     /// Only forcing a call.
     ToolChoice,
     Carried,
-    /// The form of a call's id.
-    CallId,
+    /// A part of the conversation.
+    Turn(TurnPart),
     /// In a turn that began without it.
     Thinking,
 }
@@ -143,8 +144,9 @@ pub(crate) fn unsupported(
         return None;
     }
     let text = error.message.to_lowercase();
-    if is_refusal && refuses_id(error.param.as_deref().unwrap_or_default(), &text) {
-        return Some(UnsupportedFeature::CallId);
+    let turn = refused_turn(error.param.as_deref().unwrap_or_default(), &text);
+    if is_refusal && turn.is_some() {
+        return turn.map(UnsupportedFeature::Turn);
     }
     let said = CONCLUSIVE_PHRASES.iter().find(|(phrase, _)| text.contains(phrase)).map(|(_, part)| *part);
     if said.is_some() || !is_refusal {
@@ -168,24 +170,6 @@ pub(crate) fn unsupported(
         }
         part => Some(part),
     }
-}
-
-/// An id that has no result, or none of its own, is another fault: it is in the conversation, not in the id's form.
-fn refuses_id(param: &str, text: &str) -> bool {
-    let names_id = ["tool call id", "tool_call_id", "call_id", "tool_use_id", "tool_use.id", "toolusei"]
-        .iter()
-        .any(|name| text.contains(name) || param.contains(name))
-        || [param, text].iter().any(|at| at.contains("tool_calls[") && at.contains("].id"));
-    let wants_form = [
-        "with a length of",
-        "match pattern",
-        "match the pattern",
-        "regular expression",
-        "string too long",
-        "maximum length",
-        "at most",
-    ];
-    names_id && wants_form.iter().any(|phrase| text.contains(phrase))
 }
 
 /// With its position: the field that the error names, else the first in the text, since a later one may be the remedy.

@@ -60,22 +60,19 @@ pub(super) fn completion(
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
     let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
     let reasoning = message.reasoning.take().filter(|reasoning| !reasoning.is_empty());
-    // An answer is sent back without its thoughts.
-    let parts = match calls.is_empty() {
-        true => Vec::new(),
-        false => carried::parts(
-            &message.tool_calls,
-            thought.as_deref(),
-            [message.reasoning_details, message.thinking_blocks],
-            reasoning.as_deref(),
-        ),
-    };
+    // A call of the function for the answer goes back as a text.
+    let called = if calls.is_empty() { &[] } else { &*message.tool_calls };
+    let lists = [message.reasoning_details, message.thinking_blocks];
+    let parts = carried::parts(called, thought.as_deref(), lists, reasoning.as_deref());
     let reasoning = thought.or(reasoning).or_else(|| message.content.thought.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
-    let text = text(message, function).map_err(|failure| Unreadable::failure(failure, usage))?;
+    let text = match text(message, function) {
+        Ok(text) => text,
+        Err(failure) => return Err(Unreadable::rejected(failure, parts, usage)),
+    };
     if let Some(reason) = finish_reason.as_deref().filter(|reason| ends::is_malformed_call(reason)) {
-        return Err(Unreadable::failure(ends::malformed_call(reason, text), usage));
+        return Err(Unreadable::rejected(ends::malformed_call(reason, text), parts, usage));
     }
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
@@ -112,15 +109,15 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     if text.as_bytes() == body {
         return None;
     }
-    let completion = read(text.as_bytes(), wanted).ok()?.completion;
+    let ReadAnswer { completion, parts, .. } = read(text.as_bytes(), wanted).ok()?;
     let message = format!(
         "the answer contains an invalid byte, or half of a surrogate pair, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
     let is_the_answers = broken(&completion.text) == broken(&text);
-    failure.answer = Some(completion.text);
-    is_the_answers.then(|| Unreadable::failure(failure, completion.usage))
+    failure.answer = Some(Box::new(llmnode_model::Message::assistant(completion.text)));
+    is_the_answers.then(|| Unreadable::rejected(failure, parts, completion.usage))
 }
 
 fn replace_lone_surrogates(json: &str) -> String {
@@ -165,7 +162,7 @@ mod tests {
 
     fn fails(body: &[u8]) -> ModelError {
         match read(body, ExpectedCalls::default()) {
-            Err(Unreadable::Failure(error)) => *error,
+            Err(Unreadable::Failure(error) | Unreadable::Rejected(error, _)) => *error,
             Err(_) => panic!("an error object or a page"),
             Ok(read) => panic!("{read:?}"),
         }
@@ -226,7 +223,7 @@ mod tests {
             assert_eq!(completion.text, text, "{calls_made}");
             assert_eq!(completion.finish, Some(FinishReason::Stop));
         }
-        let Err(Unreadable::Failure(error)) = calls(&format!("[{other}]"), "null") else {
+        let Err(Unreadable::Rejected(error, _)) = calls(&format!("[{other}]"), "null") else {
             panic!("an answer")
         };
         assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
@@ -367,7 +364,10 @@ mod tests {
         ] {
             let error = answer(content);
             assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
-            assert_eq!((error.answer.as_deref(), error.usage.unwrap().input), (Some(text), Some(3)));
+            assert_eq!(
+                (error.answer.as_deref().map(|answer| &*answer.content), error.usage.unwrap().input),
+                (Some(text), Some(3))
+            );
         }
         let beside = fails(br#"{"id":"\ud83d","choices":[{"message":{"content":"a\ud83d"}}]}"#);
         assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));

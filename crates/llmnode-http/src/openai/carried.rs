@@ -1,4 +1,4 @@
-//! What servers of this API put beside text and calls, and want back with the calls.
+//! What servers of this API put beside text and calls, and want back with them.
 
 use llmnode_model::internal::{CarriedPart, Json};
 use serde::Serialize;

@@ -172,7 +172,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
         parameters: sent(schema, Profile::Function),
         strict: None,
     });
-    listed.chain(prepared.function().map(answer_function)).map(|function| Tool { function }).collect()
+    listed.chain(prepared.listed_function().map(answer_function)).map(|function| Tool { function }).collect()
 }
 
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {

@@ -43,11 +43,11 @@ impl Serialize for SentMessage<'_> {
         // Some servers refuse an empty text beside calls.
         let content = Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
         members.serialize_entry("content", &content)?;
+        for part in *parts {
+            let CarriedPart::Other(json) = part else { continue };
+            object(json).iter().try_for_each(|(name, value)| members.serialize_entry(name, value))?;
+        }
         if !calls.is_empty() {
-            for part in *parts {
-                let CarriedPart::Other(json) = part else { continue };
-                object(json).iter().try_for_each(|(name, value)| members.serialize_entry(name, value))?;
-            }
             members.serialize_entry("tool_calls", &self.calls())?;
         }
         if message.answers().is_some() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llmnode_model::{Category, Completion, ModelError, TokenUsage};
 
-use super::{CallLimits, Deadline, LimitedNode, Limits, PromptTokens, Reservation, RunLimits};
+use super::{AnswerTokens, CallLimits, Deadline, LimitedNode, Limits, PromptTokens, Reservation, RunLimits};
 use crate::clock::{Clock, TestClock};
 use crate::prices::{Price, Prices};
 
@@ -66,7 +66,8 @@ fn at_once<'c>(
     names: [Option<&'c str>; 3],
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
     let prompt = PromptTokens { estimate: prompt, most: prompt };
-    match pin!(call.reserve(prompt, max_tokens, names)).poll(&mut Context::from_waker(Waker::noop())) {
+    let answer = max_tokens.map_or(AnswerTokens::Unknown, AnswerTokens::AtMost);
+    match pin!(call.reserve(prompt, answer, names)).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
@@ -325,8 +326,8 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let run = of_run(Limits::new().tokens(100));
     let call = begin(&run, &clock);
     let mut first = reserved(&call, 50, Some(50));
-    let wait =
-        |max_tokens| Box::pin(call.reserve(PromptTokens { estimate: 10, most: 10 }, Some(max_tokens), NAMES));
+    let prompt = PromptTokens { estimate: 10, most: 10 };
+    let wait = |most| Box::pin(call.reserve(prompt, AnswerTokens::AtMost(most), NAMES));
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
         assert!(poll(one).is_pending());
@@ -410,4 +411,28 @@ fn absurd_limits_and_prices_are_config_errors() {
     );
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
+}
+
+/// A default that is much higher than answers are would let few requests run side by side.
+#[test]
+fn of_a_default_the_mean_answer_is_reserved() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().tokens(20_000));
+    let call = begin(&run, &clock);
+    let prompt = PromptTokens { estimate: 10, most: 10 };
+    let reserve = || {
+        let wanted = call.reserve(prompt, AnswerTokens::BelowDefault(21_000), NAMES);
+        match pin!(wanted).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(reserved) => reserved.ok(),
+            Poll::Pending => None,
+        }
+    };
+    // 8,192 each, as long as nothing was answered: of 21,000 there would be one.
+    let (mut first, mut second, mut third) = (reserve().unwrap(), reserve().unwrap(), reserve().unwrap());
+    assert!(reserve().is_none());
+    first.settle(&answer(10, 90));
+    second.release();
+    third.release();
+    let many: Vec<_> = (0..50).map(|_| reserve().unwrap()).collect();
+    assert_eq!(many.len(), 50);
 }

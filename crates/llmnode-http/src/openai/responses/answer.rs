@@ -127,6 +127,7 @@ impl Items {
         self.says |= kind != Kind::Message;
         match kind {
             Kind::Message => {
+                self.says |= word(item, "phase").is_some();
                 list(item.get("content")).into_iter().for_each(|part| self.message(&members(part)))
             }
             Kind::Call => {

@@ -152,7 +152,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         parameters: sent(schema, Profile::Function),
         strict: false,
     });
-    let own = prepared.function().map(|schema| {
+    let own = prepared.listed_function().map(|schema| {
         let (parameters, strict) = strict_or(schema, Profile::Function);
         Tool::Function { name: schema.name(), description: "", parameters, strict }
     });
