@@ -21,6 +21,7 @@ pub mod internal {
     //! For the other crates of llmnode.
 
     pub use crate::faults::locate;
+    pub use crate::file::{exact_json, typed_input};
 }
 
 pub use faults::{Fault, FaultKind, GraphFaults};

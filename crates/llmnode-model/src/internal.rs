@@ -4,10 +4,13 @@ pub use crate::answer_limit::{AnswerLimit, LimitSetter};
 pub use crate::carried::{CarriedPart, Json};
 pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
 pub use crate::ids::Ids;
+pub use crate::json_text::{inexact_number, pretty};
 pub use crate::message_json::Content;
 pub use crate::panics::{catch_panic, catch_panic_async, lock};
 pub use crate::redactor::Redactor;
 pub use crate::retry_budget::BudgetedRetries;
 pub use crate::testing::guard::check as check_request;
-pub use crate::text::{PADDING, fnv, is_document, is_old_hash, padding, sha256, sha256_hex};
+pub use crate::text::{
+    PADDING, fnv, is_document, is_hidden, is_old_hash, padding, sha256, sha256_hex, visible,
+};
 pub use crate::wire::join_field;

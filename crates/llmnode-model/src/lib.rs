@@ -17,6 +17,7 @@ mod error;
 mod ids;
 #[doc(hidden)]
 pub mod internal;
+mod json_text;
 pub mod media;
 mod message;
 mod message_json;

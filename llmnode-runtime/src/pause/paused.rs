@@ -152,6 +152,19 @@ impl Paused {
         }
     }
 
+    /// Returns the messages of the conversation that made a call: of a call within another one, those of the inner agent.
+    #[doc(hidden)]
+    pub fn messages_of(&self, id: &str) -> &[Message] {
+        let within = id.split_once('/').and_then(|(first, rest)| {
+            let open = self.0.calls.iter().find(|open| segment(&open.call.id) == first)?;
+            match &open.state {
+                CallState::Within(paused) => Some(paused.messages_of(rest)),
+                _ => None,
+            }
+        });
+        within.unwrap_or(&self.0.messages)
+    }
+
     /// Returns the step of the flow that it paused in.
     #[doc(hidden)]
     pub fn position(&self) -> Option<&Position> {

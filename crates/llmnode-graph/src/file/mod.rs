@@ -11,6 +11,7 @@ mod schema_check;
 #[cfg(test)]
 mod tests;
 mod text;
+mod typed;
 mod values;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(crate) use self::read::{document, head, report_duplicates};
 pub(crate) use self::schema::{schema, with_common};
 pub(crate) use self::schema_check::{FRONT_END, check, schema_mismatch};
 pub(crate) use self::text::Reducer;
+pub use self::typed::{exact_json, typed_input};
 use crate::faults::{listed, shown};
 
 pub(crate) const FORMAT: &str = "llmnode/graph";

@@ -1,0 +1,98 @@
+//! Values that a person typed: into a form, or on a command line.
+
+use llmnode_model::internal::inexact_number;
+use serde_json::Value;
+
+use super::json;
+use super::schema_check::schema_mismatch;
+
+/// Nothing that a person types nests deeper.
+const DEPTH: usize = 64;
+
+/// Reads JSON. What would be read as something else than what is written is refused: a number with more digits than are kept, and
+/// a name that occurs twice.
+pub fn exact_json(text: &str) -> Result<Value, String> {
+    let document = json::read(text, DEPTH).map_err(|error| format!("it is no JSON: {error}"))?;
+    if let Some(name) = document.duplicates.first() {
+        return Err(format!("{name} is there twice"));
+    }
+    match inexact_number(text) {
+        None => Ok(document.value),
+        Some(number) => Err(format!(
+            "the number {number} has more digits than are kept; if it is a name or an account, write it as a text, in quotes"
+        )),
+    }
+}
+
+/// Reads the text of an input by its schema: a text stays one, and what is no text is JSON. `None`: nothing was typed.
+pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, String> {
+    let as_text = Value::String(text.to_owned());
+    let rules = schema.unwrap_or(&Value::Null);
+    if let Some(choices) = rules.get("enum").and_then(Value::as_array) {
+        let chosen = choices.iter().find(|choice| **choice == as_text || choice.to_string() == text);
+        return Ok(Some(chosen.cloned().unwrap_or(as_text)));
+    }
+    let fits = |value: &Value| schema.is_none_or(|schema| schema_mismatch(schema, value).is_none());
+    if rules.get("type").and_then(Value::as_str) == Some("string") {
+        return Ok(Some(as_text));
+    }
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    match exact_json(text) {
+        Ok(value) if fits(&value) || !fits(&as_text) => Ok(Some(value)),
+        Ok(_) => Ok(Some(as_text)),
+        // A text that happens to look like JSON, such as an account, stays as it is.
+        Err(_) if fits(&as_text) => Ok(Some(as_text)),
+        Err(why) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_input_is_read_by_its_schema() {
+        let string = json!({"type": "string"});
+        let integer = json!({"type": "integer"});
+        let either = json!({"type": ["string", "null"]});
+        let choice = json!({"enum": ["a", 1, true]});
+        for (schema, text, expected) in [
+            (Some(&string), "5", json!("5")),
+            (Some(&string), "", json!("")),
+            (Some(&integer), "5", json!(5)),
+            (Some(&integer), "9007199254740993", json!(9_007_199_254_740_993_u64)),
+            (Some(&integer), "[5]", json!([5])),
+            (Some(&either), "5", json!("5")),
+            (Some(&either), "null", json!(null)),
+            (Some(&choice), "\"a\"", json!("a")),
+            (Some(&choice), "a", json!("a")),
+            (Some(&choice), "1", json!(1)),
+            (None, "5", json!(5)),
+            (None, "hello", json!("hello")),
+            (None, "123456789012345678901", json!("123456789012345678901")),
+        ] {
+            assert_eq!(typed_input(schema, text), Ok(Some(expected)), "{text}");
+        }
+        assert_eq!(typed_input(Some(&integer), " "), Ok(None));
+        assert_eq!(typed_input(None, ""), Ok(None));
+        let refused = typed_input(Some(&integer), "123456789012345678901").unwrap_err();
+        assert!(refused.contains("123456789012345678901 has more digits"), "{refused}");
+        assert!(typed_input(Some(&integer), "five").unwrap_err().contains("no JSON"));
+    }
+
+    #[test]
+    fn json_that_would_be_read_as_something_else_is_refused() {
+        assert_eq!(exact_json(" {\"a\": 1.50} "), Ok(json!({"a": 1.5})));
+        for (text, why) in [
+            ("{\"a\": 1", "no JSON"),
+            ("{\"a\": 1, \"a\": 99999}", "twice"),
+            ("{\"a\": 123456789012345678901}", "more digits"),
+        ] {
+            assert!(exact_json(text).unwrap_err().contains(why), "{text}");
+        }
+    }
+}
