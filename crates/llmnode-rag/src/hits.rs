@@ -52,12 +52,21 @@ pub(crate) fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
 #[serde(transparent)]
 pub struct Hits(Vec<Hit>);
 
+/// What a model may read as the end of a line.
+fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 fn without_headings(text: &str) -> Cow<'_, str> {
-    let heads = |line: &str| line.trim().starts_with('[') && line.trim().ends_with(']');
-    if !text.split(['\n', '\r']).any(heads) {
+    let blank = |c: char| c.is_whitespace() || ends_line(c);
+    let heads = |line: &str| {
+        let line = line.trim_matches(blank);
+        line.starts_with('[') && line.ends_with(']')
+    };
+    if !text.split(ends_line).any(heads) {
         return text.into();
     }
-    let lines = text.split_inclusive(['\n', '\r']);
+    let lines = text.split_inclusive(ends_line);
     lines
         .map(|line| if heads(line) { line.replacen('[', "\\[", 1) } else { line.to_owned() })
         .collect::<String>()
@@ -69,7 +78,7 @@ impl Hits {
     /// hit that looks like that gets a backslash, as in `\[house.txt]`.
     pub fn text(&self) -> String {
         let hit = |hit: &Hit| {
-            format!("[{}]\n{}\n", hit.source.replace(['\n', '\r'], " "), without_headings(&hit.text))
+            format!("[{}]\n{}\n", hit.source.replace(ends_line, " "), without_headings(&hit.text))
         };
         self.0.iter().map(hit).collect::<Vec<_>>().join("\n")
     }

@@ -72,6 +72,11 @@ impl Matrix {
         self.row_positions.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
+    /// `Some`: the length of the vectors, which a query of another length has no distance to.
+    pub(crate) fn other_length(&self, query: &[f32]) -> Option<usize> {
+        (!self.rows.is_empty() && query.len() != self.columns).then_some(self.columns)
+    }
+
     /// Largest first, and up to `TIES` more rows that equal the last of the `k`.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)

@@ -236,9 +236,12 @@ impl DocumentStore for MemoryStore {
                     let mut ranking = Bm25::new(words, stored.chunks.len());
                     stored.chunks.values().for_each(|(_, text, _)| ranking.add_text(text));
                     let scores = stored.chunks.keys().zip(ranking.scores());
-                    stored.hits(scores.filter_map(|(id, score)| Some((id.clone(), score?))), filter, k)
+                    Ok(stored.hits(scores.filter_map(|(id, score)| Some((id.clone(), score?))), filter, k))
                 }
                 Lookup::Vector(vector) => {
+                    if let Some(own) = stored.matrix.other_length(vector) {
+                        return Err(wrong_length(own, vector.len()));
+                    }
                     let allowed = |row| {
                         filter.is_empty()
                             || stored.ids.get(&row).is_some_and(|id| stored.source_of(id, filter).is_some())
@@ -246,9 +249,9 @@ impl DocumentStore for MemoryStore {
                     let nearest = stored.matrix.nearest(vector, k, allowed).into_iter();
                     let named =
                         nearest.filter_map(|(row, score)| Some((stored.ids.get(&row)?.clone(), score)));
-                    stored.hits(named, filter, k)
+                    Ok(stored.hits(named, filter, k))
                 }
-            })
+            })?
         })
     }
 

@@ -110,7 +110,11 @@ impl Dataflow<'_> {
                 }
                 after.anything |= own.writes_anything;
             }
-            StepExit::Cleared => after.always.join(written, |one, other| one & !other),
+            // The item is gone for certain.
+            StepExit::Cleared => {
+                after.always.join(written, |one, other| one & !other);
+                after.perhaps.join(written, |one, other| one & !other);
+            }
             StepExit::Failed => {
                 if let Some(error) = self.keys.of(ERROR) {
                     after.always.put(error);

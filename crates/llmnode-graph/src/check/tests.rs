@@ -280,7 +280,7 @@ fn the_item_of_a_loop_is_gone_when_it_is_complete() {
         ("work", json!({"reads": ["item"]})),
         ("z", json!({"reads": ["item"]})),
     ];
-    warned(
+    refused(
         &graph(nodes, &["a > each", "each by next > work", "work > each", "each by complete > z"]),
         &[("/nodes/3/data/reads", "data")],
     );

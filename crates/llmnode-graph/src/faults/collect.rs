@@ -1,5 +1,7 @@
 //! Collects faults and warnings while a graph is loaded.
 
+use std::collections::HashSet;
+
 use llmnode_reader::internal::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
@@ -18,6 +20,8 @@ pub(crate) struct Faults {
     warnings: Vec<Fault>,
     compared: usize,
     noted: usize,
+    /// Files whose faults were absorbed.
+    absorbed: HashSet<String>,
 }
 
 impl Faults {
@@ -54,6 +58,16 @@ impl Faults {
         }
         self.noted += usize::from(is_fault);
         note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
+    }
+
+    /// Whether nothing of this file has been absorbed yet.
+    pub(crate) fn is_first(&mut self, file: &str) -> bool {
+        self.absorbed.insert(file.to_owned())
+    }
+
+    /// A fault that stands in the list already.
+    pub(crate) fn repeated(&mut self) {
+        self.noted += 1;
     }
 
     pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use llmnode_runtime::{ChatModel, Limits, Settings, Toolset};
@@ -111,9 +112,12 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) cache: &'l LoadCache,
 }
 
+pub(super) type LoadedOrNot = Result<Graph, GraphFaults>;
+
 #[derive(Default)]
 pub(crate) struct LoadCache {
-    pub(super) graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    /// Each file is loaded once, however many nodes refer to it.
+    pub(super) graphs: RefCell<HashMap<String, Rc<LoadedOrNot>>>,
     pub(super) schemas: RefCell<HashMap<TypeId, Value>>,
 }
 

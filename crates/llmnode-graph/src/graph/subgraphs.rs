@@ -1,5 +1,7 @@
 //! Loads a graph within another.
 
+use std::rc::Rc;
+
 use llmnode_reader::internal::one_line;
 
 use crate::faults::{FaultKind, GraphFaults, shown};
@@ -28,20 +30,34 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         Some(loaded) => loaded,
         None => {
             let text = text_of(name, registry, &node.node.data.pointer("/flow_id"), node.faults)?;
-            let loaded = load(&text, Some(name), node.context);
-            cache.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
+            let loaded = Rc::new(load(&text, Some(name), node.context));
+            cache.graphs.borrow_mut().insert(name.to_owned(), Rc::clone(&loaded));
             loaded
         }
     };
-    let graph = loaded.map_err(|inner| node.faults.absorb(&node.node.at, name, inner)).ok()?;
+    // A file that two nodes refer to reports its faults only once.
+    let is_first = node.faults.is_first(name);
+    let graph = match &*loaded {
+        Ok(graph) => graph.clone(),
+        Err(inner) if is_first => {
+            node.faults.absorb(&node.node.at, name, inner.clone());
+            return None;
+        }
+        Err(_) => {
+            node.faults.repeated();
+            return None;
+        }
+    };
     let (height, named) = (graph.loaded.height, shown(name));
     if too_deep(height) {
         let message =
             format!("graphs are nested more than {DEPTH} deep: {named:?} has {height} more within it");
         return refused(node, message);
     }
-    let warnings = GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
-    node.faults.absorb(&node.node.at, name, warnings);
+    if is_first {
+        let warnings = GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
+        node.faults.absorb(&node.node.at, name, warnings);
+    }
     Some(graph)
 }
 

@@ -5,6 +5,8 @@ mod tests;
 mod text;
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use llmnode_http::{OpenAi, OpenAiBuilder};
@@ -119,7 +121,7 @@ impl ProfileRules {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Profiles, NodeError> {
         let path = path.as_ref();
         let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_file(path).map_err(|error| {
             NodeError::new(Category::ConfigError, format!("{shown} cannot be read: {error}"))
         })?;
         self.read(&text, &|name| std::env::var(name).ok())
@@ -243,4 +245,15 @@ fn refused(what: &str, faults: Faults) -> NodeError {
     let listed: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let message = format!("the profiles of {what} cannot be used: {}", listed.join("; "));
     NodeError::new(Category::ConfigError, message)
+}
+
+/// A device may have no end.
+fn read_file(path: &Path) -> io::Result<String> {
+    const BYTES: u64 = 1 << 24;
+    let mut text = String::new();
+    let read = File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > BYTES {
+        return Err(io::Error::other(format!("it has more than {BYTES} bytes")));
+    }
+    Ok(text)
 }

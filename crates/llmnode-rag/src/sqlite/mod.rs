@@ -17,7 +17,9 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 use self::fault::Fault;
 use self::loaded::Inner;
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
+use crate::store::{
+    Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, wrong_length,
+};
 
 /// Each search looks at all vectors.
 const MOST: usize = 200_000;
@@ -140,6 +142,9 @@ impl DocumentStore for SqliteStore {
                 self.run_blocking(move |inner| {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
                     let (matrix, allowed) = lock().candidates(&collection, &filter)?;
+                    if let Some(own) = matrix.other_length(&vector) {
+                        return Err(wrong_length(own, vector.len()).into());
+                    }
                     // Without the lock, so that concurrent searches share the vectors.
                     let allowed = |row| allowed.as_ref().is_none_or(|allowed| allowed.contains(&row));
                     let nearest = matrix.nearest(&vector, k, allowed);

@@ -3,6 +3,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use llmnode_reader::internal::one_line;
+
+/// Characters of a fault.
+const MAX_MESSAGE: usize = 1_000;
+const MAX_POINTER: usize = 300;
+/// Faults that are listed.
+const MAX_FAULTS: usize = 100;
+
 /// One thing that is wrong with a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,7 +23,9 @@ pub struct ProgramFault {
 
 impl ProgramFault {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        ProgramFault { pointer: pointer.into(), message: message.into() }
+        // Names and values of a file may be as long as the file.
+        let pointer = one_line(pointer.into(), MAX_POINTER);
+        ProgramFault { pointer, message: one_line(message.into(), MAX_MESSAGE) }
     }
 }
 
@@ -37,7 +47,12 @@ pub struct ProgramError {
 }
 
 impl ProgramError {
-    pub(crate) fn of(faults: Vec<ProgramFault>) -> Self {
+    pub(crate) fn of(mut faults: Vec<ProgramFault>) -> Self {
+        let more = faults.len().saturating_sub(MAX_FAULTS);
+        if more > 0 {
+            faults.truncate(MAX_FAULTS);
+            faults.push(ProgramFault::new("", format!("and {more} more faults")));
+        }
         ProgramError { path: None, faults }
     }
 
@@ -49,7 +64,7 @@ impl ProgramError {
         ProgramError { path: Some(path.to_owned()), ..self }
     }
 
-    /// Returns everything that is wrong; at least one fault.
+    /// Returns everything that is wrong, up to 100 faults; at least one.
     pub fn faults(&self) -> &[ProgramFault] {
         &self.faults
     }
@@ -72,3 +87,17 @@ impl fmt::Display for ProgramError {
 }
 
 impl std::error::Error for ProgramError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_short_whatever_is_in_the_file() {
+        let long = "x".repeat(1 << 20);
+        let fault = || ProgramFault::new(format!("/demos/{long}"), format!("no field `{long}`"));
+        let error = ProgramError::of((0..5_000).map(|_| fault()).collect());
+        assert!(error.to_string().len() < 200_000, "{}", error.to_string().len());
+        assert!(error.to_string().ends_with("and 4900 more faults"));
+    }
+}
