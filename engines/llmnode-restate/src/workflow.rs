@@ -59,11 +59,7 @@ impl Workflow {
     ) -> Result<(), HandlerError> {
         let (status, decision) = (status(&ctx).await?, decision.into_inner());
         refuse(decision.fault(&status))?;
-        let name = pause_name(status.wait);
-        let earlier = ctx.peek_promise::<Json<Decision>>(&name).await?;
-        refuse(earlier.map(|_| "that is decided".to_owned()))?;
-        ctx.resolve_promise(&name, Json(decision));
-        Ok(())
+        keep_first(&ctx, &pause_name(status.wait), decision).await
     }
 
     #[handler]
@@ -115,11 +111,29 @@ async fn status(ctx: &SharedWorkflowContext<'_>) -> Result<Status, HandlerError>
 async fn settle(ctx: &SharedWorkflowContext<'_>, settled: Settled) -> Result<(), HandlerError> {
     let status = status(ctx).await?;
     refuse(settled.fault(&status))?;
-    let name = doubt_name(status.wait);
-    let earlier = ctx.peek_promise::<Json<Settled>>(&name).await?;
-    refuse(earlier.map(|_| "that is decided".to_owned()))?;
-    ctx.resolve_promise(&name, Json(settled));
-    Ok(())
+    keep_first(ctx, &doubt_name(status.wait), settled).await
+}
+
+/// What a promise holds: the answer, and the invocation that gave it.
+#[derive(Serialize, Deserialize)]
+struct Given<T> {
+    /// Empty in promises of older workers.
+    #[serde(default)]
+    by: String,
+    #[serde(flatten)]
+    what: T,
+}
+
+/// Refuses all but the first. Handlers run at once, so a look before says nothing: Restate keeps the answer that resolves the promise
+/// first, and each handler looks afterwards whose that is.
+async fn keep_first<T>(ctx: &SharedWorkflowContext<'_>, name: &str, what: T) -> Result<(), HandlerError>
+where
+    T: Serialize + for<'de> Deserialize<'de> + 'static,
+{
+    let by = ctx.invocation_id().to_owned();
+    ctx.resolve_promise(name, Json(Given { by: by.clone(), what }));
+    let kept = ctx.promise::<Json<Given<T>>>(name).await?.into_inner();
+    Ok(refuse((kept.by != by).then(|| "that is decided".to_owned()))?)
 }
 
 fn refuse(fault: Option<String>) -> Result<(), TerminalError> {
@@ -304,7 +318,7 @@ impl Driver<'_, '_> {
     ) -> Result<T, Stop> {
         tokio::select! {
             biased;
-            answer = self.ctx.promise::<Json<T>>(name) => Ok(answer?.into_inner()),
+            answer = self.ctx.promise::<Json<Given<T>>>(name) => Ok(answer?.into_inner().what),
             _ = self.ending.wait_for(|ending| *ending) => Err(Stop::Ends),
         }
     }

@@ -75,6 +75,39 @@ async fn wrong_decisions_change_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Restate's server: scripts/restate"]
+async fn of_eight_decisions_at_once_one_is_taken() {
+    let (model, asked) = model(0, Duration::ZERO).await;
+    let (restate, site) = (Restate::start().await, Site::new("at-once", model.base_url()));
+    let (port, _worker) = site.worker();
+    restate.register(port).await;
+    let runs = restate.client();
+    let mut taken = 0;
+    for pause in 0..10 {
+        let id = format!("once{pause}");
+        runs.start("study", &id, &World::on(&id)).await.unwrap();
+        let status = waits(&runs, "study", &id).await;
+        let decision = Decision::all(&status, Approval::yes());
+        let decide = |_| {
+            let (runs, id, decision) = (runs.clone(), id.clone(), decision.clone());
+            tokio::spawn(async move { runs.decide("study", &id, &decision).await })
+        };
+        let deciding: Vec<_> = (0..8).map(decide).collect();
+        for decided in deciding {
+            match decided.await.unwrap() {
+                Ok(Taken::Now) => taken += 1,
+                Ok(other) => panic!("{other:?}"),
+                Err(refused) => assert_eq!(refused.category(), Category::BadRequest, "{refused}"),
+            }
+        }
+        let outcome: Outcome<World> = runs.result("study", &id).await.unwrap();
+        assert_eq!((outcome.usage.requests, counts(&asked, &id)), (NEEDED, (NEEDED, 0)));
+    }
+    println!("10 pauses, 80 decisions: {taken} taken");
+    assert_eq!(taken, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
 async fn each_entry_of_the_journal_is_one_of_restates() {
     let (model, _) = model(0, Duration::ZERO).await;
     let (restate, site) = (Restate::start().await, Site::new("entries", model.base_url()));
