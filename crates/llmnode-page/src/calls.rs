@@ -9,19 +9,44 @@ use crate::document::{
     CallEntry, Document, Exchange, Offered, OfferedTool, StepEntry, Text, ToolText, unix_ms,
 };
 use crate::html::{Attributes, Html};
+use crate::reading::reading;
 use crate::view::View;
 use crate::words::{count, kind, money, optional, time, tokens, utc};
 
-pub(crate) fn section(html: &mut Html, view: &View<'_>) {
+/// `room`: bytes for it. Calls that do not fit are left out, the oldest first.
+pub(crate) fn section(html: &mut Html, view: &View<'_>, room: usize) {
     if view.calls.is_empty() {
         return;
+    }
+    let mut boxes = Vec::new();
+    let mut left = room;
+    for call in view.calls.iter().rev() {
+        let mut html = Html::default();
+        call_box(&mut html, view, call);
+        let Some(rest) = left.checked_sub(html.len()) else { break };
+        left = rest;
+        boxes.push(html);
     }
     html.section("Calls", |html| {
         if view.more.1 > 0 {
             let shown = count(view.calls.len() as u64, "call");
             html.leaf("p", "more", format!("The newest {shown}; {} more are not shown.", view.more.1));
         }
-        view.calls.iter().for_each(|call| call_box(html, view, call));
+        let too_many = view.calls.len() - boxes.len();
+        // Links of the chart lead to them all the same.
+        for call in &view.calls[..too_many] {
+            let id = format!("c-{}", call.number);
+            html.element("span", &[("id", &id)], |_| {});
+        }
+        if too_many > 0 {
+            let calls = count(too_many as u64, "call");
+            html.leaf(
+                "p",
+                "banner wait",
+                format!("{calls} left out, the oldest: a page has 16 MiB at most."),
+            );
+        }
+        boxes.into_iter().rev().for_each(|call| html.append(call));
     });
 }
 
@@ -236,7 +261,7 @@ fn used(usage: Option<TokenUsage>) -> String {
 }
 
 fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
-    let Exchange { shared, messages, answer, error, violations, .. } = exchange;
+    let Exchange { shared, messages, settings, answer, error, violations, .. } = exchange;
     match (*shared, messages.is_empty()) {
         (0, _) => {}
         (1, true) => html.leaf("p", "more", "Only the first message above was sent again."),
@@ -246,11 +271,14 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
         (1, _) => html.leaf("p", "more", "After the message above:"),
         (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),
     }
+    if !settings.is_empty() {
+        html.leaf("p", "more", settings.join(" · "));
+    }
     for Text { role, text } in messages {
         message(html, "msg", role, text);
     }
     if let Some(answer) = answer.as_deref().filter(|answer| !answer.is_empty()) {
-        message(html, "msg answer", if is_accepted { "answer" } else { "rejected answer" }, answer);
+        read(html, "msg answer", if is_accepted { "answer" } else { "rejected answer" }, answer);
     }
     if !violations.is_empty() {
         let who = if is_accepted { "warnings" } else { "rejected because" };
@@ -319,8 +347,16 @@ fn tool_texts(html: &mut Html, tool: &ToolText) {
         message(html, "msg", "edited to", edited);
     }
     if let Some(result) = &tool.result {
-        message(html, "msg answer", "result", result);
+        read(html, "msg answer", "result", result);
     }
+}
+
+/// An answer or a result: for reading.
+fn read(html: &mut Html, class: &str, who: &str, text: &str) {
+    html.element("div", &[("class", class)], |html| {
+        html.leaf("span", "who", who);
+        html.element("div", &[], |html| reading(html, text));
+    });
 }
 
 pub(crate) fn message(html: &mut Html, class: &str, who: &str, text: &str) {

@@ -28,13 +28,34 @@ pub(crate) struct Collected {
     setup: Option<Setup>,
     totals: Totals,
     flows: BTreeMap<u64, FlowEntry>,
+    flows_begun: u64,
+    /// By the number of a flow in its process: that of its entry here. One that goes on after a pause has the entry that it had.
+    numbers: HashMap<u64, OpenFlow>,
     steps: VecDeque<StepEntry>,
     /// By the number of the flow.
     open_steps: HashMap<u64, StepEntry>,
     calls: VecDeque<CallEntry>,
     open_calls: HashMap<CallId, (CallEntry, Conversation)>,
+    /// The ids of open calls, as they began.
+    order: BTreeMap<u64, CallId>,
+    /// Calls that made room while they went on.
+    dropped: HashMap<CallId, DroppedCall>,
     begun_calls: u64,
     offered: BTreeMap<String, Offered>,
+}
+
+struct DroppedCall {
+    is_outer: bool,
+    started_unix_ms: u64,
+}
+
+struct OpenFlow {
+    number: u64,
+    /// Until its first step has begun.
+    continues: bool,
+    started_unix_ms: u64,
+    /// Of its state, as it was last.
+    state: Option<String>,
 }
 
 impl Collected {
@@ -46,10 +67,14 @@ impl Collected {
             setup: None,
             totals: Totals::default(),
             flows: BTreeMap::new(),
+            flows_begun: 0,
+            numbers: HashMap::new(),
             steps: VecDeque::new(),
             open_steps: HashMap::new(),
             calls: VecDeque::new(),
             open_calls: HashMap::new(),
+            order: BTreeMap::new(),
+            dropped: HashMap::new(),
             begun_calls: 0,
             offered: BTreeMap::new(),
         }
@@ -57,7 +82,11 @@ impl Collected {
 
     pub(crate) fn of(document: Document, texts: Texts) -> Self {
         let Document { with_content, setup, totals, flows, steps, calls, offered, .. } = document;
+        let begun_calls = calls.iter().map(|call| call.number).max().unwrap_or(0);
+        let flows_begun = flows.iter().map(|flow| flow.number).max().unwrap_or(0);
         Collected {
+            begun_calls,
+            flows_begun,
             with_content,
             setup: Some(setup),
             totals,
@@ -78,20 +107,29 @@ impl Collected {
         });
         let mut calls: Vec<_> = self.calls.iter().cloned().chain(open).collect();
         calls.sort_by_key(|call| call.number);
-        let mut totals = self.totals.clone();
-        if self.is_running() {
-            totals.ended_unix_ms = totals.ended_unix_ms.max(unix_ms(SystemTime::now()));
-        }
         Document {
             llmnode: env!("CARGO_PKG_VERSION").to_owned(),
             with_content: self.with_content,
             setup: self.setup.clone().unwrap_or_default(),
-            totals,
+            totals: self.totals(),
             flows: self.flows.values().cloned().collect(),
             steps,
             calls,
             offered: self.offered.clone(),
         }
+    }
+
+    /// Until now, if it has not ended.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = self.totals.clone();
+        if self.is_running() {
+            totals.ended_unix_ms = totals.ended_unix_ms.max(unix_ms(SystemTime::now()));
+        }
+        totals
+    }
+
+    pub(crate) fn first_flow(&self) -> Option<&FlowEntry> {
+        self.flows.values().next()
     }
 
     fn is_running(&self) -> bool {
@@ -103,29 +141,47 @@ impl Collected {
             RunEvent::Setup(setup) => {
                 self.setup.get_or_insert_with(|| Setup::of(setup()));
             }
-            RunEvent::FlowBegan { flow, name, outline, around, started } => {
+            RunEvent::FlowBegan { flow, continues, name, outline, around, started } => {
                 let outline = serde_json::from_value(outline()).unwrap_or(Outline::Parallel(Vec::new()));
-                self.flow_began(*flow, name, outline, around.clone(), *started);
+                // The name of a graph is its author's choice.
+                let name = if name.is_empty() { "graph" } else { name };
+                let earlier =
+                    if *continues { self.paused_flow(name, &outline, around.as_ref()) } else { None };
+                let number =
+                    earlier.unwrap_or_else(|| self.flow_began(name, outline, around.clone(), *started));
+                let continues = earlier.is_some();
+                let open = OpenFlow { number, continues, started_unix_ms: unix_ms(*started), state: None };
+                self.numbers.insert(*flow, open);
             }
             RunEvent::StepBegan { flow, position, node, started } => {
-                self.step_began(*flow, position, node, *started);
+                if let Some(OpenFlow { number, continues, .. }) = self.numbers.get_mut(flow) {
+                    let (number, continues) = (*number, std::mem::take(continues));
+                    self.step_began(number, continues, position, node, *started);
+                }
             }
             RunEvent::StepEnded { flow, edges, category, usage, elapsed } => {
-                self.step_ended(*flow, edges, *category, *usage, *elapsed);
+                if let Some(number) = self.own(*flow) {
+                    self.step_ended(number, edges, *category, *usage, *elapsed);
+                }
             }
             RunEvent::FlowEnded { flow, position, category, error, output, elapsed } => {
                 let error =
                     error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
                 let output = self.with_content.then(output).flatten();
                 let output = output.map(|output| self.texts.keep(&output));
-                if let Some(entry) = self.flows.get_mut(flow) {
-                    entry.ended = Some(Ended { category: *category, error, elapsed: *elapsed });
+                let Some(open) = self.numbers.remove(flow) else { return };
+                self.totals.ended(open.started_unix_ms, *elapsed);
+                if let Some(entry) = self.flows.get_mut(&open.number) {
+                    // Of all its parts.
+                    let before = entry.ended.take().map_or(Duration::ZERO, |ended| ended.elapsed);
+                    let elapsed = before.saturating_add(*elapsed);
+                    entry.ended = Some(Ended { category: *category, error, elapsed });
                     (entry.position, entry.output) = (position.cloned(), output);
-                    self.totals.ended(entry.started_unix_ms, *elapsed);
                 }
             }
             RunEvent::CallBegan { call, flow, item, started, .. } => {
-                self.call_began(call, *flow, *item, *started);
+                let flow = flow.and_then(|flow| self.own(flow));
+                self.call_began(call, flow, *item, *started);
             }
             RunEvent::AttemptEnded(attempt) => self.attempt_ended(attempt),
             RunEvent::CallEnded { record, error } => {
@@ -133,8 +189,40 @@ impl Collected {
                     error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
                 self.call_ended(record, error);
             }
+            RunEvent::FlowState { flow, text } if self.with_content => self.state(*flow, *text),
             content if self.with_content => self.content(content),
             _ => {}
+        }
+        self.make_room();
+    }
+
+    fn own(&self, flow: u64) -> Option<u64> {
+        self.numbers.get(&flow).map(|flow| flow.number)
+    }
+
+    /// The newest that paused, and that no other one has gone on with.
+    fn paused_flow(&mut self, name: &str, outline: &Outline, around: Option<&Position>) -> Option<u64> {
+        let paused = self.flows.values_mut().rev().find(|flow| {
+            let has_paused =
+                flow.ended.as_ref().is_some_and(|ended| ended.category == Some(Category::Paused));
+            has_paused && flow.name == name && flow.around.as_ref() == around && flow.outline == *outline
+        })?;
+        if let Some(ended) = &mut paused.ended {
+            (ended.category, ended.error) = (None, None);
+        }
+        paused.position = None;
+        Some(paused.number)
+    }
+
+    fn state(&mut self, flow: u64, text: &dyn Fn() -> Option<String>) {
+        let Some(open) = self.numbers.get_mut(&flow) else { return };
+        let Some(now) = text().filter(|now| open.state.as_ref() != Some(now)) else { return };
+        let kept = self.texts.keep(&now);
+        open.state = Some(now);
+        match (self.open_steps.get_mut(&open.number), self.flows.get_mut(&open.number)) {
+            (Some(step), _) => step.state = Some(kept),
+            (None, Some(entry)) if entry.state.is_none() => entry.state = Some(kept),
+            _ => self.texts.bytes = self.texts.bytes.saturating_sub(kept.len()),
         }
     }
 
@@ -163,17 +251,17 @@ impl Collected {
 
     fn flow_began(
         &mut self,
-        number: u64,
         name: &str,
         outline: Outline,
         around: Option<Position>,
         started: SystemTime,
-    ) {
+    ) -> u64 {
         self.totals.began(started);
+        self.flows_begun = self.flows_begun.saturating_add(1);
+        let number = self.flows_begun;
         let flow = FlowEntry {
             number,
-            // The name of a graph is its author's choice.
-            name: if name.is_empty() { "graph".to_owned() } else { name.to_owned() },
+            name: name.to_owned(),
             outline,
             around,
             started_unix_ms: unix_ms(started),
@@ -182,6 +270,7 @@ impl Collected {
             edges: Vec::new(),
             stats: Vec::new(),
             output: None,
+            state: None,
         };
         self.flows.insert(number, flow);
         if self.flows.len() > FLOWS {
@@ -191,9 +280,13 @@ impl Collected {
                 .into_iter()
                 .for_each(|_| self.totals.left_out += 1);
         }
+        number
     }
 
-    fn step_began(&mut self, number: u64, at: &Position, node: &str, started: SystemTime) {
+    fn step_began(&mut self, number: u64, continues: bool, at: &Position, node: &str, started: SystemTime) {
+        if continues && self.step_goes_on(number, at, started) {
+            return;
+        }
         self.totals.steps += 1;
         let Some(flow) = self.flows.get_mut(&number) else { return };
         let index = match flow.stats.iter().position(|stats| stats.position == *at) {
@@ -217,10 +310,38 @@ impl Collected {
         (stats.visits, stats.runs) = (stats.visits + 1, true);
         let position = flow.around.as_ref().map_or_else(|| at.clone(), |around| around.below(at.labels()));
         let (node, visit, started_unix_ms) = (node.to_owned(), stats.visits, unix_ms(started));
-        let (flow, ended) = (number, None);
-        let number = self.totals.steps;
-        let step = StepEntry { number, flow, position, node, visit, started_unix_ms, ended };
-        self.open_steps.insert(flow, step);
+        let step = StepEntry {
+            number: self.totals.steps,
+            flow: number,
+            position,
+            node,
+            visit,
+            started_unix_ms,
+            ended: None,
+            state: None,
+            resumed_unix_ms: None,
+        };
+        self.open_steps.insert(number, step);
+    }
+
+    /// The visit that paused, if it is still kept.
+    fn step_goes_on(&mut self, number: u64, at: &Position, started: SystemTime) -> bool {
+        let Some(flow) = self.flows.get_mut(&number) else { return false };
+        let around = flow.around.as_ref().map_or_else(|| at.clone(), |around| around.below(at.labels()));
+        let is_it = |step: &StepEntry| {
+            let paused = step.ended.as_ref().is_some_and(|ended| ended.category == Some(Category::Paused));
+            paused && step.flow == number && step.position == around
+        };
+        let Some(index) = self.steps.iter().rposition(is_it) else { return false };
+        let Some(mut step) = self.steps.remove(index) else { return false };
+        self.texts.bytes = self.texts.bytes.saturating_sub(step_size(&step));
+        if let Some(stats) = flow.stats.iter_mut().find(|stats| stats.position == *at) {
+            (stats.runs, stats.category) = (true, None);
+        }
+        step.ended = None;
+        step.resumed_unix_ms = Some(unix_ms(started));
+        self.open_steps.insert(number, step);
+        true
     }
 
     fn step_ended(
@@ -232,27 +353,27 @@ impl Collected {
         elapsed: Duration,
     ) {
         let Some(mut step) = self.open_steps.remove(&flow) else { return };
-        self.totals.ended(step.started_unix_ms, elapsed);
-        step.ended = Some(Ended { category, error: None, elapsed });
+        let from = step.resumed_unix_ms.take().unwrap_or(step.started_unix_ms);
+        self.totals.ended(from, elapsed);
+        // With the wait before it went on.
+        let waited = Duration::from_millis(from.saturating_sub(step.started_unix_ms));
+        step.ended = Some(Ended { category, error: None, elapsed: waited.saturating_add(elapsed) });
         if let Some(flow) = self.flows.get_mut(&flow) {
             flow.step_ended(&step, edges, (category, usage, elapsed));
         }
         self.texts.bytes += size_of::<StepEntry>() + step.node.len();
         self.steps.push_back(step);
-        self.make_room();
     }
 
     fn call_began(&mut self, call: &CallInfo<'_>, flow: Option<u64>, item: Option<u32>, started: SystemTime) {
         self.totals.began(started);
         self.begun_calls += 1;
         // What is around it may not be recorded here.
-        let parent = call.parent.filter(|parent| self.open_calls.contains_key(parent));
+        let parent = call
+            .parent
+            .filter(|parent| self.open_calls.contains_key(parent) || self.dropped.contains_key(parent));
         let flow = flow.filter(|flow| self.flows.contains_key(flow));
         self.totals.outer_calls += u64::from(parent.is_none() && flow.is_none());
-        if self.open_calls.len() >= self.limit.max(1) {
-            self.totals.left_out += 1;
-            return;
-        }
         let entry = CallEntry {
             number: self.begun_calls,
             id: call.id,
@@ -267,6 +388,7 @@ impl Collected {
             labels: BTreeMap::new(),
             exchanges: Vec::new(),
         };
+        self.order.insert(entry.number, call.id);
         self.open_calls.insert(call.id, (entry, Conversation::default()));
     }
 
@@ -281,41 +403,81 @@ impl Collected {
     }
 
     fn call_ended(&mut self, record: &Arc<CallRecord>, error: Option<String>) {
-        let Some((mut call, conversation)) = self.open_calls.remove(&record.id) else { return };
-        self.totals.ended(call.started_unix_ms, record.elapsed);
+        let open = self.open_calls.remove(&record.id);
+        let dropped = self.dropped.remove(&record.id);
+        let (is_outer, started_unix_ms) = match (&open, dropped) {
+            (Some((call, _)), _) => (is_outer(call), call.started_unix_ms),
+            (None, Some(DroppedCall { is_outer, started_unix_ms })) => (is_outer, started_unix_ms),
+            (None, None) => return,
+        };
+        self.totals.ended(started_unix_ms, record.elapsed);
         self.totals.degraded += u64::from(record.degraded.is_some());
         if record.replayed > 0 {
             self.totals.replayed += u64::from(record.replayed);
             self.totals.replayed_usage += record.replayed_usage();
         }
-        if call.parent.is_none() && call.step.is_none() {
+        if is_outer {
             self.totals.outer_failures += u64::from(record.category.is_some());
         }
+        let Some((mut call, conversation)) = open else { return };
+        self.order.remove(&call.number);
         for (name, value) in &record.labels {
             call.labels.insert(self.texts.keep(name), self.texts.keep(value));
         }
         (call.record, call.error, call.exchanges) = (Some(Arc::clone(record)), error, conversation.exchanges);
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);
-        self.make_room();
     }
 
-    /// What has ended first goes first.
+    /// What has ended first goes first, then what began first and goes on, and what was offered last: the newest is always kept.
     fn make_room(&mut self) {
-        while self.calls.len() + self.steps.len() > self.limit || self.texts.bytes > MEMORY {
-            let freed = match (self.calls.front(), self.steps.front()) {
-                (Some(call), step)
-                    if step.is_none_or(|step| call.started_unix_ms <= step.started_unix_ms) =>
-                {
-                    self.calls.pop_front().map(|call| weight(&call) + content(&call))
-                }
-                _ => self.steps.pop_front().map(|step| size_of::<StepEntry>() + step.node.len()),
-            };
-            let Some(freed) = freed else { return };
+        while self.calls.len() + self.steps.len() + self.open_calls.len() > self.limit.max(1)
+            || self.texts.bytes > MEMORY
+        {
+            let Some(freed) = self.drop_ended().or_else(|| self.drop_open()) else { return };
             self.texts.bytes = self.texts.bytes.saturating_sub(freed);
-            self.totals.left_out += 1;
         }
     }
+
+    fn drop_ended(&mut self) -> Option<usize> {
+        let freed = match (self.calls.front(), self.steps.front()) {
+            (Some(call), step) if step.is_none_or(|step| call.started_unix_ms <= step.started_unix_ms) => {
+                self.calls.pop_front().map(|call| weight(&call) + content(&call))
+            }
+            _ => self.steps.pop_front().map(|step| step_size(&step)),
+        };
+        self.totals.left_out += u64::from(freed.is_some());
+        freed
+    }
+
+    fn drop_open(&mut self) -> Option<usize> {
+        let is_full = self.open_calls.len() > self.limit.max(1);
+        let (number, id) = self.order.first_key_value().map(|(number, id)| (*number, *id))?;
+        // The only call that goes on loses its oldest exchanges.
+        if self.open_calls.len() == 1 && !is_full {
+            let (_, conversation) = self.open_calls.get_mut(&id)?;
+            if let Some(freed) = conversation.drop_oldest() {
+                self.totals.left_out += 1;
+                return Some(freed);
+            }
+            return self.offered.pop_first().map(|(node, offered)| node.len() + offered.size());
+        }
+        self.order.remove(&number);
+        let (call, conversation) = self.open_calls.remove(&id)?;
+        self.totals.left_out += 1;
+        let dropped = DroppedCall { is_outer: is_outer(&call), started_unix_ms: call.started_unix_ms };
+        self.dropped.insert(id, dropped);
+        Some(conversation.size() + content(&call))
+    }
+}
+
+/// The program made it.
+fn is_outer(call: &CallEntry) -> bool {
+    call.parent.is_none() && call.step.is_none()
+}
+
+fn step_size(step: &StepEntry) -> usize {
+    size_of::<StepEntry>() + step.node.len() + step.state.as_ref().map_or(0, String::len)
 }
 
 fn weight(call: &CallEntry) -> usize {

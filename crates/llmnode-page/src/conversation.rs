@@ -18,6 +18,9 @@ impl Conversation {
         match event {
             RunEvent::RequestBegan { attempt, request } => {
                 self.asked(Some(*attempt), &request.messages, texts);
+                if let Some(exchange) = self.exchanges.last_mut() {
+                    exchange.settings = texts.settings(request);
+                }
             }
             RunEvent::Replayed { messages, text, calls, .. } => {
                 self.asked(None, messages, texts);
@@ -72,6 +75,15 @@ impl Conversation {
         }
     }
 
+    /// Returns its bytes. The newest stays.
+    pub(crate) fn drop_oldest(&mut self) -> Option<usize> {
+        (self.exchanges.len() > 1).then(|| size(&self.exchanges.remove(0)))
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.exchanges.iter().map(size).sum()
+    }
+
     pub(crate) fn attempt_ended(&mut self, attempt: &AttemptRecord, texts: &mut Texts) {
         let known = self.exchanges.iter().position(|exchange| exchange.attempt == Some(attempt.id));
         // A request that is no chat has no messages.
@@ -89,11 +101,17 @@ impl Conversation {
 
 /// In bytes.
 pub(crate) fn size(exchange: &Exchange) -> usize {
-    let Exchange { messages, answer, error, violations, tools, .. } = exchange;
+    let Exchange { messages, settings, answer, error, violations, tools, .. } = exchange;
     let tool = |ToolText { name, arguments, edited, result, .. }: &ToolText| {
         let optional = [edited, result].into_iter().flatten().map(String::len).sum::<usize>();
         name.len() + arguments.len() + optional
     };
-    let texts = messages.iter().map(|Text { text, .. }| text).chain(violations).chain(answer).chain(error);
+    let texts = messages
+        .iter()
+        .map(|Text { text, .. }| text)
+        .chain(settings)
+        .chain(violations)
+        .chain(answer)
+        .chain(error);
     texts.map(String::len).sum::<usize>() + tools.iter().map(tool).sum::<usize>()
 }

@@ -38,6 +38,14 @@ pub(crate) struct Offered {
     pub(crate) tools: Vec<OfferedTool>,
 }
 
+impl Offered {
+    /// In bytes.
+    pub(crate) fn size(&self) -> usize {
+        let tool = |tool: &OfferedTool| tool.name.len() + tool.description.len() + tool.schema.len();
+        self.schema.as_ref().map_or(0, String::len) + self.tools.iter().map(tool).sum::<usize>()
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OfferedTool {
     pub(crate) name: String,
@@ -95,6 +103,9 @@ pub(crate) struct FlowEntry {
     pub(crate) stats: Vec<StepStats>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
+    /// Before its first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -131,6 +142,12 @@ pub(crate) struct StepEntry {
     pub(crate) visit: u64,
     pub(crate) started_unix_ms: u64,
     pub(crate) ended: Option<Ended>,
+    /// When it went on after a pause, while it goes on.
+    #[serde(skip)]
+    pub(crate) resumed_unix_ms: Option<u64>,
+    /// After it, if it is another one than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -173,6 +190,9 @@ pub(crate) struct Exchange {
     /// How many messages at the start are those of the exchange before.
     pub(crate) shared: usize,
     pub(crate) messages: Vec<Text>,
+    /// How the model was to write, such as a temperature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) settings: Vec<String>,
     pub(crate) answer: Option<String>,
     /// Of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,18 @@ impl Html {
         self.0
     }
 
+    /// Bytes so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What this crate wrote, and nobody else.
     pub fn markup(&mut self, markup: &'static str) {
         self.0.push_str(markup);

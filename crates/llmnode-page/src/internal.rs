@@ -3,11 +3,17 @@
 use std::time::Duration;
 
 use llmnode_flow::flow::Outline;
+use llmnode_runtime::FormatError;
+use serde::{Deserialize, Serialize};
+
+use llmnode_model::internal::Redactor;
 
 use crate::document::{FlowEntry, Totals};
 pub use crate::html::{Attributes, Html};
 pub use crate::picture::Marks;
 use crate::picture::Visits;
+pub use crate::reading::reading;
+pub use crate::texts::role;
 use crate::{Recording, page, picture, words};
 
 /// The style sheet of pages.
@@ -20,15 +26,15 @@ pub fn picture(outline: &Outline, marks: &Marks, recording: Option<&Recording>) 
     if picture::size(outline) > page::DRAWN {
         return None;
     }
-    let document = recording.map(|recording| recording.lock().document());
-    let flows: Vec<&FlowEntry> = document.iter().flat_map(|document| document.flows.first()).collect();
+    let collected = recording.map(Recording::lock);
+    let flows: Vec<&FlowEntry> = collected.iter().filter_map(|collected| collected.first_flow()).collect();
     let mut html = Html::default();
     picture::draw(&mut html, name, steps, &Visits::of(&flows).marked(marks));
     Some(html)
 }
 
 /// What a run took so far, in words.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// The time from its start to its end, or until now.
     pub time: String,
@@ -46,7 +52,7 @@ pub struct Figures {
 
 /// Returns what a recorded run took so far.
 pub fn figures(recording: &Recording) -> Figures {
-    let Totals { started_unix_ms, ended_unix_ms, steps, usage, .. } = recording.lock().document().totals;
+    let Totals { started_unix_ms, ended_unix_ms, steps, usage, .. } = recording.lock().totals();
     let elapsed = ended_unix_ms.saturating_sub(started_unix_ms.unwrap_or(ended_unix_ms));
     let (visits, requests, tokens) =
         (words::count(steps, "step"), words::count(usage.requests, "request"), words::tokens(&usage.total));
@@ -58,4 +64,14 @@ pub fn figures(recording: &Recording) -> Figures {
         tokens,
         cost: words::cost(&usage).0,
     }
+}
+
+/// Reads a recording that goes on: texts are cleaned of the keys of this process.
+///
+/// # Errors
+/// As [`Recording::from_json`].
+pub fn continued(json: &str) -> Result<Recording, FormatError> {
+    let recording = Recording::from_json(json)?;
+    recording.lock().texts.redactor = Redactor::from_env();
+    Ok(recording)
 }

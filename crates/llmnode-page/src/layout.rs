@@ -13,7 +13,8 @@ const CHARACTER: i32 = 7;
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    pub(crate) actions: Vec<String>,
+    /// Those with a name, and how often each was taken.
+    pub(crate) actions: Vec<(String, u64)>,
     pub(crate) taken: u64,
     /// It leads back to a step on the way to its own.
     pub(crate) back: bool,
@@ -52,8 +53,9 @@ impl Edges {
                     all.edges.len() - 1
                 });
                 if let Some(edge) = all.edges.get_mut(edge) {
-                    edge.taken = edge.taken.saturating_add(taken(from, action));
-                    edge.actions.extend((!action.is_empty()).then(|| action.to_string()));
+                    let times = taken(from, action);
+                    edge.taken = edge.taken.saturating_add(times);
+                    edge.actions.extend((!action.is_empty()).then(|| (action.to_string(), times)));
                 }
             }
         }
@@ -189,12 +191,24 @@ fn heights(rows: &[usize], layers: &[usize], sizes: &[(i32, i32)]) -> Vec<i32> {
 }
 
 /// What an edge says.
+/// A count stands at the action that was taken so often; the others are in brackets then.
 pub(crate) fn label(edge: &Edge) -> String {
-    let actions = crate::words::cut(&edge.actions.join(", "), 24);
-    match (actions.is_empty(), edge.taken) {
-        (true, 0 | 1) => String::new(),
-        (true, times) => format!("×{times}"),
-        (false, 0 | 1) => actions,
-        (false, times) => format!("{actions} ×{times}"),
+    let times = |times: u64| if times > 1 { format!("×{times}") } else { String::new() };
+    let named: u64 = edge.actions.iter().map(|(_, times)| *times).fold(0, u64::saturating_add);
+    let unnamed = edge.taken.saturating_sub(named);
+    let mut said: Vec<String> = Vec::new();
+    if unnamed > 0 {
+        said.extend(Some(times(unnamed)).filter(|times| !times.is_empty()));
     }
+    let taken = edge.actions.iter().filter(|(_, taken)| *taken > 0);
+    said.extend(taken.map(|(action, taken)| format!("{action} {}", times(*taken)).trim_end().to_owned()));
+    let not_taken: Vec<&str> =
+        edge.actions.iter().filter(|(_, taken)| *taken == 0).map(|(action, _)| &**action).collect();
+    let mut label = said.join(", ");
+    if edge.taken == 0 {
+        label = not_taken.join(", ");
+    } else if !not_taken.is_empty() {
+        label = format!("{label} (not {})", not_taken.join(", ")).trim_start().to_owned();
+    }
+    crate::words::cut(&label, 30)
 }

@@ -8,21 +8,28 @@ use llmnode_runtime::{Category, Tokens, Usage};
 
 use crate::document::{Document, FlowEntry, Setup};
 use crate::html::Html;
+use crate::reading::reading;
 use crate::view::{State, View};
 use crate::words::{cost, count, money, number, time, tokens, utc};
-use crate::{calls, chart, picture};
+use crate::{calls, chart, picture, states};
 
 pub(crate) const STYLE: &str = include_str!("page.css");
 /// Of the style sheet; a test computes it.
-const STYLE_SHA256: &str = "IUem6HPsoQFLDnq5jtKTnuU1txCM9kJzDIBrUBHgUqo=";
+const STYLE_SHA256: &str = "whVlK43uMhi0OAVOTxy7UAOt6jeeYjkR8NkgfeUDjQQ=";
 
 /// Bigger pictures cannot be read.
 pub(crate) const DRAWN: usize = 256;
 const PICTURES: usize = 8;
+/// Bytes of a page.
+const MOST: usize = 16 << 20;
+/// For what is around calls.
+const ROOM: usize = 64 << 10;
+/// Bytes of a text in the head.
+const HEAD: usize = 64 << 10;
 
 pub(crate) fn page(document: &Document) -> String {
     let view = View::of(document);
-    let title = view.title();
+    let title = short(&view.title());
     let policy =
         format!("default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; base-uri 'none'; form-action 'none'");
     let mut html = Html::default();
@@ -39,16 +46,40 @@ pub(crate) fn page(document: &Document) -> String {
         html.element("body", &[], |html| {
             html.element("header", &[], |html| head(html, &view, &title));
             html.element("main", &[], |html| {
-                result(html, &view);
-                path(html, &view);
-                chart::section(html, &view);
-                calls::section(html, &view);
-                calls::offered(html, document);
+                let part = MOST / 8;
+                bounded(html, "The result", part, |html| result(html, &view));
+                bounded(html, "The path", part, |html| path(html, &view));
+                bounded(html, "The chart", part, |html| chart::section(html, &view));
+                bounded(html, "The states", part, |html| states::section(html, &view));
+                let mut offered = Html::default();
+                bounded(&mut offered, "The schemas", part, |html| calls::offered(html, document));
+                let used = html.len() + offered.len();
+                calls::section(html, &view, MOST.saturating_sub(used + ROOM));
+                html.append(offered);
             });
             html.element("footer", &[], |html| foot(html, document));
         });
     });
     html.into_string()
+}
+
+fn short(text: &str) -> String {
+    if text.len() <= HEAD {
+        return text.to_owned();
+    }
+    let end = (0..=HEAD).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{} [{} more bytes]", &text[..end], text.len() - end)
+}
+
+/// A part of the page that is left out if it is too long: a file from elsewhere may have names of any length.
+fn bounded(html: &mut Html, what: &str, most: usize, write: impl FnOnce(&mut Html)) {
+    let mut part = Html::default();
+    write(&mut part);
+    if part.len() <= most {
+        html.append(part);
+    } else {
+        html.leaf("p", "banner wait", format!("{what} would take {} bytes, and is left out.", part.len()));
+    }
 }
 
 fn head(html: &mut Html, view: &View<'_>, title: &str) {
@@ -77,13 +108,13 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
     });
     setup(html, view);
     if let State::Failed(_) | State::Partly(..) = state {
-        html.leaf("p", banner(&state), failure(view, &state));
+        html.leaf("p", banner(&state), short(&failure(view, &state)));
     }
     if let Some(first) = resumed_at(view) {
         html.leaf(
             "p",
             "banner wait",
-            format!("Continued at {first}: the steps before are those of an earlier process."),
+            short(&format!("Continued at {first}: the steps before are those of an earlier process.")),
         );
     }
     facts(html, view);
@@ -96,7 +127,7 @@ fn setup(html: &mut Html, view: &View<'_>) {
     let said: Vec<String> =
         [named("Models:", models), named("May use at most", limits)].into_iter().flatten().collect();
     if !said.is_empty() {
-        html.leaf("p", "sub", said.join(" · "));
+        html.leaf("p", "sub", short(&said.join(" · ")));
     }
 }
 
@@ -209,7 +240,7 @@ fn by_model(html: &mut Html, view: &View<'_>) {
     };
     let sums: Vec<String> = sums.iter().map(sum).collect();
     let of = if totals.left_out > 0 { " (of the calls that are kept)" } else { "" };
-    html.leaf("p", "sub", format!("By model{of}: {}", sums.join(" · ")));
+    html.leaf("p", "sub", short(&format!("By model{of}: {}", sums.join(" · "))));
 }
 
 /// Which prices they are, and why a cost is unknown.
@@ -230,7 +261,7 @@ fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
         html.leaf("dt", "", name);
         html.element("dd", &[], |html| {
             html.text(value);
-            notes.iter().for_each(|note| html.leaf("span", "note", note));
+            notes.iter().for_each(|note| html.leaf("span", "note", short(note)));
         });
     });
 }
@@ -243,7 +274,7 @@ fn result(html: &mut Html, view: &View<'_>) {
         if outputs.len() > 1 {
             html.leaf("p", "more", format!("The newest of {}.", outputs.len()));
         }
-        html.verbatim(newest);
+        reading(html, newest);
     });
 }
 
@@ -298,7 +329,7 @@ fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
 }
 
 fn foot(html: &mut Html, document: &Document) {
-    html.text(format!("Made by llmnode {}. One file, no script, no requests. ", document.llmnode));
+    html.text(format!("Made by llmnode {}. One file, no script, no requests. ", short(&document.llmnode)));
     if document.totals.left_out > 0 {
         let left_out = number(document.totals.left_out);
         html.text(format!(

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use llmnode_model::internal::Redactor;
 use llmnode_runtime::{Message, Request, Role, ToolCall, ToolSpec};
+use serde::Serialize;
 
 use crate::document::{Offered, OfferedTool, Text, ToolText};
 
@@ -13,8 +14,6 @@ const LONGEST: usize = 64 * 1024;
 /// The memory of all texts and entries, in bytes.
 pub(crate) const MEMORY: usize = 64 * 1024 * 1024;
 
-const FULL: &str = "[left out: the recording is full]";
-
 pub(crate) struct Texts {
     pub(crate) redactor: Redactor,
     /// Used so far.
@@ -23,9 +22,6 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn keep(&mut self, text: &str) -> String {
-        if self.bytes >= MEMORY {
-            return FULL.to_owned();
-        }
         let mut kept = self.redactor.text(text);
         let length = kept.len();
         if length > LONGEST {
@@ -56,6 +52,17 @@ impl Texts {
         Offered { schema, tools: tools.iter().map(tool).collect() }
     }
 
+    /// In words.
+    pub(crate) fn settings(&mut self, request: &Request) -> Vec<String> {
+        let Request { temperature, max_tokens, reasoning, extra, .. } = request;
+        let temperature = temperature.map(|number| format!("temperature {number}"));
+        let tokens = max_tokens.map(|number| format!("at most {number} tokens"));
+        let reasoning = reasoning.as_ref().map(|reasoning| format!("reasoning {}", words(reasoning)));
+        let extra = extra.iter().map(|(name, value)| format!("{name} {value}"));
+        let all = [temperature, tokens, reasoning].into_iter().flatten().chain(extra);
+        all.map(|setting| self.keep(&setting)).collect()
+    }
+
     pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolText {
         let ToolCall { id, name, arguments, .. } = call;
         let (name, arguments) = (self.keep(name), self.keep(arguments));
@@ -63,7 +70,8 @@ impl Texts {
     }
 }
 
-fn role(message: &Message) -> &'static str {
+/// The word for who wrote a message.
+pub fn role(message: &Message) -> &'static str {
     match message.role {
         Role::System => "system",
         Role::User => "user",
@@ -72,6 +80,11 @@ fn role(message: &Message) -> &'static str {
         Role::Tool => "tool result",
         _ => "message",
     }
+}
+
+fn words(reasoning: &impl Serialize) -> String {
+    let json = serde_json::to_value(reasoning).unwrap_or_default();
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
 /// Distinguishes messages of one conversation.
@@ -89,12 +102,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut_between_characters_and_end_where_the_memory_does() {
+    fn texts_are_cut_between_characters() {
         let mut texts = Texts { redactor: Redactor::default(), bytes: 0 };
         let kept = texts.keep(&("a".to_owned() + &"ä".repeat(LONGEST)));
         assert_eq!(kept.len(), texts.bytes);
         assert!(kept.ends_with(&format!("ä\n[{} more bytes]", LONGEST + 2)), "{}", &kept[LONGEST..]);
-        texts.bytes = MEMORY;
-        assert_eq!(texts.keep("more"), FULL);
     }
 }

@@ -39,9 +39,11 @@ pub struct RunSetup {
 pub enum RunEvent<'e> {
     /// Comes with each call that a recorder is attached to: a recorder needs it once, so it is only made on demand.
     Setup(&'e dyn Fn() -> RunSetup),
-    /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does.
+    /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does. `continues`: it
+    /// paused before, and goes on.
     FlowBegan {
         flow: u64,
+        continues: bool,
         name: &'e str,
         outline: &'e dyn Fn() -> Value,
         around: Option<Position>,
@@ -52,6 +54,11 @@ pub enum RunEvent<'e> {
         position: &'e Position,
         node: &'e str,
         started: SystemTime,
+    },
+    /// The text of the state before the first step, and after each, if there is one. It comes before the step's end.
+    FlowState {
+        flow: u64,
+        text: &'e dyn Fn() -> Option<String>,
     },
     /// `edges`: the steps and nested flows that were left, and by which action.
     StepEnded {

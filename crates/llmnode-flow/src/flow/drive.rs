@@ -129,8 +129,9 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
         let limits = limits(&runner, &within, core)?;
-        let recorder =
-            FlowRecorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, (watchers, within));
+        let continues = paused.is_some();
+        let (name, outline, clock) = (&runner.name, &*runner.outline, &*core.clock);
+        let recorder = FlowRecorder::begin(name, outline, &at, clock, (watchers, within), continues);
         let usage_sum = UsageSum::with_parent(within.flow().map(|flow| flow.usage_sum));
         let (recording_core, taken, happened) = (None, 0, None);
         Ok(FlowDriver {
@@ -167,6 +168,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         if let Some(action) = self.begin_replay().await? {
             return Ok(action);
         }
+        self.record_state();
         while self.taken < self.max_steps {
             self.taken += 1;
             // Steps that never wait would starve other tasks.
@@ -180,6 +182,10 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it may take"
         );
         Err(NodeError::new(Category::LimitExceeded, message))
+    }
+
+    fn record_state(&self) {
+        self.recorder.state(&|| self.runner.shown.map(|shown| shown(self.state)));
     }
 
     /// After exec, only the journal is awaited, and it records a completed step: a dropped flow leaves no half step.
@@ -202,6 +208,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             happened: &mut self.happened,
         };
         let progress = (self.runner.advance)(flowing).await;
+        self.record_state();
         match &progress {
             Ok(Progress::Continue) => self.recorder.step_ended(&self.at, false, &self.usage_sum),
             Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.usage_sum),

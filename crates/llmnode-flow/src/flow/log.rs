@@ -60,6 +60,7 @@ impl<'r> FlowRecorder<'r> {
         at: &Position,
         clock: &'r dyn Clock,
         (watchers, within): (Watchers<'r>, Caller<'r>),
+        continues: bool,
     ) -> Self {
         if !watchers.watches.is_empty() {
             let outline = outline();
@@ -70,6 +71,7 @@ impl<'r> FlowRecorder<'r> {
         if number > 0 {
             within.record(&RunEvent::FlowBegan {
                 flow: number,
+                continues,
                 name: flow,
                 outline: &|| serde_json::to_value(outline()).unwrap_or_default(),
                 around: within.position_within(),
@@ -101,6 +103,12 @@ impl<'r> FlowRecorder<'r> {
 
     pub(super) fn span(&self) -> &Span {
         self.flow.span()
+    }
+
+    pub(super) fn state(&self, text: &OutputText<'_>) {
+        if self.number > 0 {
+            self.within.record(&RunEvent::FlowState { flow: self.number, text });
+        }
     }
 
     pub(super) fn step_ended(&mut self, at: &Position, ended: bool, usage_sum: &UsageSum<'_>) {
