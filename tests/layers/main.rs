@@ -63,6 +63,7 @@ const READER: &[&str] = &[
 ];
 const MODEL: &[&str] = &[
     "text",
+    "json_text",
     "panics",
     "credential",
     "redactor",
@@ -160,19 +161,21 @@ const PAGE: &[&str] = &[
     "conversation",
     "collect",
     "html",
+    "reading",
     "words",
     "layout",
     "picture",
     "view",
     "chart",
     "calls",
+    "states",
     "page",
     "recording",
     "internal",
 ];
 const SERVE: &[&str] = &[
-    "options", "key", "decision", "file", "history", "running", "state", "form", "panels", "app", "access",
-    "run", "api", "serve",
+    "options", "key", "stalled", "decision", "file", "kept", "history", "running", "state", "form", "waits",
+    "panels", "app", "access", "run", "restore", "api", "serve",
 ];
 const STUB: &[&str] = &[
     "sample",

@@ -49,6 +49,7 @@ pub struct Mcp {
 enum Approval {
     Named(Vec<String>),
     All,
+    AllBut(Vec<String>),
 }
 
 impl Mcp {
@@ -145,6 +146,16 @@ impl Mcp {
     /// Makes all tools wait for an approval before each call.
     pub fn require_approval_for_all(mut self) -> Self {
         self.approval = Approval::All;
+        self
+    }
+
+    /// For the command: these, by their names for models, do not wait.
+    #[doc(hidden)]
+    pub fn require_approval_for_all_but(
+        mut self,
+        tools: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.approval = Approval::AllBut(tools.into_iter().map(Into::into).collect());
         self
     }
 
@@ -288,10 +299,11 @@ impl McpServer {
     }
 
     fn tool(&self, tool: &ListedTool) -> Toolset {
-        let ListedTool { own, name, description, schema } = tool.clone();
+        let ListedTool { own, name, description, schema, .. } = tool.clone();
         let waits = match &self.inner.approval {
             Approval::Named(names) => names.contains(&own),
             Approval::All => true,
+            Approval::AllBut(names) => !names.contains(&name),
         };
         let connection = Arc::clone(&self.inner.connection);
         let tool = Toolset::new().json_function(name, description, schema, move |arguments: Value| {
@@ -304,6 +316,13 @@ impl McpServer {
         });
         let tool = tool.idempotent(false);
         if waits { tool.require_approval() } else { tool }
+    }
+
+    /// For the command: its tools by their names for models, and what the server says that they do, which nobody has checked.
+    #[doc(hidden)]
+    pub fn hints(&self) -> Vec<(String, String)> {
+        let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.iter().map(|tool| (tool.name.clone(), tool.hints.clone())).collect()
     }
 
     /// Lists the tools again, and returns them. Sets that were returned before do not change.

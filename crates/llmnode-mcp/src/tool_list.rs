@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
+use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool, ToolAnnotations};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
@@ -32,6 +32,8 @@ pub(crate) struct ListedTool {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) schema: Value,
+    /// What the server says that it does. Nothing is decided by it.
+    pub(crate) hints: String,
 }
 
 /// What a server has.
@@ -158,5 +160,18 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
     }
     let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     let description = clean::description(text);
-    Ok(ListedTool { own: tool.name.into_owned(), name, description, schema })
+    let hints = hints(tool.annotations.as_ref());
+    Ok(ListedTool { own: tool.name.into_owned(), name, description, schema, hints })
+}
+
+fn hints(annotations: Option<&ToolAnnotations>) -> String {
+    let Some(annotations) = annotations else { return String::new() };
+    let said = [
+        (annotations.read_only_hint, "only reads", "changes things"),
+        (annotations.destructive_hint, "may destroy", "destroys nothing"),
+        (annotations.idempotent_hint, "may be repeated", "may not be repeated"),
+        (annotations.open_world_hint, "reaches others", "stays on this machine"),
+    ];
+    let words = said.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -21,7 +21,8 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::access;
 use crate::app::App;
-use crate::decision::Answer;
+use crate::decision::{Decision, Waiting};
+use crate::run::Inputs;
 use crate::{panels, run};
 
 const BODY: usize = 1 << 20;
@@ -34,7 +35,7 @@ type Body<T> = Result<Json<T>, JsonRejection>;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/", get(|state| page(state, Path(0))))
+        .route("/", get(|state| page(state, Path("0".to_owned()))))
         .route("/file/{index}", get(page))
         .route("/pages/{key}", get(page_of_run))
         .route("/script.js", get(|| async { asset("text/javascript", include_str!("assets/script.js")) }))
@@ -57,7 +58,8 @@ fn asset(kind: &'static str, text: impl Into<String>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))], text.into())
 }
 
-async fn page(State(app): State<Arc<App>>, Path(index): Path<usize>) -> Result<Html<String>, StatusCode> {
+async fn page(State(app): State<Arc<App>>, Path(index): Path<String>) -> Result<Html<String>, StatusCode> {
+    let index = index.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     app.read(|state| panels::page(state, index)).map(Html).ok_or(StatusCode::NOT_FOUND)
 }
 
@@ -119,16 +121,35 @@ fn followed(app: Arc<App>, permit: impl Send) -> impl Stream<Item = Result<Event
 #[serde(untagged, deny_unknown_fields)]
 enum Start {
     Again { again: u64 },
-    New { file: usize, inputs: Value, requests: u64 },
+    New { file: usize, inputs: Value, requests: Requests },
+}
+
+/// A number, or what was typed.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Requests {
+    Number(u64),
+    Typed(String),
+}
+
+impl Requests {
+    fn number(self) -> Result<u64, (StatusCode, String)> {
+        let typed = match self {
+            Requests::Number(number) => return Ok(number),
+            Requests::Typed(text) => text,
+        };
+        let number = typed.trim().parse().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| (StatusCode::CONFLICT, "Requests at most: write a number from 1".to_owned()))
+    }
 }
 
 async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
     let (file, inputs, requests) = match read(body)? {
-        Start::New { file, inputs, requests } => (file, inputs, requests),
+        Start::New { file, inputs, requests } => (file, Inputs::Typed(inputs), requests.number()?),
         Start::Again { again } => app
             .read(|state| {
                 let run = state.history.runs.iter().find(|run| run.number == again)?;
-                Some((run.file, run.inputs.clone(), run.requests))
+                Some((run.file?, Inputs::Read(run.inputs.clone()), run.requests))
             })
             .ok_or((StatusCode::NOT_FOUND, format!("there is no run {again} any more")))?,
     };
@@ -138,25 +159,23 @@ async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
     }
 }
 
-#[derive(Deserialize)]
-struct Decide {
-    pause: String,
-    id: String,
-    #[serde(flatten)]
-    answer: Answer,
-}
-
-async fn decide(State(app): State<Arc<App>>, body: Body<Decide>) -> Reply {
-    let Decide { pause, id, answer } = read(body)?;
-    let decided = app.change(|state| {
+async fn decide(State(app): State<Arc<App>>, body: Body<Decision>) -> Reply {
+    let decision = read(body)?;
+    let decided = app.change_run(|state| {
         let run = state.run.as_mut().ok_or("no run is under way".to_owned())?;
         let waiting = run.waiting.as_mut().ok_or("nothing waits".to_owned())?;
-        if waiting.number != pause {
+        if waiting.number != decision.pause {
             return Err("that pause is over: decide about what the page shows now".to_owned());
         }
-        if waiting.decide(&id, answer).map_err(|error| error.to_string())? {
-            run.waiting = None;
+        if !waiting.decide(decision).map_err(|error| error.to_string())? {
+            return Ok(());
         }
+        // A restart does not ask again about what has been decided.
+        let decided = run.waiting.take();
+        run.kept.waits = None;
+        let kept = run.kept.clone();
+        state.keep(&kept);
+        decided.into_iter().for_each(Waiting::go_on);
         Ok(())
     });
     done(decided)

@@ -74,6 +74,10 @@ impl GraphFile {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.canonical
+    }
+
     /// Returns whether something is new.
     pub(crate) fn look(&mut self, registries: &Registries) -> bool {
         let read = match self.stamp() {

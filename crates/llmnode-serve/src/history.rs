@@ -1,4 +1,4 @@
-//! The runs that have ended since the server was started.
+//! The runs that have ended, those of an earlier server, too.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,13 @@ use llmnode_page::Recording;
 use llmnode_page::internal::{Figures, figures};
 use serde_json::Value;
 
-/// The oldest are dropped.
-const KEPT: usize = 20;
+use crate::kept::{KEPT, KeptRun};
+use crate::key::Key;
 
 pub(crate) struct Ended {
     pub(crate) number: u64,
-    pub(crate) file: usize,
+    /// `None`: its file is not served now.
+    pub(crate) file: Option<usize>,
     pub(crate) graph: String,
     pub(crate) inputs: Value,
     pub(crate) requests: u64,
@@ -24,6 +25,31 @@ pub(crate) struct Ended {
     /// The run's page; its name is a secret of those who may see it.
     pub(crate) page: String,
     pub(crate) page_key: String,
+    /// It ended while this server ran.
+    pub(crate) is_of_now: bool,
+}
+
+impl Ended {
+    pub(crate) fn of(kept: KeptRun, file: impl Into<Option<usize>>, page: String, is_of_now: bool) -> Self {
+        // Without random numbers, nobody can open the page.
+        let page_key = Key::random().map(|key| key.text().to_owned()).unwrap_or_default();
+        let KeptRun { number, graph, inputs, requests, outcome, error, values, figures, .. } = kept;
+        let file = file.into();
+        Ended {
+            number,
+            file,
+            graph,
+            inputs,
+            requests,
+            outcome,
+            error,
+            values,
+            figures,
+            page,
+            page_key,
+            is_of_now,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -33,6 +59,11 @@ pub(crate) struct History {
 }
 
 impl History {
+    /// After a run of an earlier server.
+    pub(crate) fn continue_after(&mut self, number: u64) {
+        self.begun = self.begun.max(number);
+    }
+
     pub(crate) fn next_number(&mut self) -> u64 {
         self.begun += 1;
         self.begun
@@ -44,7 +75,7 @@ impl History {
     }
 
     pub(crate) fn page(&self, key: &str) -> Option<&str> {
-        self.runs.iter().find(|run| run.page_key == key).map(|run| &*run.page)
+        self.runs.iter().find(|run| !key.is_empty() && run.page_key == key).map(|run| &*run.page)
     }
 }
 

@@ -9,13 +9,17 @@ mod decision;
 mod file;
 mod form;
 mod history;
+mod kept;
 mod key;
 mod options;
 mod panels;
+mod restore;
 mod run;
 mod running;
 mod serve;
+mod stalled;
 mod state;
+mod waits;
 
 pub use serve::{Serve, Served, serve};
 
@@ -24,5 +28,5 @@ pub mod internal {
     //! For the command `llmnode-graph`.
 
     pub use crate::options::Registries;
-    pub use crate::serve::serve_with;
+    pub use crate::serve::{serve_with, with_notes};
 }

@@ -1,5 +1,6 @@
 //! What the program that serves the page sets.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,4 +16,8 @@ pub(crate) struct Options {
     pub(crate) model: Arc<dyn ChatModel>,
     pub(crate) requests: u64,
     pub(crate) can_run: bool,
+    /// What a person should know of a tool, by its name.
+    pub(crate) notes: BTreeMap<String, String>,
+    /// Where runs are kept.
+    pub(crate) kept: Option<PathBuf>,
 }

@@ -1,8 +1,9 @@
 //! The parts of the page, as HTML. The script only puts them where they belong.
 
 use llmnode_flow::flow::Outline;
-use llmnode_page::internal::{Figures, Html, Marks, figures, picture};
-use serde_json::json;
+use llmnode_model::internal::visible;
+use llmnode_page::internal::{Figures, Html, Marks, figures, picture, reading};
+use serde_json::{Value, json};
 
 use crate::file::GraphFile;
 use crate::form;
@@ -10,27 +11,100 @@ use crate::history::Ended;
 use crate::options::Options;
 use crate::running::Running;
 use crate::state::State;
+use crate::waits;
 
-/// Each panel's name, and the event that shows it.
-pub(crate) fn all(state: &State, options: &Options) -> Vec<(String, String)> {
-    let mut events = Vec::new();
-    let mut add = |panel: String, html: Html| {
-        let event = json!({"panel": panel, "html": html.into_string()}).to_string();
-        events.push((panel, event));
-    };
-    for (index, file) in state.files.iter().enumerate() {
-        let run = state.run.as_ref().filter(|run| run.file == index);
-        add(format!("graph-{index}"), graph(index, file, run));
-        add(format!("form-{index}"), form::panel(index, file, state.run.is_some(), options));
+/// A part of the page that changes by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Part {
+    Graph(usize),
+    Form(usize),
+    Run,
+    Waiting,
+    Outcome,
+    History,
+    /// The titles of the texts; they themselves are appended.
+    Texts,
+    /// What a person sees wherever the page is scrolled.
+    Now,
+}
+
+/// Changes with each step of a run.
+pub(crate) fn of_step(file: usize) -> [Part; 3] {
+    [Part::Graph(file), Part::Run, Part::Texts]
+}
+
+/// Changes when a run begins, waits, goes on or ends.
+pub(crate) fn of_run(file: usize) -> Vec<Part> {
+    let all = [Part::Waiting, Part::Outcome, Part::History, Part::Now];
+    of_step(file).into_iter().chain(all).collect()
+}
+
+pub(crate) fn all(state: &State) -> Vec<Part> {
+    let of_files = (0..state.files.len()).flat_map(|file| [Part::Graph(file), Part::Form(file)]);
+    let others = [Part::Run, Part::Waiting, Part::Outcome, Part::History, Part::Texts, Part::Now];
+    of_files.chain(others).collect()
+}
+
+impl Part {
+    pub(crate) fn name(self) -> String {
+        match self {
+            Part::Graph(file) => format!("graph-{file}"),
+            Part::Form(file) => format!("form-{file}"),
+            Part::Run => "run".to_owned(),
+            Part::Waiting => "waiting".to_owned(),
+            Part::Outcome => "outcome".to_owned(),
+            Part::History => "history".to_owned(),
+            Part::Texts => "texts".to_owned(),
+            Part::Now => "now".to_owned(),
+        }
     }
-    add("run".to_owned(), run(state.run.as_ref()));
-    add("waiting".to_owned(), waiting(state.run.as_ref()));
-    add("outcome".to_owned(), outcome(state));
-    add("history".to_owned(), history(state));
-    let texts = state.run.iter().flat_map(|run| &run.texts);
-    let texts: Vec<(usize, &str)> = texts.map(|text| (text.index, &*text.position)).collect();
-    events.push(("texts".to_owned(), json!({"texts": texts}).to_string()));
-    events
+
+    /// The event that shows it.
+    pub(crate) fn event(self, state: &State, options: &Options) -> String {
+        let html = match self {
+            Part::Graph(index) => {
+                let run = state.run.as_ref().filter(|run| run.file == index);
+                state.files.get(index).map(|file| graph(index, file, run))
+            }
+            Part::Form(index) => state.files.get(index).map(|file| form::panel(index, file, options)),
+            Part::Run => Some(run(state.run.as_ref())),
+            Part::Outcome => Some(outcome(state)),
+            Part::History => Some(history(state)),
+            Part::Waiting => {
+                return json!({"waiting": waits::entries(state.run.as_ref(), &options.notes)}).to_string();
+            }
+            Part::Texts => {
+                let texts = state.run.iter().flat_map(|run| &run.texts);
+                let texts: Vec<(usize, &str)> = texts.map(|text| (text.index, &*text.position)).collect();
+                return json!({"texts": texts}).to_string();
+            }
+            Part::Now => return now(state).to_string(),
+        };
+        json!({"panel": self.name(), "html": html.unwrap_or_default().into_string()}).to_string()
+    }
+}
+
+/// For the title of the page and its first line. `busy`: nothing can be run.
+fn now(state: &State) -> Value {
+    let last = || state.history.runs.front().filter(|run| run.is_of_now);
+    match (&state.run, last()) {
+        (Some(run), _) => match &run.waiting {
+            Some(waiting) => {
+                let names: Vec<String> = waiting.paused.waiting().into_iter().map(|call| call.name).collect();
+                let text = format!("Run {} waits for you: {}", run.number, visible(&names.join(", ")));
+                json!({"now": text, "title": "waits for you", "href": "#waiting", "kind": "wait", "busy": true})
+            }
+            None => {
+                let text = format!("Run {} is under way", run.number);
+                json!({"now": text, "title": "running", "href": "#run", "kind": "run", "busy": true})
+            }
+        },
+        (None, Some(Ended { number, outcome, .. })) => {
+            let text = format!("Run {number} has ended: {outcome}");
+            json!({"now": text, "title": outcome, "href": "#outcome", "kind": "end", "busy": false})
+        }
+        (None, None) => json!({"now": null, "busy": false}),
+    }
 }
 
 pub(crate) fn append(index: usize, text: &str) -> String {
@@ -52,10 +126,13 @@ pub(crate) fn page(state: &State, index: usize) -> Option<String> {
             html.element("script", &[("src", "/script.js"), ("type", "module")], |_| {});
         });
         html.element("body", &[], |html| {
+            html.element("div", &[("id", "top")], |html| {
+                html.element("p", &[("id", "now"), ("role", "status"), ("hidden", "")], |_| {});
+                html.element("p", &[("id", "message"), ("role", "alert"), ("hidden", "")], |_| {});
+            });
             html.element("header", &[], |html| {
                 html.leaf("h1", "", file.name());
                 files(html, state, index);
-                html.element("p", &[("id", "message"), ("role", "alert"), ("hidden", "")], |_| {});
             });
             html.element("main", &[], |html| {
                 panel(html, &format!("graph-{index}"), graph(index, file, None));
@@ -197,41 +274,6 @@ fn run(run: Option<&Running>) -> Html {
     html
 }
 
-fn waiting(run: Option<&Running>) -> Html {
-    let mut html = Html::default();
-    let Some(waiting) = run.and_then(|run| run.waiting.as_ref()) else { return html };
-    html.section("Waits for you", |html| {
-        waiting.problem.iter().for_each(|problem| html.leaf("p", "banner", problem));
-        for call in waiting.paused.waiting() {
-            let form = [("data-decide", &*call.id), ("data-pause", &waiting.number)];
-            let id = |field: &str| format!("{field}-{}-{}", waiting.number, call.id);
-            html.element("form", &form, |html| {
-                html.element("p", &[], |html| {
-                    html.leaf("strong", "", &call.name);
-                    if call.name != call.node {
-                        html.text(format!(" of {}", call.node));
-                    }
-                });
-                let label = if call.wants_result { "Its arguments, and the result" } else { "Arguments" };
-                form::area(html, &id("values"), label, "values", &pretty(&call.arguments));
-                if call.wants_result {
-                    form::area(html, &id("result"), "Result, as JSON or text", "result", "");
-                    form::buttons(html, &[("result", "Give the result")]);
-                } else {
-                    form::line(html, &id("why"), "Why not", "why");
-                    form::buttons(html, &[("yes", "Yes"), ("no", "No"), ("edit", "Yes, as edited")]);
-                }
-            });
-        }
-    });
-    html
-}
-
-fn pretty(json: &str) -> String {
-    let value: Result<serde_json::Value, _> = serde_json::from_str(json);
-    value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
-}
-
 fn class(outcome: &str) -> &'static str {
     match outcome {
         "completed" => "pill good",
@@ -250,7 +292,7 @@ fn outcome(state: &State) -> Html {
             html.text(format!(" Run {} of {}", last.number, last.graph));
         });
         last.error.iter().for_each(|error| html.leaf("p", "banner", error));
-        html.verbatim(&last.values);
+        reading(html, &last.values);
         let source = format!("/pages/{}", last.page_key);
         html.element("p", &[], |html| save(html, last, "Save the page of this run"));
         let attributes =
@@ -267,10 +309,13 @@ fn save(html: &mut Html, run: &Ended, word: &str) {
 
 fn history(state: &State) -> Html {
     let mut html = Html::default();
-    if state.history.runs.is_empty() {
+    if state.history.runs.is_empty() && state.not_kept.is_none() {
         return html;
     }
     html.section("Runs", |html| {
+        if let Some(why) = &state.not_kept {
+            html.leaf("p", "banner", format!("Runs are not kept beyond the end of this server: {why}"));
+        }
         html.element("div", &[("class", "scroll"), ("tabindex", "0")], |html| {
             html.element("table", &[], |html| {
                 html.element("tr", &[], |html| {
@@ -280,14 +325,14 @@ fn history(state: &State) -> Html {
                         html.leaf("th", "", name);
                     }
                 });
-                state.history.runs.iter().for_each(|run| row(html, run, state.run.is_some()));
+                state.history.runs.iter().for_each(|run| row(html, run));
             });
         });
     });
     html
 }
 
-fn row(html: &mut Html, run: &Ended, is_busy: bool) {
+fn row(html: &mut Html, run: &Ended) {
     html.element("tr", &[], |html| {
         html.leaf("td", "", run.number.to_string());
         html.leaf("td", "", &run.graph);
@@ -300,11 +345,10 @@ fn row(html: &mut Html, run: &Ended, is_busy: bool) {
         });
         html.element("td", &[], |html| save(html, run, "Save"));
         html.element("td", &[], |html| {
-            if !is_busy {
+            if run.file.is_some() {
                 let number = run.number.to_string();
-                html.element("button", &[("type", "button"), ("data-again", &number)], |html| {
-                    html.text("Again");
-                });
+                let attributes = [("type", "button"), ("data-again", &*number)];
+                html.element("button", &attributes, |html| html.text("Again"));
             }
         });
     });

@@ -1,5 +1,7 @@
 //! The run of a graph, for the pages that are open.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{Position, RunExt};
@@ -7,58 +9,96 @@ use llmnode_graph::{Graph, State};
 use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
+use llmnode_page::internal::figures;
 use llmnode_runtime::internal::{RunEvent, RunRecorder};
 use llmnode_runtime::{Category, Event, Limits, NodeError, Paused, Run};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::decision::Waiting;
-use crate::form::MESSAGE;
+use crate::decision::{Decided, Waiting};
+use crate::form::{self, MESSAGE};
 use crate::history::{Ended, of_recording};
-use crate::key::Key;
+use crate::kept::{KeptPause, KeptRun};
+use crate::panels::Part;
 use crate::running::Running;
+use crate::state::State as ServerState;
+
+pub(crate) enum Inputs {
+    /// Texts, which the schemas of the graph read.
+    Typed(Value),
+    /// Of an earlier run.
+    Read(Value),
+}
 
 /// `Err`: why there is no run.
-pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -> Result<u64, String> {
+pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) -> Result<u64, String> {
     if !app.options.can_run {
         return Err("this server draws and checks graphs, but runs none".to_owned());
     }
     let loaded = app.read(|state| state.files.get(file).map(|file| file.loaded.clone()));
     let loaded = loaded.ok_or(format!("there is no file {file}"))?;
     let (graph, registry) = loaded.ok_or("the graph has mistakes: mend them first")?;
+    let inputs = match inputs {
+        Inputs::Typed(inputs) => form::read(&graph, inputs)?,
+        Inputs::Read(inputs) => inputs,
+    };
     let start = begin(&graph, inputs.clone())?;
     let requests = requests.min(app.options.requests);
     let run = registry.run(Arc::clone(&app.options.model)).with_limits(Limits::new().requests(requests));
     let run = run.with_state(start);
     let recording = Recording::new().with_content(true);
-    let (stop, stopped) = oneshot::channel();
-    let number = app.change(|state| {
+    let number = app.change_run(|state| {
         if state.run.is_some() {
             return Err("a run is under way: stop it first");
         }
         let number = state.history.next_number();
+        let written = state.files.get(file);
+        let path = written.map_or_else(PathBuf::new, |file| file.path().to_path_buf());
+        let name = written.map_or_else(String::new, |file| file.name().into_owned());
+        let kept = KeptRun::begun(number, path, name, inputs, requests);
+        state.keep(&kept);
+        let begun = Begun { file, graph, run, recording, kept, pause: None };
+        begun.go(app, state);
+        Ok(number)
+    })?;
+    Ok(number)
+}
+
+/// A run that is about to go on.
+pub(crate) struct Begun {
+    pub(crate) file: usize,
+    pub(crate) graph: Graph,
+    pub(crate) run: Run<State>,
+    pub(crate) recording: Recording,
+    pub(crate) kept: KeptRun,
+    /// Where it waits.
+    pub(crate) pause: Option<Pause>,
+}
+
+impl Begun {
+    pub(crate) fn go(self, app: &Arc<App>, state: &mut ServerState) {
+        let Begun { file, graph, run, recording, kept, pause } = self;
+        let (stop, stopped) = oneshot::channel();
         state.run = Some(Running {
-            number,
+            number: kept.number,
             file,
             graph: graph.clone(),
-            inputs,
-            requests,
+            requests: kept.requests,
             recording: recording.clone(),
             texts: Vec::new(),
             waiting: None,
             stop: Some(stop),
+            kept,
         });
-        Ok(number)
-    })?;
-    let app = Arc::clone(app);
-    tokio::spawn(async move {
-        // A separate task, so that a panic in it ends only the run.
-        let driven = tokio::spawn(drive(Arc::clone(&app), graph, run, recording, stopped));
-        let ending = driven.await.unwrap_or_else(|_| Ending::of("panic", String::new()));
-        ended(&app, ending);
-    });
-    Ok(number)
+        let app = Arc::clone(app);
+        tokio::spawn(async move {
+            // A separate task, so that a panic in it ends only the run.
+            let driven = tokio::spawn(drive(Arc::clone(&app), graph, run, recording, pause, stopped));
+            let ending = driven.await.unwrap_or_else(|_| Ending::of("panic", String::new()));
+            ended(&app, ending);
+        });
+    }
 }
 
 fn begin(graph: &Graph, mut inputs: Value) -> Result<State, String> {
@@ -85,10 +125,11 @@ async fn drive(
     graph: Graph,
     mut run: Run<State>,
     recording: Recording,
+    pause: Option<Pause>,
     stopped: oneshot::Receiver<()>,
 ) -> Ending {
     let outcome = tokio::select! {
-        outcome = until_decided(&app, &graph, &mut run, &recording) => Some(outcome),
+        outcome = until_decided(&app, &graph, &mut run, &recording, pause) => Some(outcome),
         _ = stopped => None,
     };
     let redactor = Redactor::from_env();
@@ -103,46 +144,91 @@ async fn drive(
     }
 }
 
+/// What a person is asked.
+pub(crate) struct Pause {
+    pub(crate) number: u64,
+    pub(crate) paused: Paused,
+    /// What was wrong with the last decision, and what it had.
+    pub(crate) problem: Option<String>,
+    pub(crate) drafts: BTreeMap<String, String>,
+}
+
 async fn until_decided(
     app: &App,
     graph: &Graph,
     run: &mut Run<State>,
     recording: &Recording,
+    mut pause: Option<Pause>,
 ) -> Result<String, NodeError> {
-    let (mut decided, mut undecided): (Option<Paused>, Option<Paused>) = (None, None);
-    let redactor = Redactor::from_env();
-    let mut pause = 0_u64;
+    let mut decided: Option<Decided> = None;
+    let mut undecided: Option<Paused> = None;
+    let mut number = pause.as_ref().map_or(0, |pause| pause.number);
     loop {
-        pause += 1;
-        let requests = run.ledger().total().requests;
-        let outcome = once(app, graph, run, recording, decided.take()).await;
-        let Err(error) = &outcome else { return outcome };
-        let (paused, problem) = match (error.paused(), undecided.take()) {
-            (Some(paused), _) => (paused, None),
-            // After a refused decision, the person decides again.
-            (None, Some(before))
-                if error.category() == Category::ConfigError && run.ledger().total().requests == requests =>
-            {
-                (before, Some(redactor.text(&error.to_string())))
+        let waits = match pause.take() {
+            Some(waits) => waits,
+            None => {
+                number += 1;
+                let requests = run.ledger().total().requests;
+                let Decided { paused, drafts } = decided.take().unwrap_or_default();
+                let outcome = once(app, graph, run, recording, paused).await;
+                let Err(error) = &outcome else { return outcome };
+                let is_repeated =
+                    error.category() == Category::ConfigError && run.ledger().total().requests == requests;
+                match (error.paused(), undecided.take().filter(|_| is_repeated)) {
+                    (Some(paused), _) => Pause { number, paused, problem: None, drafts: BTreeMap::new() },
+                    // After a refused decision, the person decides again.
+                    (None, Some(paused)) => {
+                        let problem = Redactor::from_env().text(&error.to_string());
+                        Pause { number, paused, problem: Some(problem), drafts }
+                    }
+                    (None, None) => return outcome,
+                }
             }
-            _ => return outcome,
         };
-        undecided = Some(paused.clone());
-        let decision = app.change(|state| {
-            let run = state.run.as_mut()?;
-            let (waiting, decision) = Waiting::new(format!("{}.{pause}", run.number), paused, problem);
-            run.waiting = Some(waiting);
-            Some(decision)
-        });
-        match decision {
-            Some(decision) => decided = decision.await.ok(),
-            None => return outcome,
-        }
+        undecided = Some(waits.paused.clone());
+        let error = waits.paused.clone().into_error();
+        decided = match asked(app, run, recording, waits) {
+            Some(decision) => decision.await.ok(),
+            None => None,
+        };
         // Nobody can decide any more.
         if decided.is_none() {
-            return outcome;
+            return Err(error);
         }
     }
+}
+
+/// The pause stands on the disk before anybody sees it.
+fn asked(
+    app: &App,
+    run: &Run<State>,
+    recording: &Recording,
+    waits: Pause,
+) -> Option<oneshot::Receiver<Decided>> {
+    let Pause { number, paused, problem, drafts } = waits;
+    let spent = run.ledger().total().requests;
+    let before: Vec<Message> = run.state().messages().cloned().collect();
+    app.change_run(|state| {
+        let running = state.run.as_mut()?;
+        let earlier = running.kept.spent;
+        let (mut waiting, decision) = Waiting::new(format!("{}.{number}", running.number), paused.clone());
+        (waiting.problem, waiting.drafts, waiting.before) = (problem, drafts, before);
+        running.waiting = Some(waiting);
+        if state.store.is_some() {
+            let recording = recording.to_json();
+            running.kept.figures = figures(&running.recording);
+            running.kept.waits = Some(KeptPause {
+                pause: number,
+                paused,
+                state: run.state().clone(),
+                spent: earlier + spent,
+                recording,
+            });
+            let kept = running.kept.clone();
+            state.keep(&kept);
+        }
+        Some(decision)
+    })
 }
 
 async fn once(
@@ -155,7 +241,7 @@ async fn once(
     let live = Live { app, recording, redactor: Redactor::from_env() };
     let mut call = run
         .flow(graph)
-        .on_step(|_| app.change(|_| ()))
+        .on_step(|_| app.stepped())
         .on_event(|position, event| written(app, position, event))
         .record(&live);
     if let Some(paused) = decided {
@@ -184,7 +270,7 @@ impl RunRecorder for Live<'_> {
 fn written(app: &App, position: &Position, event: &Event) {
     let position = position.to_string();
     if !app.read(|state| state.run.as_ref().is_some_and(|run| run.has(&position))) {
-        app.change(|state| state.run.as_mut().map(|run| run.begin(&position)));
+        app.change(&[Part::Texts], |state| state.run.as_mut().map(|run| run.begin(&position)));
     }
     app.append(|run| run.write(&position, event));
 }
@@ -192,22 +278,15 @@ fn written(app: &App, position: &Position, event: &Event) {
 fn ended(app: &App, ending: Ending) {
     let recording = app.read(|state| state.run.as_ref().map(|run| run.recording.clone()));
     let Some((figures, page)) = recording.as_ref().map(of_recording) else { return };
-    // Without random numbers, nobody can open the page.
-    let page_key = Key::random().map(|key| key.text().to_owned()).unwrap_or_default();
-    app.change(|state| {
+    app.change_run(|state| {
         let Some(run) = state.run.take() else { return };
-        state.history.add(Ended {
-            number: run.number,
-            file: run.file,
-            graph: state.files.get(run.file).map_or(String::new(), |file| file.name().into_owned()),
-            inputs: run.inputs,
-            requests: run.requests,
-            outcome: ending.outcome,
-            error: ending.error,
-            values: ending.values,
-            figures,
-            page,
-            page_key,
-        });
+        let Ending { outcome, error, values } = ending;
+        let kept = KeptRun { outcome, error, values, figures, waits: None, ..run.kept };
+        state.keep(&kept);
+        if let Some(store) = &state.store {
+            let _ = store.keep_page(kept.number, &page);
+            store.tidy();
+        }
+        state.history.add(Ended::of(kept, run.file, page, true));
     });
 }

@@ -1,12 +1,13 @@
 //! The run that is under way, as the pages see it.
 
 use llmnode_graph::Graph;
+use llmnode_model::internal::visible;
 use llmnode_page::Recording;
 use llmnode_runtime::Event;
-use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::decision::Waiting;
+use crate::kept::KeptRun;
 
 /// Bytes of a call's text that are shown live; the run's page has all.
 const SHOWN: usize = 64 * 1024;
@@ -19,12 +20,13 @@ pub(crate) struct Running {
     pub(crate) number: u64,
     pub(crate) file: usize,
     pub(crate) graph: Graph,
-    pub(crate) inputs: Value,
     pub(crate) requests: u64,
     pub(crate) recording: Recording,
     pub(crate) texts: Vec<CallText>,
     pub(crate) waiting: Option<Waiting>,
     pub(crate) stop: Option<oneshot::Sender<()>>,
+    /// On the disk.
+    pub(crate) kept: KeptRun,
 }
 
 #[derive(Default)]
@@ -63,7 +65,8 @@ impl Running {
             Event::ToolCalls(calls) => {
                 call.calls.extend(calls.iter().map(|call| call.id.clone()));
                 let calls = calls.iter().map(|call| format!("\n→ {} {}", call.name, call.arguments));
-                calls.collect::<String>() + "\n"
+                // As at an approval.
+                visible(&calls.collect::<String>()).into_owned() + "\n"
             }
             Event::Restarted { category, .. } => format!("\n({category}: asked again)\n"),
             _ => return None,

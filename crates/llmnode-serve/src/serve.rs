@@ -1,5 +1,6 @@
 //! The server, as the program has it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,15 +14,19 @@ use hyper_util::service::TowerToHyperService;
 use llmnode_graph::Registered;
 use llmnode_runtime::{Category, ChatModel, FnModel, ModelError};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::api;
 use crate::app::App;
 use crate::key::Key;
 use crate::options::{Options, Registries};
+use crate::restore::restore;
+use crate::stalled::Stalled;
 
 /// For the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
+/// For a part of an answer that the other end does not read.
+const UNREAD: Duration = Duration::from_secs(30);
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -62,9 +67,17 @@ pub fn serve_with(registries: Registries) -> Serve {
             model: Arc::new(missing),
             requests: 50,
             can_run: true,
+            notes: BTreeMap::new(),
+            kept: None,
         },
         port: 0,
     }
+}
+
+/// What a person is told at the approval of a tool, by its name.
+pub fn with_notes(mut serve: Serve, notes: Vec<(String, String)>) -> Serve {
+    serve.options.notes.extend(notes.into_iter().filter(|(_, note)| !note.is_empty()));
+    serve
 }
 
 /// A page for graphs that is not served yet: see [`serve`].
@@ -99,6 +112,13 @@ impl Serve {
         self
     }
 
+    /// Keeps runs in a folder, which is made if it is not there and which only its owner can read: the last 20 with their pages, and a
+    /// run that waits for a person, with all that was said in it. After a restart they are there again. Default: none are kept.
+    pub fn keep(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.options.kept = Some(folder.into());
+        self
+    }
+
     /// Sets the port. Default 0: a free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -113,10 +133,12 @@ impl Serve {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
         let address = listener.local_addr()?;
         let app = Arc::new(App::new(self.options, Key::random()?, address.port())?);
+        restore(&app);
         let url = format!("http://{address}/#k={}", app.key.text());
         let watching = tokio::spawn(Arc::clone(&app).watch_files());
         let accepting = tokio::spawn(accept(listener, api::router(Arc::clone(&app))));
-        Ok(Served { address, url, app, tasks: [watching, accepting] })
+        let drawing = tokio::spawn(Arc::clone(&app).draw_steps());
+        Ok(Served { address, url, app, tasks: [watching, drawing, accepting] })
     }
 }
 
@@ -137,7 +159,7 @@ pub struct Served {
     address: SocketAddr,
     url: String,
     app: Arc<App>,
-    tasks: [JoinHandle<()>; 2],
+    tasks: [JoinHandle<()>; 3],
 }
 
 impl Served {
@@ -153,7 +175,7 @@ impl Served {
 
     /// Waits for as long as the server runs: until the program ends.
     pub async fn wait(mut self) {
-        let [_, accepting] = &mut self.tasks;
+        let [_, _, accepting] = &mut self.tasks;
         // Ends only with the runtime.
         let _ = accepting.await;
     }
@@ -162,7 +184,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
-        self.app.stop();
+        self.app.close();
     }
 }
 
@@ -173,11 +195,17 @@ impl fmt::Debug for Served {
     }
 }
 
+/// Connections end with this task: an open page would keep the runs of a server that is gone.
 async fn accept(listener: TcpListener, router: axum::Router) {
+    let mut connections = JoinSet::new();
     loop {
-        match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        match accepted {
             Ok((stream, _)) => {
-                tokio::spawn(connection(stream, router.clone()));
+                connections.spawn(connection(stream, router.clone()));
             }
             // Such as too many open files.
             Err(error) => {
@@ -191,7 +219,8 @@ async fn accept(listener: TcpListener, router: axum::Router) {
 async fn connection(stream: TcpStream, router: axum::Router) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await;
+    let stream = TokioIo::new(Stalled::new(stream, UNREAD));
+    let served = http.serve_connection(stream, TowerToHyperService::new(router)).await;
     if let Err(error) = served {
         tracing::debug!(target: "llmnode::serve", %error, "a connection ended");
     }

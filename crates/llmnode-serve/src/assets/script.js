@@ -1,4 +1,4 @@
-// Puts what the server sends where it belongs, and sends what a person decides.
+// Puts what the server sends where it belongs, and sends what a person decides, as it was typed: texts are read by the server.
 const given = new URLSearchParams(location.hash.slice(1)).get("k");
 let key = given;
 try {
@@ -8,6 +8,7 @@ try {
   // Storage is switched off: the key is in the address.
 }
 
+const title = document.title;
 const element = (id) => document.getElementById(id);
 
 function say(text) {
@@ -21,8 +22,10 @@ async function post(path, body) {
     const headers = { "content-type": "application/json", "x-llmnode-key": key };
     const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
     say(answer.ok ? "" : await answer.text());
+    return answer.ok;
   } catch {
     say("The server does not answer.");
+    return false;
   }
 }
 
@@ -37,8 +40,8 @@ function show(panel, html) {
   const place = element(panel);
   if (!place) return;
   const focused = place.contains(document.activeElement) ? document.activeElement.id : "";
-  const open = [...place.querySelectorAll("details[open]")].map((details) => details.id);
-  const fields = [...place.querySelectorAll("[data-name], [name]:not(iframe), [data-requests]")].filter(isChanged);
+  const open = [...place.querySelectorAll("details[open]")].map((details) => details.id).filter(Boolean);
+  const fields = [...place.querySelectorAll("[data-name], [data-requests]")].filter(isChanged);
   const typed = fields.map((field) => [field.id, field.value, field.checked]);
   const scrolled = place.querySelector(".scroll")?.scrollLeft ?? 0;
   place.innerHTML = html;
@@ -52,7 +55,8 @@ function show(panel, html) {
   }
   const scroll = place.querySelector(".scroll");
   if (scroll) scroll.scrollLeft = scrolled;
-  if (focused) element(focused)?.focus();
+  if (focused) element(focused)?.focus({ preventScroll: true });
+  busy();
 }
 
 function texts(calls) {
@@ -78,8 +82,70 @@ function append(index, text) {
   if (follows) pre.scrollTop = pre.scrollHeight;
 }
 
+const isTyping = () => document.activeElement?.matches("textarea, input, select") ?? false;
+
+// As high as its text: what a person decides about stands whole.
+function grow(area) {
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight + 2}px`;
+}
+
+// By the id of what waits. A form is never drawn anew, so that an edit is never lost.
+const waiting = new Map();
+// A click that was meant for what was there before decides nothing.
+const DEAD = 1000;
+
+function waits(entries) {
+  const place = element("waiting");
+  const kept = new Set(entries.map(({ id }) => id));
+  let lost = false;
+  for (const [id, section] of waiting) {
+    if (kept.has(id)) continue;
+    lost ||= section.contains(document.activeElement);
+    section.remove();
+    waiting.delete(id);
+  }
+  let heading = lost ? place.querySelector("h2") : null;
+  for (const { id, html } of entries) {
+    if (waiting.has(id)) continue;
+    const section = document.createElement("section");
+    section.innerHTML = html;
+    place.append(section);
+    waiting.set(id, section);
+    section.querySelectorAll("textarea").forEach(grow);
+    setTimeout(() => {
+      section.querySelectorAll("button").forEach((button) => (button.disabled = false));
+    }, DEAD);
+    heading ??= section.querySelector("h2");
+  }
+  // Never a button or a field; and who types goes on typing.
+  if (heading && !isTyping()) heading.focus();
+}
+
+let isBusy = false;
+
+function busy() {
+  for (const button of document.querySelectorAll("form[data-run] button, button[data-again]")) button.disabled = isBusy;
+}
+
+function now(event) {
+  const line = element("now");
+  line.hidden = !event.now;
+  document.title = event.now ? `${event.title} · ${title}` : title;
+  isBusy = event.busy;
+  busy();
+  if (!event.now) return;
+  const link = document.createElement("a");
+  link.href = event.href;
+  link.textContent = event.now;
+  line.className = event.kind;
+  if (line.textContent !== event.now || line.firstChild?.getAttribute("href") !== event.href) line.replaceChildren(link);
+}
+
 function happened(event) {
   if ("panel" in event) show(event.panel, event.html);
+  else if ("waiting" in event) waits(event.waiting);
+  else if ("now" in event) now(event);
   else if ("texts" in event) texts(event.texts);
   else append(event.append, event.text);
 }
@@ -106,58 +172,74 @@ async function follow() {
   }
 }
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function value(field) {
-  if (field.dataset.kind === "flag") return field.checked;
-  if (field.dataset.kind === "text") return field.value;
-  return field.value === "" ? undefined : parsed(field.value);
-}
-
 function run(form) {
   const inputs = {};
-  for (const field of form.querySelectorAll("[data-name]")) inputs[field.dataset.name] = value(field);
-  const requests = Number(form.querySelector("[data-requests]").value) || 1;
+  for (const field of form.querySelectorAll("[data-name]")) {
+    inputs[field.dataset.name] = field.type === "checkbox" ? field.checked : field.value;
+  }
+  const requests = form.querySelector("[data-requests]").value;
   post("/api/run", { file: Number(form.dataset.run), inputs, requests });
 }
 
-function decide(form, answer) {
-  const field = (name) => form.querySelector(`[name=${name}]`)?.value ?? "";
+async function decide(form, answer) {
+  if (form.dataset.sent) return;
+  form.dataset.sent = "1";
   const body = { pause: form.dataset.pause, id: form.dataset.decide, answer };
-  if (answer === "no") body.why = field("why");
-  if (answer === "result") body.value = parsed(field("result"));
-  if (answer === "edit") {
-    body.values = parsed(field("values"));
-    if (body.values?.constructor !== Object) return say("The arguments are no JSON object: mend them, or take Yes.");
+  for (const name of ["arguments", "why", "result"]) {
+    const field = form.querySelector(`[name=${name}]`);
+    if (field) body[name] = field.value;
   }
-  post("/api/decide", body);
+  if (!(await post("/api/decide", body))) delete form.dataset.sent;
 }
 
+// The button of a form that is of the kind `submit` says no, and Enter in a field presses it: only with a reason.
 document.addEventListener("submit", (event) => {
   event.preventDefault();
   const form = event.target;
   if (form.dataset.run) run(form);
-  else decide(form, event.submitter?.value ?? "yes");
+  else if (event.submitter && !event.submitter.disabled) decide(form, "no");
 });
 
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  if (event.target.matches("[name=why]") && !event.target.value.trim()) event.preventDefault();
+  if (event.target.matches("form[data-decide] button[type=button]")) {
+    event.preventDefault();
+    say("Enter decides nothing here: click, or press the space bar.");
+  }
+});
+
+document.addEventListener("input", (event) => {
+  const area = event.target;
+  if (!area.matches("textarea.whole")) return;
+  grow(area);
+  const yes = area.form.querySelector("[value=yes]");
+  if (yes && area.name === "arguments") yes.textContent = area.value === area.defaultValue ? "Yes" : "Yes, as edited";
+});
+
+addEventListener("resize", () => document.querySelectorAll("textarea.whole").forEach(grow));
+
+// The second click of a double click is for what was there before.
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button[data-post], button[data-again]");
+  if (event.detail > 1 && event.target.closest("button")) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}, true);
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
   if (button?.dataset.post) post(button.dataset.post, {});
   if (button?.dataset.again) post("/api/run", { again: Number(button.dataset.again) });
+  if (button?.type === "button" && button.form?.dataset.decide) decide(button.form, button.value);
   // The fragment of the address stays: it has the key.
   const link = event.target.closest('a[href^="#"]');
   const target = link && element(decodeURIComponent(link.getAttribute("href").slice(1)));
   if (target) {
     event.preventDefault();
     target.open = true;
-    target.scrollIntoView({ block: "center" });
-    target.querySelector("summary")?.focus();
+    target.scrollIntoView({ block: target.offsetHeight > innerHeight / 2 ? "start" : "center" });
+    target.querySelector("summary, h2[tabindex]")?.focus({ preventScroll: true });
   }
 });
 

@@ -127,6 +127,22 @@ impl Events {
         tokio::time::timeout(LONG, find).await.unwrap()
     }
 
+    /// Whether the server has closed them.
+    pub(crate) async fn closed(&mut self) -> bool {
+        let mut rest = Vec::new();
+        tokio::time::timeout(LONG, self.stream.read_to_end(&mut rest)).await.is_ok()
+    }
+
+    /// The forms of what waits, if they have this part.
+    pub(crate) async fn waiting(&mut self, part: &str) -> String {
+        let forms = |event: &Value| {
+            let entries = event["waiting"].as_array()?;
+            Some(entries.iter().filter_map(|entry| entry["html"].as_str()).collect::<String>())
+        };
+        let is_it = |event: &Value| forms(event).is_some_and(|forms| forms.contains(part));
+        forms(&self.until(is_it).await).unwrap()
+    }
+
     pub(crate) async fn panel(&mut self, name: &str, part: &str) -> String {
         let is_it = |event: &Value| {
             event["panel"] == name && event["html"].as_str().is_some_and(|html| html.contains(part))

@@ -4,5 +4,7 @@
 
 mod access;
 mod client;
+mod decisions;
 mod files;
+mod forged;
 mod runs;

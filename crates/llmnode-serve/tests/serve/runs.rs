@@ -46,12 +46,12 @@ async fn a_run_is_followed_to_its_page() {
         .await;
     events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("Under")).await;
 
-    let waiting = events.panel("waiting", "data-decide=\"write\"").await;
-    assert!(waiting.contains("Yes, as edited"), "{waiting}");
+    let waiting = events.waiting("data-decide=\"write\"").await;
+    assert!(waiting.contains("Arguments, which you may change"), "{waiting}");
     // A page that is opened now has all of it.
     let mut late = Events::open(&served).await;
     late.panel("run", "waits for you").await;
-    late.panel("waiting", "data-decide=\"write\"").await;
+    late.waiting("data-decide=\"write\"").await;
     late.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("<i>mat")).await;
 
     let wrong = json!({"id": "other", "answer": "yes"});
@@ -75,12 +75,12 @@ async fn a_person_says_no_or_edits() {
     let served = served(&folder, model.clone()).await;
     let mut events = Events::open(&served).await;
     post(&served, "/api/run", &question()).await;
-    events.panel("waiting", "data-decide").await;
+    events.waiting("data-decide").await;
     decide(&served, &json!({"id": "write", "answer": "no", "why": "not today"})).await;
     events.panel("outcome", "Run 1").await;
 
     assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 200);
-    events.panel("waiting", "data-decide").await;
+    events.waiting("data-decide").await;
     let edit = json!({"id": "write", "answer": "edit", "values": {"facts": "what I know"}});
     assert_eq!(decide(&served, &edit).await.0, 409, "that was the pause of the first run");
     let nothing = json!({"id": "write", "answer": "edit", "values": null});
@@ -131,7 +131,7 @@ async fn twenty_runs_are_kept() {
     let mut events = Events::open(&served).await;
     for run in 1..=100 {
         post(&served, "/api/run", &question()).await;
-        events.panel("waiting", "data-decide").await;
+        events.waiting("data-decide").await;
         post(&served, "/api/stop", &json!({})).await;
         events.panel("outcome", &format!("Run {run} ")).await;
     }
@@ -157,7 +157,7 @@ async fn an_agent_without_a_prompt_answers_a_message() {
     assert!(events.panel("form-0", "Run").await.contains("data-name=\"messages\""));
     post(&served, "/api/run", &json!({"file": 0, "inputs": {"messages": "Where is it?"}, "requests": 9}))
         .await;
-    events.panel("waiting", "data-decide").await;
+    events.waiting("data-decide").await;
     assert_eq!(decide(&served, &json!({"id": "agent-1", "answer": "yes"})).await.0, 200);
     let outcome = events.panel("outcome", "completed").await;
     assert!(outcome.contains("It is under the mat."), "{outcome}");
@@ -180,10 +180,10 @@ async fn an_edit_that_a_tool_does_not_take_is_made_anew() {
     let served = serve(registry).file(file).model(ScriptedModel::new()).start().await.unwrap();
     let mut events = Events::open(&served).await;
     post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
-    events.panel("waiting", "data-pause=\"1.1\"").await;
+    events.waiting("data-pause=\"1.1\"").await;
     let edit = |values: Value| json!({"id": "pay-it", "answer": "edit", "values": values});
     assert_eq!(decide(&served, &edit(json!({"value": "much"}))).await.0, 200);
-    let waiting = events.panel("waiting", "data-pause=\"1.2\"").await;
+    let waiting = events.waiting("data-pause=\"1.2\"").await;
     assert!(waiting.contains("decide anew"), "{waiting}");
     assert_eq!(decide(&served, &json!({"id": "pay-it", "answer": "yes"})).await.0, 409, "an old page");
     assert_eq!(decide_about(&served, "1.2", &edit(json!({"value": 7}))).await.0, 200);

@@ -1,0 +1,239 @@
+//! What a person decides: texts as they were typed, and what a restart keeps.
+
+use std::path::Path;
+
+use llmnode_graph::Registry;
+use llmnode_runtime::{BoxError, Reply, ScriptedModel, Toolset};
+use llmnode_serve::{Serve, Served, serve};
+use serde_json::{Value, json};
+
+use crate::client::{Events, Folder, post};
+
+/// An agent with a tool that waits for an approval.
+fn bank(folder: &Folder) -> Serve {
+    let pay = Toolset::new().json_function(
+        "pay",
+        "Pays.",
+        json!({"type": "object", "properties": {"account": {"type": "integer"}, "to": {"type": "string"}}, "required": ["account"]}),
+        |arguments: Value| async move { Ok::<_, BoxError>(format!("paid {arguments}")) },
+    );
+    let graph = json!({
+        "format": "llmnode/graph", "version": 1, "name": "bank",
+        "inputs": {"question": {"type": "string"}, "number": {"type": "integer"}},
+        "nodes": [{"id": "payer", "type": "agent", "data": {"prompt": "{{ question }} {{ number }}", "tools": ["pay"], "save_as": "answer"}}],
+        "edges": [{"source": "payer", "target": "END"}],
+    });
+    let registry = Registry::new().tools(pay.require_approval()).build().unwrap();
+    serve(registry).file(folder.write(&graph.to_string()))
+}
+
+const ACCOUNT: u64 = 90_071_992_547_409_931;
+
+fn asks() -> ScriptedModel {
+    let arguments = json!({"account": ACCOUNT, "to": "rent\u{202e}yadot"});
+    ScriptedModel::new().reply(Reply::text("").call("pay", arguments)).reply("Done.")
+}
+
+async fn begun(served: &Served) -> Events {
+    let mut events = Events::open(served).await;
+    let inputs = json!({"question": "Pay the rent.", "number": "9007199254740993"});
+    let body = json!({"file": 0, "inputs": inputs, "requests": "9"});
+    assert_eq!(post(served, "/api/run", &body).await.0, 200);
+    events.waiting("data-decide").await;
+    events
+}
+
+/// The id of the call that waits.
+fn call(form: &str) -> String {
+    form.split("data-decide=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+async fn decided(served: &Served, body: Value) -> (u16, String) {
+    let form = Events::open(served).await.waiting("data-decide").await;
+    let pause = form.split("data-pause=\"").nth(1).unwrap().split('"').next().unwrap();
+    let mut body = body;
+    (body["pause"], body["id"]) = (json!(pause), json!(call(&form)));
+    post(served, "/api/decide", &body).await
+}
+
+#[tokio::test]
+async fn what_stands_in_the_field_is_what_yes_means() {
+    let folder = Folder::new("field");
+    let model = asks();
+    let served = bank(&folder).model(model.clone()).start().await.unwrap();
+    let mut events = begun(&served).await;
+    let form = Events::open(&served).await.waiting("data-decide").await;
+    // Hidden characters are shown, and the number is as it was.
+    assert!(form.contains("\"account\": 90071992547409931") && form.contains("rent\\u202eyadot"), "{form}");
+    assert!(form.contains("Pay the rent. 9007199254740993"), "the conversation stands beside it: {form}");
+    // Nothing answers to Enter but No, and all buttons are dead at first.
+    assert!(
+        form.contains("type=\"button\" value=\"yes\" disabled")
+            && form.contains("type=\"submit\" value=\"no\" disabled")
+    );
+    assert_eq!(form.matches("type=\"submit\"").count(), 1);
+    for (text, why) in [
+        ("{\"account\": 1", "no JSON"),
+        ("[1]", "no JSON object"),
+        ("", "no JSON"),
+        ("{\"account\": 123456789012345678901}", "more digits"),
+        ("{\"account\": 1, \"account\": 99999}", "twice"),
+    ] {
+        let (status, told) = decided(&served, json!({"answer": "yes", "arguments": text})).await;
+        assert!(
+            status == 409 && told.contains("nothing is decided") && told.contains(why),
+            "{status} {told}"
+        );
+    }
+    let with_reason = json!({"answer": "yes", "arguments": "{\"account\": 5}", "why": "too dear"});
+    let (status, told) = decided(&served, with_reason).await;
+    assert!(status == 409 && told.contains("belongs to No"), "{told}");
+    assert_eq!(model.requests().len(), 1);
+
+    let edit = json!({"answer": "yes", "arguments": format!("{{\"account\": {}}}", ACCOUNT + 2)});
+    assert_eq!(decided(&served, edit).await.0, 200);
+    events.panel("outcome", "completed").await;
+    let told = model.requests()[1].messages.last().unwrap().shown();
+    assert!(told.contains("paid {\"account\":90071992547409933}"), "{told}");
+}
+
+#[tokio::test]
+async fn an_edit_that_is_not_taken_stays_in_the_field() {
+    let folder = Folder::new("draft");
+    let pay = Toolset::new()
+        .function("pay", "Pays.", |amount: u32| async move { Ok::<_, BoxError>(format!("{amount} paid")) });
+    let data =
+        json!({"tool_name": "pay", "arguments": {"value": 5}, "save_as": "paid", "require_approval": true});
+    let graph = json!({"nodes": [{"id": "pay-it", "type": "tool", "data": data}], "edges": [{"source": "pay-it", "target": "END"}]});
+    let registry = Registry::new().tools(pay).build().unwrap();
+    let served = serve(registry)
+        .file(folder.write(&graph.to_string()))
+        .model(ScriptedModel::new())
+        .start()
+        .await
+        .unwrap();
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    events.waiting("data-pause=\"1.1\"").await;
+    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": "{\"value\": \"much\"}"})).await.0, 200);
+    let form = events.waiting("data-pause=\"1.2\"").await;
+    assert!(form.contains("decide anew") && form.contains("much"), "{form}");
+    // Yes never means what was there before the edit.
+    assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 409);
+    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": "{\"value\": 7}"})).await.0, 200);
+    let outcome = events.panel("outcome", "completed").await;
+    assert!(outcome.contains("7 paid"), "{outcome}");
+}
+
+#[tokio::test]
+async fn inputs_are_read_by_their_schemas() {
+    let folder = Folder::new("typed");
+    let model = ScriptedModel::new().reply("a").reply("b");
+    let served = bank(&folder).model(model.clone()).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    for (number, why) in
+        [("123456789012345678901", "more digits"), ("five", "number: it is no JSON"), ("1.5", "number")]
+    {
+        let body = json!({"file": 0, "inputs": {"question": "5", "number": number}, "requests": "9"});
+        let (status, told) = post(&served, "/api/run", &body).await;
+        assert!(status == 409 && told.contains(why), "{told}");
+    }
+    for requests in [json!("none"), json!("0"), json!("")] {
+        let body = json!({"file": 0, "inputs": {"question": "5", "number": "1"}, "requests": requests});
+        assert_eq!(post(&served, "/api/run", &body).await.0, 409);
+    }
+    let body = json!({"file": 0, "inputs": {"question": "5", "number": "9007199254740993"}, "requests": "9"});
+    assert_eq!(post(&served, "/api/run", &body).await.0, 200);
+    events.panel("outcome", "Run 1").await;
+    assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 200);
+    events.panel("outcome", "Run 2").await;
+    for request in model.requests() {
+        assert_eq!(request.messages.last().unwrap().shown(), "5 9007199254740993");
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).unwrap().permissions()) & 0o777
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_there_after_a_restart() {
+    let folder = Folder::new("restart");
+    let kept = folder.0.join("kept");
+    let model = asks().reply("never");
+    let first = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let mut events = begun(&first).await;
+    // A second server beside it keeps nothing, and says so.
+    let second = bank(&folder).model(ScriptedModel::new()).keep(&kept).start().await.unwrap();
+    Events::open(&second).await.panel("history", "another server keeps its runs there").await;
+    drop((second, first));
+    assert!(events.closed().await);
+    #[cfg(unix)]
+    assert_eq!((mode(&kept), mode(&kept.join("run-1.json"))), (0o700, 0o600));
+
+    let again = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let mut events = Events::open(&again).await;
+    let form = events.waiting("data-pause=\"1.1\"").await;
+    assert!(form.contains("90071992547409931") && form.contains("Pay the rent."), "{form}");
+    assert_eq!(model.requests().len(), 1, "nothing is asked again");
+    let yes = json!({"answer": "yes"});
+    assert_eq!(decided(&again, yes).await.0, 200);
+    let outcome = events.panel("outcome", "completed").await;
+    assert!(outcome.contains("Done."), "{outcome}");
+    assert_eq!(model.requests().len(), 2);
+    drop(again);
+    assert!(events.closed().await);
+
+    // It is listed, and nothing waits.
+    let last = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let mut events = Events::open(&last).await;
+    events.until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty)).await;
+    let history = events.panel("history", "completed").await;
+    assert!(history.contains("/pages/"), "{history}");
+    let event = Events::open(&last).await.until(|event| event.get("now").is_some()).await;
+    assert!(event["now"].is_null(), "it ended before: {event}");
+}
+
+/// Killed between a decision and the end, it must not ask again: the tool may have been executed.
+#[tokio::test]
+async fn what_was_decided_is_not_asked_again_after_a_restart() {
+    let folder = Folder::new("decided-once");
+    let kept = folder.0.join("kept");
+    let arguments = json!({"account": ACCOUNT});
+    let model = ScriptedModel::new().reply(Reply::text("").call("pay", arguments)).reply(Reply::never());
+    let served = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let mut events = begun(&served).await;
+    assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
+    events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("← pay")).await;
+    drop(served);
+    assert!(events.closed().await);
+    let again = bank(&folder).model(model).keep(&kept).start().await.unwrap();
+    let mut events = Events::open(&again).await;
+    events.until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty)).await;
+    events.panel("history", "interrupted").await;
+}
+
+#[tokio::test]
+async fn a_chain_is_drawn_a_few_times_and_not_for_each_step() {
+    let folder = Folder::new("chain");
+    let node =
+        |n: usize| json!({"id": format!("n{n}"), "type": "router", "data": {"source": "q", "routes": []}});
+    let to = |n: usize| if n < 199 { format!("n{}", n + 1) } else { "END".to_owned() };
+    let edges: Vec<Value> = (0..200).map(|n| json!({"source": format!("n{n}"), "target": to(n)})).collect();
+    let nodes: Vec<Value> = (0..200).map(node).collect();
+    let graph = json!({"format": "llmnode/graph", "version": 1, "inputs": {"q": {"type": "string"}}, "nodes": nodes, "edges": edges});
+    let registry = Registry::new().build().unwrap();
+    let served = serve(registry).file(folder.write(&graph.to_string())).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    events.panel("graph-0", "no mistakes").await;
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {"q": "x"}, "requests": 1})).await;
+    let drawn = std::cell::Cell::new(0);
+    events
+        .until(|event| {
+            drawn.set(drawn.get() + u32::from(event["panel"] == "graph-0"));
+            event["panel"] == "outcome" && event["html"].as_str().unwrap().contains("completed")
+        })
+        .await;
+    assert!(drawn.get() < 100, "{} drawings of 200 steps", drawn.get());
+}
