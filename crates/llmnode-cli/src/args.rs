@@ -1,9 +1,10 @@
 //! The arguments of the command.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use llmnode_graph::internal::exact_json;
 use serde_json::Value;
 
 pub(crate) const USAGE: &str = "\
@@ -16,7 +17,8 @@ Usage:
                          [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
                          [--picture mermaid] [--page FILE]
   llmnode-graph serve FILE... [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
-                           [--mcp [NAME=]COMMAND]... [--requests N] [--port N] [--no-run]
+                           [--mcp [NAME=]COMMAND]... [--mcp-allow TOOLS] [--runs FOLDER] [--requests N] [--port N]
+                           [--no-run]
   llmnode-graph page FILE [--output FILE]
   llmnode-graph schema
 
@@ -28,7 +30,7 @@ schema  prints the JSON Schema of graph files, for editors.
 
 Options:
   --json              print faults and warnings as JSON
-  --input NAME=VALUE  an input of the run; JSON if it is any, else text
+  --input NAME=VALUE  an input of the run; a text if the graph declares one, else JSON if it is any
   --message TEXT      what the user says, for agents without a prompt
   --approve ANSWER    the answer to what waits for an approval: yes, no, or a JSON object of values to change first (of a
                       tool: its arguments). NAME=ANSWER is the answer for one node. Without it the terminal is asked
@@ -43,6 +45,10 @@ Options:
   --picture FORM      print the graph as Mermaid when it has run
   --mcp [NAME=]COMMAND
                       an MCP server, started as a program, whose tools the graphs may use as NAME_TOOL (feature `mcp`)
+                      each call waits for an approval
+  --mcp-allow TOOLS   tools of MCP servers that do not wait for an approval, by their names NAME_TOOL, with commas between
+  --runs FOLDER       where runs of the page are kept, with all that was said in them; by default the folder .llmnode beside
+                      the file, which only its owner can read
   --requests N        how many requests a run of the page may make at most; 50 by default
   --port N            the port of the page; a free one by default
   --no-run            draw and check only; tools, stores and profiles need not exist then
@@ -63,6 +69,8 @@ pub(crate) struct ServeOptions {
     pub(crate) options: Options,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) mcp: Vec<String>,
+    pub(crate) mcp_allow: Vec<String>,
+    pub(crate) runs: Option<PathBuf>,
     pub(crate) requests: Option<u64>,
     pub(crate) port: u16,
     pub(crate) no_run: bool,
@@ -99,7 +107,7 @@ impl Answer {
         match text.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Answer::Yes),
             "n" | "no" => Some(Answer::No),
-            _ => serde_json::from_str(text).ok().filter(Value::is_object).map(Answer::Edit),
+            _ => exact_json(text).ok().filter(Value::is_object).map(Answer::Edit),
         }
     }
 }
@@ -126,11 +134,13 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     };
     let mut options = Options::default();
     let mut file = None;
+    let mut seen = BTreeSet::new();
     while let Some(arg) = args.next() {
         let (name, given) = match arg.split_once('=') {
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
             _ => (arg, None),
         };
+        once(&mut seen, &name)?;
         match name.as_str() {
             "--help" | "-h" => return Ok(Command::Help),
             "--json" if !is_run => options.json = true,
@@ -146,6 +156,16 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     Ok(if is_run { Command::Run(options) } else { Command::Check(options) })
 }
 
+/// The others are given once.
+const REPEATED: [&str; 5] = ["--input", "--approve", "--store", "--mcp", "--mcp-allow"];
+
+fn once(seen: &mut BTreeSet<String>, name: &str) -> Result<(), String> {
+    if !name.starts_with("--") || REPEATED.contains(&name) || seen.insert(name.to_owned()) {
+        return Ok(());
+    }
+    Err(format!("{name} is given twice; leave one of them out"))
+}
+
 impl Options {
     fn set(
         &mut self,
@@ -159,10 +179,17 @@ impl Options {
                 let Some((name, text)) = input.split_once('=') else {
                     return Err(format!("--input {input:?}: write NAME=VALUE"));
                 };
-                self.inputs.insert(name.to_owned(), text.to_owned());
+                if self.inputs.insert(name.to_owned(), text.to_owned()).is_some() {
+                    return Err(format!("--input {name:?} is given twice; leave one of them out"));
+                }
             }
             "--message" if is_run => self.message = Some(value()?),
-            "--approve" if is_run => self.approvals.extend([approval(&value()?)?]),
+            "--approve" if is_run => {
+                let (name, answer) = approval(&value()?)?;
+                if self.approvals.insert(name.clone(), answer).is_some() {
+                    return Err(format!("--approve {name:?} is given twice; leave one of them out"));
+                }
+            }
             "--picture" if is_run => match value()?.as_str() {
                 "mermaid" => self.picture = true,
                 other => return Err(format!("--picture {other:?}: there is \"mermaid\"")),
@@ -187,16 +214,20 @@ impl Options {
 
 fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
     let mut serve = ServeOptions::default();
+    let mut seen = BTreeSet::new();
     while let Some(arg) = args.next() {
         let (name, given) = match arg.split_once('=') {
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
             _ => (arg, None),
         };
+        once(&mut seen, &name)?;
         let value = || given.or_else(|| args.next()).ok_or(format!("{name} needs a value"));
         match name.as_str() {
             "--help" | "-h" => return Ok(Command::Help),
             "--no-run" => serve.no_run = true,
             "--mcp" => serve.mcp.push(value()?),
+            "--mcp-allow" => serve.mcp_allow.extend(names(&value()?)),
+            "--runs" => serve.runs = Some(value()?.into()),
             "--requests" => match number(&name, &value()?)? {
                 0 => return Err("--requests 0: write 1 or more".to_owned()),
                 requests => serve.requests = Some(requests),
@@ -319,6 +350,10 @@ mod tests {
             ("check a --input x=1", "no option --input"),
             ("run a --input x", "write NAME=VALUE"),
             ("check a --store n --store n=b.db", "is given twice"),
+            ("run a --input q=1 --input q=2", "--input \"q\" is given twice"),
+            ("run a --approve yes --approve no", "is given twice"),
+            ("run a --page x --page y", "--page is given twice"),
+            ("serve a --port 1 --port 2", "--port is given twice"),
             ("run a --picture png", "there is \"mermaid\""),
             ("run a --profiles", "needs a value"),
             ("run a --approve perhaps", "write yes, no, or a JSON object"),

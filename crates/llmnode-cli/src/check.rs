@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::io::{ErrorKind, Write, stdout};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use llmnode_graph::{Graph, GraphFaults, Profiles, Registered};
 use llmnode_rag::StoreExt;
@@ -12,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::args::Options;
 use crate::placeholders::{self, AnyType, Named};
+use crate::terminal::{print, say};
 use crate::{hints, node_types, stores};
 
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
@@ -32,7 +36,7 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
         lines.try_for_each(|line| print(&line))?;
     }
     if !faults.is_empty() {
-        hint.iter().for_each(|hint| eprintln!("{hint}"));
+        hint.iter().for_each(|hint| say(hint));
     }
     Ok(faults.is_empty())
 }
@@ -43,17 +47,38 @@ pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// A reader such as `head` may close the pipe early.
-pub(crate) fn print(line: &str) -> Result<(), Box<dyn Error>> {
-    match writeln!(stdout(), "{line}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
-}
+/// A graph is smaller.
+const BYTES: u64 = 1 << 24;
+/// For a file that another program writes, such as a pipe.
+const WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
-    std::fs::read_to_string(file)
-        .map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
+    read_at_most(file, BYTES)
+}
+
+/// Of a device or a pipe, too, which may have no end.
+pub(crate) fn read_at_most(file: &Path, bytes: u64) -> Result<String, Box<dyn Error>> {
+    let unreadable = |error: String| format!("{} cannot be read: {error}", file.display());
+    let is_regular = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let read = if is_regular {
+        begin_of(file, bytes)
+    } else {
+        let (sender, receiver) = mpsc::channel();
+        let path = file.to_path_buf();
+        std::thread::spawn(move || sender.send(begin_of(&path, bytes)));
+        receiver.recv_timeout(WAIT).unwrap_or_else(|_| Err(io::Error::other("nothing is written to it")))
+    };
+    let read = read.map_err(|error| unreadable(error.to_string()))?;
+    if read.len() as u64 > bytes {
+        return Err(unreadable(format!("it has more than {bytes} bytes")).into());
+    }
+    String::from_utf8(read).map_err(|_| unreadable("it is no text in UTF-8".to_owned()).into())
+}
+
+fn begin_of(file: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    File::open(file)?.take(bytes + 1).read_to_end(&mut read)?;
+    Ok(read)
 }
 
 #[cfg(feature = "serve")]

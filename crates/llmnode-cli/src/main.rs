@@ -13,6 +13,7 @@ mod run;
 mod serve;
 mod stores;
 mod table;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -22,12 +23,12 @@ fn main() -> ExitCode {
     let command = match args::parse(std::env::args().skip(1)) {
         Ok(command) => command,
         Err(mistake) => {
-            eprintln!("{mistake}\n\n{USAGE}");
+            terminal::say(&format!("{mistake}\n\n{USAGE}"));
             return ExitCode::from(2);
         }
     };
     let done = match command {
-        Command::Help => check::print(USAGE).map(|()| true),
+        Command::Help => terminal::print(USAGE).map(|()| true),
         Command::Schema => check::schema(),
         Command::Check(options) => check::check(&options),
         Command::Run(options) => run::run(&options),
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("{error}");
+            terminal::say(&error.to_string());
             ExitCode::from(2)
         }
     }

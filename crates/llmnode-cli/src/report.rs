@@ -3,15 +3,19 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use llmnode_graph::Fault;
 use llmnode_graph::internal::locate;
+use llmnode_model::internal::visible;
+
+use crate::terminal::same_length;
 
 /// Faults of other files are shown without their lines.
 pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool, styled: bool) -> String {
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    let (text, file) = (&*same_length(text), &*visible(file));
     let level = || if is_warning { Level::WARNING } else { Level::ERROR };
     let told = faults.iter().map(|fault| {
         // A subgraph's fault is shown at the node that leads to it.
         let pointer = fault.via.first().unwrap_or(&fault.pointer);
-        let title = match &fault.file {
+        let title: String = match &fault.file {
             Some(_) => format!("{}: {}", fault.place(), fault.message),
             None => fault.message.clone(),
         };
@@ -20,11 +24,12 @@ pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool,
             (None, []) => None,
             (None, known) => Some(format!("there are: {}", known.join(", "))),
         };
-        let mark = AnnotationKind::Primary.span(locate(text, pointer)).label(pointer.as_str());
+        let mark = AnnotationKind::Primary.span(locate(text, pointer)).label(visible(pointer));
         let snippet = Snippet::source(text).path(file).annotation(mark);
-        let mut group = level().primary_title(title).id(fault.kind.as_str()).element(snippet);
+        let mut group =
+            level().primary_title(visible(&title).into_owned()).id(fault.kind.as_str()).element(snippet);
         if let Some(help) = help {
-            group = group.element(Level::HELP.message(help));
+            group = group.element(Level::HELP.message(visible(&help).into_owned()));
         }
         renderer.render(&[group])
     });

@@ -5,10 +5,14 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use std::sync::Arc;
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
+use llmnode_graph::internal::typed_input;
 use llmnode_graph::{Graph, Profiles, Registry, State};
 use llmnode_http::OpenAi;
+use llmnode_model::internal::pretty;
 use llmnode_page::Recording;
-use llmnode_runtime::{Approval, Category, ChatModel, FnModel, Message, ModelError, NodeError, Paused, Run};
+use llmnode_runtime::{
+    Approval, Category, ChatModel, FnModel, Message, ModelError, NodeError, Paused, Run, WaitingCall,
+};
 use serde_json::{Map, Value};
 
 use crate::args::{Answer, Options};
@@ -16,9 +20,13 @@ use crate::check::{folder, read};
 use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
+use crate::terminal::{print, say, say_styled};
 use crate::{hints, node_types, page, stores};
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
+    if let Some(output) = &options.page {
+        page::check(output)?;
+    }
     let registry = registry(options)?.build()?;
     let text = read(&options.file)?;
     let file = options.file.display().to_string();
@@ -26,17 +34,18 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let graph = match Graph::parse(&text, &registry) {
         Ok(graph) => graph,
         Err(faults) => {
-            eprintln!("{}", report(&file, &text, &faults.faults, false, styled));
+            say_styled(&report(&file, &text, &faults.faults, false, styled));
             let file = serde_json::from_str(&text).unwrap_or(Value::Null);
             let named = named(file, &folder(options));
-            hints::all(&named, options).iter().for_each(|hint| eprintln!("{hint}"));
+            hints::all(&named, options).iter().for_each(|hint| say(hint));
             return Ok(false);
         }
     };
     if !graph.warnings().is_empty() {
-        eprintln!("{}", report(&file, &text, graph.warnings(), true, styled));
+        say_styled(&report(&file, &text, graph.warnings(), true, styled));
     }
-    let state = graph.start(inputs(options))?.with_messages(options.message.as_deref().map(Message::user));
+    let state =
+        graph.start(inputs(&graph, options)?)?.with_messages(options.message.as_deref().map(Message::user));
     let run = registry.run(model(options)?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(driven(&graph, run, options))
@@ -61,9 +70,16 @@ fn model(options: &Options) -> Result<Arc<dyn ChatModel>, ModelError> {
     Ok(Arc::new(FnModel::new(move |_| ModelError::unsent(error.category, message.clone()))))
 }
 
-fn inputs(options: &Options) -> Value {
-    let value = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
-    options.inputs.iter().map(|(name, text)| (name.clone(), value(text))).collect::<Map<_, _>>().into()
+fn inputs(graph: &Graph, options: &Options) -> Result<Value, Box<dyn Error>> {
+    let schemas = graph.inputs();
+    let mut inputs = Map::new();
+    for (name, text) in &options.inputs {
+        let value = typed_input(schemas.get(name.as_str()).copied().flatten(), text)
+            .map_err(|why| format!("--input {name}={text}: {why}"))?;
+        // Nothing was written after the equals sign.
+        inputs.insert(name.clone(), value.unwrap_or_default());
+    }
+    Ok(Value::Object(inputs))
 }
 
 async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result<bool, Box<dyn Error>> {
@@ -76,30 +92,38 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         let Err(error) = &outcome else { break outcome };
         let Some(paused) = error.paused() else { break outcome };
         table.close();
-        from = decided(paused, options)?;
+        match decided(paused, options) {
+            Ok(decided) => from = decided,
+            // What has run so far is not lost.
+            Err(error) => say(&error.to_string()),
+        }
         if from.is_none() {
             break outcome;
         }
     };
     table.close();
+    // The values come first: a disk may be full now.
+    match watch.record().filter(|_| options.picture) {
+        Some(record) => print(&record.mermaid())?,
+        None => print(&run.state().shown())?,
+    }
+    told(&run, &outcome, options);
     if let (Some(file), Some(recording)) = (&options.page, &recording) {
         page::write(file, recording)?;
     }
-    if let Some(record) = watch.record().filter(|_| options.picture) {
-        println!("{}", record.mermaid());
-    } else {
-        println!("{}", run.state().shown());
-    }
+    Ok(outcome.is_ok())
+}
+
+fn told(run: &Run<State>, outcome: &Result<String, NodeError>, options: &Options) {
     let spent = run.ledger().total();
     let tokens =
         spent.total.total().map_or_else(|| "an unknown number of".to_owned(), |tokens| tokens.to_string());
-    eprintln!("{} requests, {tokens} tokens", spent.requests);
-    if let Err(error) = &outcome {
-        eprintln!("{error}");
+    say(&format!("{} requests, {tokens} tokens", spent.requests));
+    if let Err(error) = outcome {
+        say(&error.to_string());
         let hint = if error.category() == Category::ConfigError { hints::embeddings(options) } else { None };
-        hint.iter().for_each(|hint| eprintln!("{hint}"));
+        hint.iter().for_each(|hint| say(hint));
     }
-    Ok(outcome.is_ok())
 }
 
 /// Two hooks share the table.
@@ -134,7 +158,7 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<
         let told = options.approvals.get(&waiting.id).or_else(|| options.approvals.get(""));
         let answer = match told {
             Some(answer) => answer.clone(),
-            None => match asked(&waiting.id)? {
+            None => match asked(&waiting)? {
                 Some(answer) => answer,
                 None => return Ok(None),
             },
@@ -149,17 +173,28 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<
     Ok(Some(paused))
 }
 
-fn asked(id: &str) -> Result<Option<Answer>, Box<dyn Error>> {
-    eprintln!("{id} waits for an approval");
+/// Shows what is decided about, then asks.
+fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
+    let WaitingCall { id, name, node, arguments, .. } = waiting;
+    let of = if name == node { String::new() } else { format!(" of {node}") };
+    say(&format!("{name}{of} waits for an approval ({id}):"));
+    say(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
     if !stdin().is_terminal() {
-        eprintln!(
+        say(&format!(
             "There is no terminal to ask: answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
-        );
+        ));
         return Ok(None);
     }
-    eprint!("yes or no? ");
-    stderr().flush()?;
-    let mut answer = String::new();
-    stdin().read_line(&mut answer)?;
-    Ok(Some(Answer::of(&answer).unwrap_or(Answer::No)))
+    loop {
+        write!(stderr(), "yes, no, or a JSON object in place of these: ")?;
+        stderr().flush()?;
+        let mut answer = String::new();
+        if stdin().read_line(&mut answer)? == 0 {
+            return Ok(None);
+        }
+        match Answer::of(&answer) {
+            Some(answer) => return Ok(Some(answer)),
+            None => say("That is neither."),
+        }
+    }
 }

@@ -6,22 +6,59 @@ use std::sync::Arc;
 use llmnode_graph::Registry;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{ChatModel, FnModel, ModelError};
-use llmnode_serve::internal::{Registries, serve_with};
+use llmnode_serve::internal::{Registries, serve_with, with_notes};
 
 use crate::args::ServeOptions;
-use crate::check::{print, registry_for};
+use crate::check::{folder, registry_for};
 use crate::run;
+use crate::terminal::print;
 
 pub(crate) fn serve(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(served(serve));
+    let outcome = runtime.block_on(until_ended(serve));
     // A long check does not delay the end of the program.
     runtime.shutdown_background();
     outcome
 }
 
-async fn served(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
-    let ServeOptions { options, files, mcp, requests, port, no_run } = serve;
+/// A signal ends it in any phase, and the programs that it has started with it.
+async fn until_ended(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
+    let ended = ended()?;
+    let mut servers = Servers::default();
+    let outcome = tokio::select! {
+        outcome = served(serve, &mut servers) => outcome,
+        () = ended => Ok(true),
+    };
+    servers.close().await;
+    outcome
+}
+
+/// Ctrl-C, a supervisor that ends the process, or a terminal that is closed.
+#[cfg(unix)]
+fn ended() -> Result<impl Future<Output = ()>, Box<dyn Error>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut hung_up = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+            _ = hung_up.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn ended() -> Result<impl Future<Output = ()>, Box<dyn Error>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<dyn Error>> {
+    let ServeOptions { options, files, mcp, mcp_allow, requests, port, no_run, runs } = serve;
     let mut folders: Vec<_> = files.iter().map(|file| file.parent()).collect();
     folders.dedup();
     if folders.len() > 1 && options.folder.is_none() {
@@ -29,22 +66,28 @@ async fn served(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
             "the files are in different folders; name the folder of their subgraphs with --folder".into()
         );
     }
+    let kept = runs.unwrap_or_else(|| folder(&options).join(".llmnode"));
     let registries: Registries = if no_run {
         Arc::new(move |text| registry_for(text, &options).map_err(|error| error.to_string()))
     } else {
-        let registry = with_tools(run::registry(&options)?, &mcp).await?.build()?;
+        let registry = run::registry(&options)?;
+        let registry = servers.connect(registry, &mcp, &mcp_allow).await?.build()?;
         Arc::new(move |_| Ok(registry.clone()))
     };
     let mut page = serve_with(registries).model(model()).runs(!no_run).port(port);
+    page = with_notes(page, servers.notes());
     for file in files {
         page = page.file(file);
     }
     if let Some(requests) = requests {
         page = page.requests(requests);
     }
+    if !no_run {
+        page = page.keep(kept);
+    }
     let served = page.start().await?;
     print(served.url())?;
-    tokio::signal::ctrl_c().await?;
+    served.wait().await;
     Ok(true)
 }
 
@@ -59,28 +102,76 @@ fn model() -> Arc<dyn ChatModel> {
     }
 }
 
+/// The MCP servers that were started.
+#[derive(Default)]
+struct Servers {
+    #[cfg(feature = "mcp")]
+    started: Vec<llmnode_mcp::McpServer>,
+}
+
 #[cfg(feature = "mcp")]
-async fn with_tools(mut registry: Registry, commands: &[String]) -> Result<Registry, Box<dyn Error>> {
-    for command in commands {
-        let is_name = |name: &str| !name.contains([' ', '/', '\\']);
-        let (name, command) = match command.split_once('=') {
-            Some((name, command)) if is_name(name) => (Some(name), command),
-            _ => (None, command.as_str()),
-        };
-        let mut words = command.split_whitespace();
-        let program = words.next().ok_or("--mcp: which program?")?;
-        let mcp = llmnode_mcp::Mcp::stdio(program, words);
-        let mcp = name.map_or(mcp.clone(), |name| mcp.clone().name(name));
-        // The server lives as long as its tools.
-        registry = registry.tools(mcp.connect().await?.tools());
+impl Servers {
+    /// All tools need an approval but those that the person named: a server's own hints are not a reason.
+    async fn connect(
+        &mut self,
+        mut registry: Registry,
+        commands: &[String],
+        allowed: &[String],
+    ) -> Result<Registry, Box<dyn Error>> {
+        for command in commands {
+            let is_name = |name: &str| !name.contains([' ', '/', '\\']);
+            let (name, command) = match command.split_once('=') {
+                Some((name, command)) if is_name(name) => (Some(name), command),
+                _ => (None, command.as_str()),
+            };
+            let mut words = command.split_whitespace();
+            let program = words.next().ok_or("--mcp: which program?")?;
+            let mcp = llmnode_mcp::Mcp::stdio(program, words);
+            let mcp = name.map_or(mcp.clone(), |name| mcp.clone().name(name));
+            let server = mcp.require_approval_for_all_but(allowed).connect().await?;
+            registry = registry.tools(server.tools());
+            self.started.push(server);
+        }
+        let names: Vec<String> = self.notes().into_iter().map(|(name, _)| name).collect();
+        match allowed.iter().find(|name| !names.contains(name)) {
+            None => Ok(registry),
+            Some(name) => {
+                Err(format!("--mcp-allow {name:?}: there is no such tool; there are: {}", names.join(", "))
+                    .into())
+            }
+        }
     }
-    Ok(registry)
+
+    fn notes(&self) -> Vec<(String, String)> {
+        self.started.iter().flat_map(llmnode_mcp::McpServer::hints).collect()
+    }
+
+    async fn close(&self) {
+        for server in &self.started {
+            server.close().await;
+        }
+        // One that was just being started ends when its task is dropped.
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
 }
 
 #[cfg(not(feature = "mcp"))]
-async fn with_tools(registry: Registry, commands: &[String]) -> Result<Registry, Box<dyn Error>> {
-    match commands {
-        [] => Ok(registry),
-        _ => Err("--mcp is not in this build: install llmnode-cli with --features mcp".into()),
+impl Servers {
+    async fn connect(
+        &mut self,
+        registry: Registry,
+        commands: &[String],
+        _: &[String],
+    ) -> Result<Registry, Box<dyn Error>> {
+        match commands {
+            [] => Ok(registry),
+            _ => Err("--mcp is not in this build: install llmnode-cli with --features mcp".into()),
+        }
     }
+
+    fn notes(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    async fn close(&self) {}
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use llmnode_flow::flow::{FlowEvent, Position, StepRecord};
+use llmnode_model::internal::{is_hidden, visible};
 use llmnode_runtime::Event;
+
+use crate::terminal::say;
 
 /// Characters of a streamed text in one line.
 const SHOWN: usize = 60;
@@ -63,14 +66,14 @@ impl Table {
     pub(crate) fn close(&mut self) {
         self.rows.values().for_each(|row| row.line.abandon());
         if self.is_live {
-            eprintln!();
+            say("");
         }
     }
 
     fn row(&mut self, name: &str) -> &mut Row {
         let Table { lines, rows, is_live } = self;
         rows.entry(name.to_owned()).or_insert_with(|| {
-            let line = ProgressBar::new_spinner().with_prefix(name.to_owned());
+            let line = ProgressBar::new_spinner().with_prefix(visible(name).into_owned());
             let style = ProgressStyle::with_template("{spinner} {prefix:16.bold} {msg}");
             line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             let line = lines.add(line);
@@ -101,7 +104,7 @@ impl Table {
             told.push(format!("{} visits", row.visits));
         }
         if !step.action.is_empty() {
-            told.push(format!("→ {}", step.action));
+            told.push(format!("→ {}", visible(&step.action)));
         }
         if let Some(category) = step.category {
             told.push(category.to_string());
@@ -110,13 +113,14 @@ impl Table {
         let told = format!("{}  {text}", told.join(", "));
         row.line.finish_with_message(told.clone());
         if !is_live {
-            eprintln!("{name}: {}", told.trim_end());
+            say(&format!("{name}: {}", told.trim_end()));
         }
     }
 }
 
 fn tail(text: &str) -> String {
-    let line: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: Vec<char> =
+        text.chars().map(|c| if is_hidden(c) || c.is_whitespace() { ' ' } else { c }).collect();
     let from = line.len().saturating_sub(SHOWN);
     let cut = if from > 0 { "…" } else { "" };
     cut.chars().chain(line[from..].iter().copied()).collect()
