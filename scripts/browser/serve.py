@@ -84,6 +84,15 @@ def press(driver, selector):
         driver.command("Input.dispatchKeyEvent", {**key, "text": "\r"} if kind == "char" else key)
 
 
+def alive(driver):
+    wait(driver, "document.querySelector('form[data-decide] button:not([disabled])')", "the buttons are alive")
+
+
+def yes(driver):
+    alive(driver)
+    driver.run("document.querySelector('form[data-decide] button[value=yes]').click()")
+
+
 def write(file, graph):
     with open(file, "w") as out:
         json.dump(graph, out, indent=2)
@@ -116,11 +125,11 @@ def runs(driver, url, folder):
     wait(driver, f"{text('texts')}.includes('Facts')", "the text is there after a reload")
     wait(driver, "document.querySelector('form[data-decide=write]')", "it waits for a person")
     driver.screenshot(f"{folder}/serve-waiting.png")
-    driver.run("document.querySelector('[name=values]').value = JSON.stringify({facts: 'edited by hand'})")
-    press(driver, "form[data-decide] button[value=edit]")
+    driver.run("document.querySelector('[name=arguments]').value = JSON.stringify({facts: 'edited by hand'})")
+    yes(driver)
     wait(driver, f"{text('outcome')}.includes('completed')", "the run ends")
     assert driver.run(f"return {text('outcome')}.includes('edited by hand')"), "the edit counts"
-    assert driver.run("return document.title") == "graph.json – llmnode", "a script of a model ran"
+    assert driver.run("return document.title") == "completed · graph.json – llmnode", "a script of a model ran"
     framed = driver.run("return document.querySelector('iframe').src")
     assert "/pages/" in framed, framed
     time.sleep(1)
@@ -128,6 +137,7 @@ def runs(driver, url, folder):
 
     press(driver, "button[data-again='1']")
     wait(driver, "document.querySelector('form[data-decide=write]')", "the second run waits")
+    alive(driver)
     driver.run("document.querySelector('[name=why]').value = 'not today'")
     press(driver, "form[data-decide] button[value=no]")
     wait(driver, f"{text('outcome')}.includes('Run 2')", "a no ends the run")
@@ -177,7 +187,7 @@ def researches(program, folder, name, variables):
     write(f"{folder}/researcher.json", graph)
     profile = {"base_url": variables["OPENAI_BASE_URL"], "model": variables["OPENAI_MODEL"], "api_key_env": "OPENAI_API_KEY", "settings": {"temperature": 0.0}}
     write(f"{folder}/profiles.json", {"format": "llmnode/profiles", "version": 1, "profiles": {"1": profile}})
-    command = [program, "serve", f"{folder}/researcher.json", "--profiles", f"{folder}/profiles.json", "--mcp", f"web={sys.executable} {here}/web.py"]
+    command = [program, "serve", f"{folder}/researcher.json", "--profiles", f"{folder}/profiles.json", "--mcp", f"web={sys.executable} {here}/web.py", "--mcp-allow", "web_search"]
     server = subprocess.Popen(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
     driver = Driver()
     try:
@@ -187,7 +197,7 @@ def researches(program, folder, name, variables):
         driver.run("document.querySelector('[data-name=messages]').value = 'Look up llmnode journal on the web, then explain it in one sentence.'")
         press(driver, "form[data-run] button")
         wait(driver, "document.querySelector('form[data-decide]')", "a person is asked", 120)
-        press(driver, "form[data-decide] button[value=yes]")
+        yes(driver)
         wait(driver, f"{text('texts')}.includes('web_search')", "the tool is called", 120)
         wait(driver, f"{text('outcome')}.includes('completed')", "the answer is there", 120)
         time.sleep(1)
@@ -203,6 +213,7 @@ def main(program, folder):
         return researches(program, folder, "real", {name: os.environ[name] for name in ("OPENAI_BASE_URL", "OPENAI_MODEL")})
     file = f"{folder}/graph.json"
     write(file, GRAPH)
+    subprocess.run(["rm", "-rf", f"{folder}/.llmnode"], check=True)
     model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=model.serve_forever, daemon=True).start()
     planted = "sk-planted-9f2c41d7"
@@ -222,7 +233,7 @@ def main(program, folder):
         driver.open(url)
         wait(driver, f"{text('history')}.includes('Again')", "the second tab has the history")
         driver.call("POST", f"{driver.session}/window", {"handle": first})
-        for width, dark in [(1280, True), (360, False)]:
+        for width, dark in [(1280, True), (360, False), (390, True)]:
             driver.window(width, 900, dark)
             driver.open(url)
             wait(driver, f"{text('history')}.includes('Again')", "the history is there")

@@ -18,6 +18,11 @@ struct Say {
     text: String,
 }
 
+#[llm_node(prompt = "Say {text}.", temperature = 0.25, max_tokens = 77)]
+struct Measured {
+    text: String,
+}
+
 fn say(text: &str) -> Say {
     Say { text: text.to_owned() }
 }
@@ -260,6 +265,75 @@ async fn the_result_of_a_graph_is_shown() {
     let mut run = registry.run(ScriptedModel::new().reply("Hello there")).with_state(start);
     run.flow(&graph).record(&figures).await.unwrap();
     assert!(!figures.to_json().contains("Hello") && !figures.page().contains("Result"));
+}
+
+/// Two agents, the second behind an approval: the first is an agent of the graph that writes `draft`.
+async fn approved(recordings: [&Recording; 2]) -> Recording {
+    let registry = llmnode::graph::Registry::new().build().unwrap();
+    let file = json!({"format": "llmnode/graph", "version": 1, "name": "letters", "inputs": {"word": {"type": "string"}},
+        "nodes": [
+            {"id": "draft", "type": "agent", "data": {"prompt": "Draft {{ word }}.", "save_as": "draft"}},
+            {"id": "send", "type": "agent", "data": {"prompt": "Send {{ draft }}.", "save_as": "sent", "require_approval": true}},
+        ],
+        "edges": [{"source": "draft", "target": "send"}, {"source": "send", "target": "END"}]});
+    let graph = llmnode::graph::Graph::parse(&file.to_string(), &registry).unwrap();
+    let start = graph.start(json!({"word": "hello"})).unwrap();
+    let model = ScriptedModel::new().reply("First line\nsecond line").reply("Done.");
+    let mut run = registry.run(model).with_state(start);
+    let paused = run.flow(&graph).record(recordings[0]).await.unwrap_err().paused().unwrap();
+    let decided = paused.decide("send", llmnode::Approval::yes()).unwrap();
+    run.flow(&graph).record(recordings[1]).approve(decided).await.unwrap();
+    recordings[1].clone()
+}
+
+#[tokio::test]
+async fn a_pause_and_what_follows_are_one_run() {
+    let recording = content();
+    let recording = approved([&recording, &recording]).await;
+    let document = recorded(&recording);
+    assert_eq!(document["flows"].as_array().unwrap().len(), 1, "{document:#}");
+    assert!(document["flows"][0]["ended"]["category"].is_null());
+    let visits: Vec<_> = document["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (&step["position"], &step["visit"]))
+        .collect();
+    assert_eq!(visits, [(&json!(["draft"]), &json!(1)), (&json!(["send"]), &json!(1))]);
+    assert_eq!(document["totals"]["steps"], 2);
+    let page = recording.page();
+    assert!(page.contains(">completed<") && page.contains("1 flow") && !page.contains("×2"), "{page}");
+    // In a recording of its own, what follows is a run that began elsewhere.
+    let (first, second) = (content(), content());
+    approved([&first, &second]).await;
+    assert_eq!(recorded(&second)["flows"].as_array().unwrap().len(), 1);
+    assert!(first.page().contains(">paused<"));
+    // The same flow, begun anew, is another run.
+    let again = content();
+    approved([&again, &content()]).await;
+    approved([&again, &content()]).await;
+    assert_eq!(recorded(&again)["flows"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn values_before_and_after_each_step_are_shown() {
+    let (recording, figures) = (content(), Recording::new());
+    approved([&recording, &recording]).await;
+    let page = recording.page();
+    let section = page.split("Values before and after each step").nth(2).unwrap();
+    assert!(section.contains("<h3>draft</h3>") && section.contains("not there"), "{section}");
+    assert!(section.contains("First line\nsecond line") && section.contains("<h3>sent</h3>"), "{section}");
+    approved([&figures, &figures]).await;
+    assert!(!figures.page().contains("Values before") && !figures.to_json().contains("First line"));
+}
+
+#[tokio::test]
+async fn settings_of_a_request_are_shown() {
+    let recording = content();
+    let run = Run::new(ScriptedModel::new().reply("Hello"));
+    run.call(&Measured { text: "hello".to_owned() }).record(&recording).await.unwrap();
+    let page = recording.page();
+    assert!(page.contains("temperature 0.25 · at most 77 tokens"), "{page}");
 }
 
 struct Both {

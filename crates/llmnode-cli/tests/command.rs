@@ -520,3 +520,106 @@ fn a_page_is_served() {
     assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("no mistakes"), "{page}");
     assert!(page.contains("<svg") && !page.contains("planted"), "{page}");
 }
+
+/// What is there, and is no page, stays; and nothing is asked before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_checked_before_the_run() {
+    let folder = folder("page-checked");
+    let server = StubServer::builder().default_reply(StubReply::text("Of light.")).start().await.unwrap();
+    let notes = folder.join("notes.txt");
+    std::fs::write(&notes, "my notes").unwrap();
+    let file = example("handoff.json");
+    for (page, why) in [
+        (folder.join("no/such/folder/run.html"), "a file cannot be made beside it"),
+        (notes.clone(), "no page of a run"),
+        (folder.clone(), "no regular file"),
+        (PathBuf::from("/dev/null"), "no regular file"),
+    ] {
+        let done = run(&server, &file, &["--input", "question=?", "--page", page.to_str().unwrap()]).await;
+        let told = lines(&done.stderr).join("\n");
+        assert!(done.status.code() == Some(2) && told.contains(why), "{told}");
+    }
+    assert_eq!(server.requests_seen(), 0);
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "my notes");
+
+    let page = folder.join("run.html");
+    for _ in 0..2 {
+        run(&server, &file, &["--input", "question=?", "--page", page.to_str().unwrap()]).await;
+        assert!(std::fs::read_to_string(&page).unwrap().contains("Of light."));
+        #[cfg(unix)]
+        {
+            let mode =
+                std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&page).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o600);
+            std::fs::set_permissions(&page, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        }
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_shows_what_it_is_about() {
+    let folder = folder("approval-shown");
+    let server = StubServer::builder().start().await.unwrap();
+    let data = json!({"prompt": "Send {{ query }}.", "require_approval": true});
+    let file = graph_of(&folder, "agent", &data);
+    let done = run(&server, &file, &["--input", "query=90071992547409931\u{202e}\u{9b}2J"]).await;
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.contains("only waits for an approval (only):"), "{told}");
+    assert!(told.contains("\"query\": \"90071992547409931\\u202e\\u009b2J\""), "{told}");
+    assert!(!told.contains('\u{9b}') && !told.contains('\u{202e}'), "{told:?}");
+    assert_eq!(server.requests_seen(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_is_read_by_its_type() {
+    let folder = folder("typed-input");
+    let server = StubServer::builder().default_reply(StubReply::text("five")).start().await.unwrap();
+    let file = graph_of(&folder, "agent", &json!({"prompt": "Say {{ query }}.", "save_as": "answer"}));
+    let done = run(&server, &file, &["--input", "query=5"]).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let values: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(values["query"], "5");
+    let done = run(&server, &file, &["--input", "query=5", "--input", "query=6"]).await;
+    assert_eq!(done.status.code(), Some(2));
+    assert!(lines(&done.stderr).join("\n").contains("given twice"));
+    assert_eq!(server.requests_seen(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_read_to_the_limit() {
+    use std::os::unix::fs::symlink;
+
+    let folder = folder("endless");
+    let big = folder.join("big.json");
+    std::fs::File::create(&big).unwrap().set_len(300 << 20).unwrap();
+    let zero = folder.join("zero.json");
+    symlink("/dev/zero", &zero).unwrap();
+    let pipe = folder.join("pipe.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut writer = Command::new("sh")
+        .args(["-c", "yes > \"$0\"", pipe.to_str().unwrap()])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for file in [&big, &zero, &pipe] {
+        let done = output(&["check", file.to_str().unwrap()]);
+        let told = lines(&done.stderr).join("\n");
+        assert!(done.status.code() == Some(2) && told.contains("it has more than 16777216 bytes"), "{told}");
+    }
+    let _ = writer.kill();
+    writer.wait().unwrap();
+}
+
+/// Of a file's texts, nothing moves the cursor.
+#[test]
+fn what_a_file_says_reaches_no_terminal_raw() {
+    let folder = folder("raw");
+    let file = folder.join("graph.json");
+    let text = "{\"format\": \"llmnode/graph\", \"version\": 1, \"nodes\": [{\"id\": \"a\u{9b}31m\u{202e}b\", \"type\": \"nothing\u{9b}\"}], \"edges\": []}";
+    std::fs::write(&file, text).unwrap();
+    let done = output(&["run", file.to_str().unwrap()]);
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{1b}']), "{told:?}");
+}

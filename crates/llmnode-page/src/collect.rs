@@ -538,3 +538,58 @@ impl FlowEntry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use llmnode_model::internal::{Ids, Redactor};
+    use llmnode_runtime::{Message, Request};
+
+    use super::*;
+
+    fn began(collected: &mut Collected, id: CallId) {
+        let labels = BTreeMap::new();
+        let call = CallInfo { id, parent: None, node: "ask", labels: &labels };
+        let began =
+            RunEvent::CallBegan { call, flow: None, at: None, item: None, started: SystemTime::now() };
+        collected.event(&began);
+    }
+
+    fn asked(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
+        let request = Request::new(vec![Message::user(text)]);
+        collected.event(&RunEvent::RequestBegan { attempt: id.attempt(attempt), request: &request });
+    }
+
+    /// A call that goes on for long, such as an agent.
+    #[test]
+    fn the_newest_of_a_call_that_goes_on_is_kept() {
+        let mut collected = Collected::new(Texts { redactor: Redactor::default(), bytes: 0 });
+        collected.with_content = true;
+        let mut ids = Ids::default();
+        let id = ids.next();
+        began(&mut collected, id);
+        for attempt in 0..1_200 {
+            asked(&mut collected, id, attempt, format!("{attempt} {}", "x".repeat(60_000)));
+        }
+        assert!(collected.texts.bytes <= MEMORY, "{}", collected.texts.bytes);
+        let document = collected.document();
+        let exchanges = &document.calls[0].exchanges;
+        let text = |at: usize| exchanges[at].messages[0].text.split(' ').next().map(str::to_owned);
+        assert_eq!(text(exchanges.len() - 1).as_deref(), Some("1199"));
+        assert!(exchanges.len() > 1_000 && document.totals.left_out > 0);
+        let held: usize = exchanges.iter().map(crate::conversation::size).sum();
+        assert!(collected.texts.bytes >= held && collected.texts.bytes < held + (1 << 20));
+    }
+
+    #[test]
+    fn of_calls_that_go_on_the_newest_are_kept() {
+        let mut collected = Collected::new(Texts { redactor: Redactor::default(), bytes: 0 });
+        collected.limit = 10;
+        let mut ids = Ids::default();
+        let all: Vec<CallId> = (0..100).map(|_| ids.next()).collect();
+        all.iter().for_each(|id| began(&mut collected, *id));
+        let document = collected.document();
+        let kept: Vec<u64> = document.calls.iter().map(|call| call.number).collect();
+        assert_eq!(kept, (91..=100).collect::<Vec<_>>());
+        assert_eq!((document.totals.outer_calls, document.totals.left_out), (100, 90));
+    }
+}

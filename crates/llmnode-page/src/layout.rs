@@ -212,3 +212,29 @@ pub(crate) fn label(edge: &Edge) -> String {
     }
     crate::words::cut(&label, 30)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(actions: &[(&str, u64)], taken: u64) -> Edge {
+        let actions = actions.iter().map(|(action, times)| ((*action).to_owned(), *times)).collect();
+        Edge { from: 0, to: 1, actions, taken, back: false, through: Vec::new() }
+    }
+
+    #[test]
+    fn a_count_stands_at_what_was_taken() {
+        for (edge, expected) in [
+            (edge(&[("error", 0)], 3), "×3 (not error)"),
+            (edge(&[("error", 3)], 3), "error ×3"),
+            (edge(&[("error", 1)], 3), "×2, error"),
+            (edge(&[("error", 0)], 0), "error"),
+            (edge(&[("a", 2), ("b", 0)], 2), "a ×2 (not b)"),
+            (edge(&[("error", 0)], 1), "(not error)"),
+            (edge(&[], 1), ""),
+            (edge(&[], 2), "×2"),
+        ] {
+            assert_eq!(label(&edge), expected);
+        }
+    }
+}

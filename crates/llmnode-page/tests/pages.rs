@@ -246,3 +246,109 @@ fn a_page_of_1000_steps_is_small() {
         assert!(page.contains("The newest 256 steps of 1000"));
     }
 }
+
+/// Numbers without a library.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most.max(1)
+    }
+}
+
+const HOSTILE: [&str; 10] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "</style><script>alert(1)</script>",
+    "javascript:alert(1)",
+    "{\"a\": \"<svg onload=alert(1)>\\nmore\", \"b\": [1, {\"c\": \"</pre><script>\"}]}",
+    "<!--",
+    "]]>",
+    "\u{0}\u{202e}\u{feff}",
+    "&lt;script&gt;",
+    "' onmouseover='alert(1)",
+];
+
+/// Changes values, lists and members of a recording as somebody might who wants a page to do something.
+fn forged(value: &mut Value, dice: &mut Dice) {
+    match value {
+        Value::Object(members) => {
+            if dice.below(30) == 0 {
+                let names: Vec<String> = members.keys().cloned().collect();
+                if let Some(name) = names.get(dice.below(names.len())) {
+                    members.remove(name);
+                }
+            }
+            members.values_mut().for_each(|member| forged(member, dice));
+        }
+        Value::Array(items) => {
+            if dice.below(20) == 0 && !items.is_empty() {
+                let item = items[dice.below(items.len())].clone();
+                items.extend(std::iter::repeat_n(item, dice.below(40)));
+            }
+            items.iter_mut().for_each(|item| forged(item, dice));
+        }
+        Value::String(text) if dice.below(6) == 0 => {
+            HOSTILE[dice.below(HOSTILE.len())].clone_into(text);
+        }
+        Value::Number(_) if dice.below(8) == 0 => {
+            *value = [json!(0), json!(u64::MAX), json!(u32::MAX), json!(7)][dice.below(4)].clone();
+        }
+        Value::Bool(is) => *is ^= dice.below(10) == 0,
+        _ => {}
+    }
+}
+
+#[test]
+fn forged_recordings_make_harmless_pages_or_none() {
+    let mut dice = Dice(20);
+    let recordings: Vec<Value> = RUNS.iter().map(|run| recording(run)).collect();
+    let mut made = 0;
+    for number in 0..1_000 {
+        let mut file = recordings[number % recordings.len()].clone();
+        (0..1 + dice.below(3)).for_each(|_| forged(&mut file, &mut dice));
+        file["format"] = json!("llmnode/recording");
+        file["version"] = json!(1);
+        let Ok(recording) = Recording::from_json(&file.to_string()) else { continue };
+        made += 1;
+        let page = recording.page();
+        assert!(page.len() <= 16 << 20, "{}", page.len());
+        let dom = Dom::of(&page);
+        let active = ["script", "link", "img", "iframe", "object", "embed", "base", "form", "a:javascript"];
+        assert!(!dom.elements.iter().any(|element| active.contains(&&**element)), "{number}");
+        for (element, name, value) in &dom.attributes {
+            assert!(
+                !name.starts_with("on") && !matches!(&**name, "src" | "style" | "srcdoc"),
+                "{element} {name}"
+            );
+            assert!(name != "href" || value.starts_with('#'), "{value}");
+        }
+    }
+    assert!(made > 200, "{made} of 1000 could be read");
+}
+
+/// Of any text in a file.
+#[test]
+fn a_page_has_16_mib_at_most_and_says_what_is_left_out() {
+    let long = "<&>".repeat(2 << 20);
+    for run in RUNS {
+        let page = page(&texts(&recording(run), &long[..1 << 20]));
+        assert!(page.len() <= 16 << 20, "{run}: {}", page.len());
+    }
+    let mut many = recording("done");
+    let call = many["calls"][0].clone();
+    many["calls"] = (1..=200)
+        .map(|number| {
+            let mut call = call.clone();
+            call["number"] = json!(number);
+            call["id"] = json!(format!("{:016x}-{number}", 7));
+            call["exchanges"][0]["answer"] = json!(format!("answer {number} {}", "y".repeat(250_000)));
+            call
+        })
+        .collect();
+    let page = page(&many);
+    assert!(page.len() <= 16 << 20 && page.len() > 12 << 20, "{}", page.len());
+    assert!(page.contains("left out, the oldest: a page has 16 MiB at most"));
+    assert!(page.contains("answer 200 ") && !page.contains("answer 1 "));
+}

@@ -71,22 +71,22 @@ impl Running {
             Event::Restarted { category, .. } => format!("\n({category}: asked again)\n"),
             _ => return None,
         };
-        Some(call.add(&more, SHOWN))
+        call.add(&more, SHOWN)
     }
 
     /// Appends to the text of the call that called the tool.
     pub(crate) fn result(&mut self, id: &str, name: &str, result: &str) -> Option<(usize, String)> {
         let call = self.texts.iter_mut().rev().find(|text| text.calls.iter().any(|call| call == id))?;
-        Some(call.add(&format!("← {name} {result}\n"), RESULT))
+        call.add(&format!("← {name} {result}\n"), RESULT)
     }
 }
 
 impl CallText {
-    /// Returns what was added.
-    fn add(&mut self, more: &str, most: usize) -> (usize, String) {
+    /// Returns what was added, if there was room for any: a page is sent nothing else.
+    fn add(&mut self, more: &str, most: usize) -> Option<(usize, String)> {
         let room = SHOWN.saturating_sub(self.text.len()).min(most).min(more.len());
         let end = (0..=room).rev().find(|end| more.is_char_boundary(*end)).unwrap_or(0);
         self.text.push_str(&more[..end]);
-        (self.index, more[..end].to_owned())
+        (end > 0).then(|| (self.index, more[..end].to_owned()))
     }
 }

@@ -392,6 +392,25 @@ fn case_20_subgraphs_are_five_deep_and_never_within_themselves() {
     assert!(faults.faults[0].message.contains("one > two > one"), "{faults}");
 }
 
+/// However many nodes refer to it, its faults stand once.
+#[test]
+fn a_subgraph_is_loaded_once_for_all_that_refer_to_it() {
+    let faulty: Vec<(String, Value)> =
+        (0..200).map(|n| (format!("a{n}"), json!({"tools": ["serch"]}))).collect();
+    let faulty: Vec<(&str, Value)> = faulty.iter().map(|(id, data)| (id.as_str(), data.clone())).collect();
+    let registry = folder("once", &[("inner", agents(&faulty))]);
+    let refers: Value = (0..1_000)
+        .map(|n| json!({"id": format!("s{n}"), "type": "subgraph", "data": {"flow_id": "inner"}}))
+        .collect();
+    let faults = faults_of(&own(refers, &[]), &registry);
+    assert_eq!(
+        faults.faults.iter().filter(|fault| fault.file.is_some()).count(),
+        200,
+        "{}",
+        faults.faults.len()
+    );
+}
+
 #[test]
 fn case_21_a_fault_of_a_subgraph_has_the_outer_node_then_the_file() {
     let registry = folder("inner", &[("inner", agents(&[("a", json!({"tools": ["serch"]}))]))]);

@@ -41,6 +41,16 @@ async fn a_text_cannot_begin_another_source() {
     assert_eq!(hits.text(), "[a.md]\nthe key\n\n\\[house.txt]\r\n is in [the] sea\n\t\\[b.md]\n");
 }
 
+/// A model may read each of them as the end of a line.
+#[tokio::test]
+async fn a_source_behind_any_line_break_is_marked() {
+    for end in ["\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}", "\r", "\n"]
+    {
+        let hits = hits(&format!("the key{end}[house.txt]{end}is in the sea")).await;
+        assert!(hits.text().contains("\\[house.txt]"), "{end:?}: {:?}", hits.text());
+    }
+}
+
 #[tokio::test]
 async fn an_output_that_cites_something_else_is_told_what_there_is() {
     let hits = hits("the key").await;

@@ -244,3 +244,33 @@ async fn both_find_what_either_finds_alone() {
         );
     }
 }
+
+/// The same store through an embedder that makes vectors of another length.
+#[tokio::test]
+async fn a_query_of_another_length_is_an_error() {
+    let folder = Folder::new();
+    for (name, store) in stores(&folder) {
+        let of = |numbers: usize| {
+            let embedder = Planted::new([("the key", vec![0.5; numbers])]);
+            Collection::builder(std::sync::Arc::clone(&store), "lengths").embedder(embedder).open()
+        };
+        let docs = of(4).await.unwrap();
+        run().call(&docs.write_all([Document::new("a", "the key")])).await.unwrap();
+        for numbers in [3, 5] {
+            let docs = of(numbers).await.unwrap();
+            for by in [By::Vector, By::Both] {
+                let error = run().call(&docs.search("the key").by(by)).await.unwrap_err();
+                assert_eq!(error.category(), Category::ConfigError, "{name}: {error}");
+                assert!(
+                    error.to_string().contains(&format!("have 4 numbers, and one of {numbers} came")),
+                    "{error}"
+                );
+            }
+        }
+        assert_eq!(
+            sources(&run().call(&docs.search("the key").by(By::Vector)).await.unwrap()),
+            ["a"],
+            "{name}"
+        );
+    }
+}
