@@ -44,6 +44,15 @@ pub(crate) struct Collected {
     offered: BTreeMap<String, Offered>,
 }
 
+struct BegunCall<'e> {
+    id: CallId,
+    parent: Option<CallId>,
+    node: &'e str,
+    /// Its number here.
+    flow: Option<u64>,
+    item: Option<u32>,
+}
+
 struct DroppedCall {
     is_outer: bool,
     started_unix_ms: u64,
@@ -181,7 +190,8 @@ impl Collected {
             }
             RunEvent::CallBegan { call, flow, item, started, .. } => {
                 let flow = flow.and_then(|flow| self.own(flow));
-                self.call_began(call, flow, *item, *started);
+                let CallInfo { id, parent, node, .. } = call;
+                self.call_began(BegunCall { id: *id, parent: *parent, node, flow, item: *item }, *started);
             }
             RunEvent::AttemptEnded(attempt) => self.attempt_ended(attempt),
             RunEvent::CallEnded { record, error } => {
@@ -365,21 +375,21 @@ impl Collected {
         self.steps.push_back(step);
     }
 
-    fn call_began(&mut self, call: &CallInfo<'_>, flow: Option<u64>, item: Option<u32>, started: SystemTime) {
+    fn call_began(&mut self, call: BegunCall<'_>, started: SystemTime) {
         self.totals.began(started);
         self.begun_calls += 1;
         // What is around it may not be recorded here.
         let parent = call
             .parent
             .filter(|parent| self.open_calls.contains_key(parent) || self.dropped.contains_key(parent));
-        let flow = flow.filter(|flow| self.flows.contains_key(flow));
+        let flow = call.flow.filter(|flow| self.flows.contains_key(flow));
         self.totals.outer_calls += u64::from(parent.is_none() && flow.is_none());
         let entry = CallEntry {
             number: self.begun_calls,
             id: call.id,
             parent,
             node: call.node.to_owned(),
-            item,
+            item: call.item,
             step: flow.and_then(|flow| self.open_steps.get(&flow)).map(|step| step.number),
             started_unix_ms: unix_ms(started),
             record: None,
@@ -547,11 +557,9 @@ mod tests {
     use super::*;
 
     fn began(collected: &mut Collected, id: CallId) {
-        let labels = BTreeMap::new();
-        let call = CallInfo { id, parent: None, node: "ask", labels: &labels };
-        let began =
-            RunEvent::CallBegan { call, flow: None, at: None, item: None, started: SystemTime::now() };
-        collected.event(&began);
+        let call = BegunCall { id, parent: None, node: "ask", flow: None, item: None };
+        collected.call_began(call, SystemTime::now());
+        collected.make_room();
     }
 
     fn asked(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
