@@ -74,14 +74,12 @@ impl<'p> Place<'p> {
                 _ => self.is(value, "a list of names"),
             },
             "items" if value.is_array() => self.list(value, depth),
-            "items" | "additionalProperties" | "additionalItems" => self.schema(value, depth),
+            "items" | "additionalProperties" => self.schema(value, depth),
             "prefixItems" => self.list(value, depth),
             "anyOf" | "oneOf" | "allOf" => match value.as_array().is_some_and(|forms| !forms.is_empty()) {
                 true => self.list(value, depth),
                 false => self.is(value, "a list of schemas"),
             },
-            "enum" if value.as_array().is_none_or(Vec::is_empty) => self.is(value, "a list of values"),
-            "$ref" if !value.is_string() => self.is(value, "a reference"),
             _ => None,
         }
     }
@@ -133,10 +131,6 @@ mod tests {
                 json!({"properties": {"a": {"items": {"anyOf": []}}}}),
                 "`properties.a.items.anyOf` is [], must be a list of schemas",
             ),
-            (
-                json!({"properties": {"a": {"enum": []}}}),
-                "`properties.a.enum` is [], must be a list of values",
-            ),
             (json!({"$defs": {"A": 3}}), "`$defs.A` is 3, must be a schema"),
             (
                 json!({"properties": {"a": {"items": [null]}}}),
@@ -152,7 +146,7 @@ mod tests {
         for schema in [
             json!({}),
             json!({"type": "object", "properties": {"type": {"type": ["string", "null"], "minLength": "3"}}}),
-            json!({"properties": {"required": {"exclusiveMinimum": true, "format": 3, "items": true}}}),
+            json!({"properties": {"required": {"exclusiveMinimum": true, "format": 3, "enum": []}}}),
             json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "definitions": {}, "x-any": null}),
         ] {
             assert_eq!(fault_of_parameters(&schema), None, "{schema}");
