@@ -104,7 +104,7 @@ impl<'p> Place<'p> {
 }
 
 fn shown(value: &Value) -> String {
-    one_line(&value.to_string(), MOST_SHOWN)
+    one_line(value.to_string(), MOST_SHOWN)
 }
 
 #[cfg(test)]
