@@ -231,9 +231,10 @@ fn forms_of_other_unions_are_told_by_their_members() {
 fn numbers_that_no_type_holds_and_members_that_stand_twice_are_told_in_plain_words() {
     let wide = "must be an integer from -9223372036854775808 to 9223372036854775807";
     for text in ["9223372036854775808", "99999999999999999999"] {
-        assert_eq!(said::<i64>(text), [wide], "{text}");
+        assert_eq!(said::<i64>(text), [format!("is {text}, {wide}")], "{text}");
     }
-    assert_eq!(said::<u64>("18446744073709551616"), ["must be an integer from 0 to 18446744073709551615"]);
+    let wide = "is 18446744073709551616, must be an integer from 0 to 18446744073709551615";
+    assert_eq!(said::<u64>("18446744073709551616"), [wide]);
     assert_eq!(
         said::<BTreeMap<String, Vec<i64>>>(r#"{"a.b": [1, 99999999999999999999], "a": [2]}"#),
         [format!("a.b[1]: {wide}")]

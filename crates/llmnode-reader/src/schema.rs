@@ -28,11 +28,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use schemars::JsonSchema;
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use self::choices::{ChoicesError, Lists, WithLists, with_lists};
 use self::form::Form;
-use self::sent::Sent;
+use self::sent::{Sent, raw};
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
 use crate::tree::WRAPPER;
@@ -354,11 +354,6 @@ fn sanitised(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().map(plain).take(64).collect();
     if name.is_empty() { "output".to_owned() } else { name }
-}
-
-/// Cannot fail; `true` allows anything.
-fn raw(tree: &Value) -> Box<RawValue> {
-    to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
 }
 
 #[cfg(test)]

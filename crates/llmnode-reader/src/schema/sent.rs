@@ -3,11 +3,11 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::profile::Profile;
 use super::wire_names::WireNames;
-use super::{raw, writer};
+use super::writer;
 
 #[derive(Default)]
 pub(super) struct Sent {
@@ -28,4 +28,9 @@ impl Sent {
         }
         self.names.get_or_init(|| WireNames::of(tree, profile).map(Box::new)).as_deref()
     }
+}
+
+/// Cannot fail; `true` allows anything.
+pub(super) fn raw(tree: &Value) -> Box<RawValue> {
+    to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
 }
