@@ -233,11 +233,11 @@ fn numbers_that_no_type_holds_and_members_that_stand_twice_are_told_in_plain_wor
     for text in ["9223372036854775808", "99999999999999999999"] {
         assert_eq!(said::<i64>(text), [format!("is {text}, {wide}")], "{text}");
     }
-    let wide = "is 18446744073709551616, must be an integer from 0 to 18446744073709551615";
-    assert_eq!(said::<u64>("18446744073709551616"), [wide]);
+    let unsigned = "is 18446744073709551616, must be an integer from 0 to 18446744073709551615";
+    assert_eq!(said::<u64>("18446744073709551616"), [unsigned]);
     assert_eq!(
         said::<BTreeMap<String, Vec<i64>>>(r#"{"a.b": [1, 99999999999999999999], "a": [2]}"#),
-        [format!("a.b[1]: {wide}")]
+        [format!("a.b[1]: is 99999999999999999999, {wide}")]
     );
     for second in [1, 2] {
         let text = format!(r#"{{"id": 1, "id": {second}, "status": "Paid", "lines": []}}"#);
