@@ -921,6 +921,9 @@ pub mod prelude {
     pub use llmnode_flow::flow::{CxExt, RunExt};
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
+    /// Not a derive: its error says what a node is.
+    #[doc(hidden)]
+    pub use llmnode_macros::LlmNode;
     /// The macro alone: the module of that name stays `llmnode::flow`.
     pub use llmnode_macros::flow;
     #[doc(inline)]

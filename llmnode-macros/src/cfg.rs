@@ -1,87 +1,120 @@
-//! `#[cfg]` and `#[cfg_attr]` inside an item. A macro sees them before they are evaluated, so nothing that it generates
-//! can depend on them. Those on the item itself are evaluated first.
+//! `#[cfg]` and `#[cfg_attr]` inside an item. A macro sees them before they are evaluated, and what it generates depends on
+//! them. So it writes the item twice, below `#[cfg(P)]` and below `#[cfg(not(P))]`, each without what the other build has, and
+//! each with the macro's own attribute: the compiler strips one, and the macro meets the other with one condition less.
+//!
+//! Derives would see an item that is already stripped, but they cannot stand on an impl block or a function.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DataStruct, DeriveInput, Error, Fields, FnArg, GenericParam, Generics, ImplItem};
-use syn::{Item, LitBool, Meta, MetaList, Token};
+use syn::{Attribute, Error, Fields, FnArg, GenericParam, Generics, ImplItem, Item, LitBool, Meta, MetaList};
+use syn::{Signature, Token};
 
-use crate::diagnostics::Errors;
+use crate::crate_path;
 
-const READ: [&str; 6] = ["cfg", "cfg_attr", "node", "prep", "schemars", "serde"];
+/// What a `#[cfg_attr]` may add that a macro reads.
+const READ: [&str; 7] = ["cfg", "cfg_attr", "doc", "node", "prep", "schemars", "serde"];
 
-/// Reports only the first condition; returns whether there was one.
-pub(crate) fn refuse(item: &mut Item, name: &str, errors: &mut Errors) -> bool {
+/// The item once for each build, if it differs.
+pub(crate) fn split(name: &str, arguments: &TokenStream, item: &Item) -> Option<TokenStream> {
     let mut first = None;
-    walk(item, &mut |attributes| {
-        attributes.retain(|attribute| {
-            let Some(error) = refusal(attribute, "an item", &format!("#[{name}]")) else { return true };
-            first.get_or_insert(error);
-            // A `cfg_attr` may add the macros' own attributes, which the compiler does not know.
-            attribute.path().is_ident("cfg")
-        });
+    walk(&mut item.clone(), &mut |attributes| {
+        first = first.take().or_else(|| attributes.iter().find_map(read));
+        true
     });
-    let Some(error) = first else { return false };
-    errors.push(error);
-    true
+    let base = first?.base;
+    let (krate, name) = (crate_path::written(arguments), format_ident!("{name}"));
+    let arguments = (!arguments.is_empty()).then(|| quote!((#arguments)));
+    let [with, without] = [true, false].map(|holds| resolved(item.clone(), &base, holds));
+    Some(quote! {
+        #[cfg(#base)]
+        #[#krate::#name #arguments]
+        #with
+        #[cfg(not(#base))]
+        #[#krate::#name #arguments]
+        #without
+    })
 }
 
-/// `None` for a malformed condition, which the compiler reports.
-pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<Error> {
+fn resolved(mut item: Item, base: &TokenStream, holds: bool) -> Item {
+    let base = base.to_string();
+    walk(&mut item, &mut |attributes| {
+        let mut is_there = true;
+        let mut kept = vec![];
+        for attribute in attributes.drain(..) {
+            match read(&attribute).filter(|condition| condition.base.to_string() == base) {
+                None => kept.push(attribute),
+                Some(condition) if condition.adds.is_empty() => is_there &= condition.negated != holds,
+                Some(condition) if condition.negated == holds => {}
+                Some(condition) => {
+                    kept.extend(
+                        condition.adds.into_iter().map(|meta| Attribute { meta, ..attribute.clone() }),
+                    );
+                }
+            }
+        }
+        *attributes = kept;
+        is_there
+    });
+    item
+}
+
+/// `None` for a malformed condition, which the compiler reports, and for one that changes nothing here.
+fn read(attribute: &Attribute) -> Option<Condition> {
     let is_cfg = attribute.path().is_ident("cfg");
     if !is_cfg && !attribute.path().is_ident("cfg_attr") {
         return None;
     }
-    let Condition { predicate, adds } = attribute.parse_args().ok()?;
+    let condition: Condition = attribute.parse_args().ok()?;
     let reads = |meta: &Meta| READ.iter().any(|name| meta.path().is_ident(name));
-    if is_cfg != adds.is_empty() || !is_cfg && !adds.iter().any(reads) {
-        return None;
-    }
+    let counts = if is_cfg { condition.adds.is_empty() } else { condition.adds.iter().any(reads) };
+    counts.then_some(condition)
+}
+
+/// Of a part of a flow, which is not written twice.
+pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<Error> {
+    let Condition { base, negated, .. } = read(attribute)?;
     let name = attribute.path().to_token_stream();
     let thing = inside.rsplit(' ').next().unwrap_or_default();
-    let otherwise = match syn::parse2::<MetaList>(predicate.clone()) {
-        Ok(negated) if negated.path.is_ident("not") => negated.tokens,
-        _ => quote!(not(#predicate)),
-    };
+    let (this, other) = (quote!(#base), quote!(not(#base)));
+    let (this, other) = if negated { (other, this) } else { (this, other) };
     let message = format!(
-        "`#[{name}]` inside {inside} is not evaluated when `{by}` sees it; write one {thing} below `#[cfg({predicate})]` and another below `#[cfg({otherwise})]`"
+        "`#[{name}]` inside {inside} is not evaluated when `{by}` sees it; write one {thing} below `#[cfg({this})]` and another below `#[cfg({other})]`"
     );
     Some(Error::new_spanned(attribute.path(), message))
 }
 
-/// Without fields, the generated impls compile under any configuration.
-pub(crate) fn without_fields(input: &DeriveInput) -> DeriveInput {
-    let data = Data::Struct(DataStruct {
-        struct_token: Token![struct](input.ident.span()),
-        fields: Fields::Unit,
-        semi_token: None,
-    });
-    DeriveInput { attrs: vec![], data, ..input.clone() }
-}
-
+/// `not(base)` or `base`, and what a `#[cfg_attr]` adds.
 struct Condition {
-    predicate: TokenStream,
+    base: TokenStream,
+    negated: bool,
     adds: Punctuated<Meta, Token![,]>,
 }
 
 impl Parse for Condition {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let predicate = match input.parse::<Option<LitBool>>()? {
+        let mut base = match input.parse::<Option<LitBool>>()? {
             Some(literal) => literal.into_token_stream(),
             None => input.parse::<Meta>()?.into_token_stream(),
         };
+        let mut negated = false;
+        while let Ok(not) = syn::parse2::<MetaList>(base.clone())
+            && not.path.is_ident("not")
+        {
+            (base, negated) = (not.tokens, !negated);
+        }
         let comma: Option<Token![,]> = input.parse()?;
         let adds = match comma {
             Some(_) => Punctuated::parse_terminated(input)?,
             None => Punctuated::new(),
         };
-        Ok(Self { predicate, adds })
+        Ok(Self { base, negated, adds })
     }
 }
 
-type Visit<'v> = dyn FnMut(&mut Vec<Attribute>) + 'v;
+/// Answers whether what has the attributes stays.
+type Visit<'v> = dyn FnMut(&mut Vec<Attribute>) -> bool + 'v;
 
 fn walk(item: &mut Item, visit: &mut Visit<'_>) {
     match item {
@@ -91,40 +124,58 @@ fn walk(item: &mut Item, visit: &mut Visit<'_>) {
         }
         Item::Enum(item) => {
             parameters(&mut item.generics, visit);
-            for variant in &mut item.variants {
-                visit(&mut variant.attrs);
+            item.variants = retained(&mut item.variants, |variant| {
                 fields(&mut variant.fields, visit);
-            }
+                visit(&mut variant.attrs)
+            });
         }
+        Item::Fn(function) => signature(&mut function.sig, visit),
         Item::Impl(block) => {
             parameters(&mut block.generics, visit);
-            for member in &mut block.items {
-                // Members that cannot be validators may have conditions.
-                let ImplItem::Fn(method) = member else { continue };
-                visit(&mut method.attrs);
-                parameters(&mut method.sig.generics, visit);
-                for input in &mut method.sig.inputs {
-                    match input {
-                        FnArg::Receiver(receiver) => visit(&mut receiver.attrs),
-                        FnArg::Typed(typed) => visit(&mut typed.attrs),
-                    }
+            // Members that cannot be validators may have conditions.
+            block.items.retain_mut(|member| match member {
+                ImplItem::Fn(method) => {
+                    signature(&mut method.sig, visit);
+                    visit(&mut method.attrs)
                 }
-            }
+                _ => true,
+            });
         }
         _ => {}
     }
 }
 
+fn signature(signature: &mut Signature, visit: &mut Visit<'_>) {
+    parameters(&mut signature.generics, visit);
+    signature.inputs = retained(&mut signature.inputs, |input| match input {
+        FnArg::Receiver(receiver) => visit(&mut receiver.attrs),
+        FnArg::Typed(typed) => visit(&mut typed.attrs),
+    });
+}
+
 fn fields(fields: &mut Fields, visit: &mut Visit<'_>) {
-    fields.iter_mut().for_each(|field| visit(&mut field.attrs));
+    let list = match fields {
+        Fields::Named(fields) => &mut fields.named,
+        Fields::Unnamed(fields) => &mut fields.unnamed,
+        Fields::Unit => return,
+    };
+    *list = retained(list, |field| visit(&mut field.attrs));
 }
 
 fn parameters(generics: &mut Generics, visit: &mut Visit<'_>) {
-    for parameter in &mut generics.params {
+    generics.params = retained(&mut generics.params, |parameter| {
         visit(match parameter {
             GenericParam::Lifetime(parameter) => &mut parameter.attrs,
             GenericParam::Type(parameter) => &mut parameter.attrs,
             GenericParam::Const(parameter) => &mut parameter.attrs,
-        });
-    }
+        })
+    });
+}
+
+fn retained<T>(
+    list: &mut Punctuated<T, Token![,]>,
+    mut stays: impl FnMut(&mut T) -> bool,
+) -> Punctuated<T, Token![,]> {
+    let all = std::mem::take(list).into_iter();
+    all.filter_map(|mut one| stays(&mut one).then_some(one)).collect()
 }

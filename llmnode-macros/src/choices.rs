@@ -134,6 +134,23 @@ impl Choice {
         expression::state(self.list.to_token_stream())
     }
 
+    /// The variable that the list begins with, if it is one.
+    pub(crate) fn begins_with(&self) -> Option<&Ident> {
+        fn first(list: &Expr) -> Option<&Ident> {
+            match list {
+                Expr::Field(inner) => first(&inner.base),
+                Expr::MethodCall(inner) => first(&inner.receiver),
+                Expr::Index(inner) => first(&inner.expr),
+                Expr::Reference(inner) => first(&inner.expr),
+                Expr::Paren(inner) => first(&inner.expr),
+                Expr::Group(inner) => first(&inner.expr),
+                Expr::Path(path) => path.path.get_ident(),
+                _ => None,
+            }
+        }
+        first(&self.list).filter(|name| name.to_string().starts_with(char::is_lowercase))
+    }
+
     /// Such a field counts as used, even if no prompt has it.
     pub(crate) fn names(&self, field: &Ident) -> bool {
         expression::names(self.list.to_token_stream()).iter().any(|name| name.is_variable(field))
@@ -169,7 +186,7 @@ impl Choice {
 fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
     let value = generated!(__value);
     let Some((step, rest)) = steps.split_first() else {
-        return generated!(__to.take(#private::PathValue(#from).unboxed()););
+        return generated!(__to.take(#private::PathValue(#from).__unboxed()););
     };
     match step {
         Step::Field(member, brackets) => {
@@ -215,19 +232,19 @@ fn in_lists(
 ) -> TokenStream {
     let here = Span::mixed_site();
     let mut body = generated! {
-        let __value = #private::PathValue(__value).unboxed();
+        let __value = #private::PathValue(__value).__unboxed();
         #inner
     };
-    let mut through = Ident::new("passed", Span::mixed_site().located_at(at));
+    let mut through = Ident::new("__passed", Span::mixed_site().located_at(at));
     for bracket in brackets.iter().rev() {
         let list = Ident::new("__list", here.located_at(*bracket));
         body = generated! {
-            let #list = #private::PathValue(__value).unboxed();
+            let #list = #private::PathValue(__value).__unboxed();
             __to.each(#list, |__value, __to| {
                 for __value in #private::PathValue(__value).#through() { #body }
             });
         };
-        through = Ident::new("opened", Span::mixed_site().located_at(at));
+        through = Ident::new("__opened", Span::mixed_site().located_at(at));
     }
     generated!(for __value in #private::PathValue(#place).#through() { #body })
 }

@@ -7,9 +7,23 @@ use syn::{Error, Path};
 
 use crate::literals::unexpected;
 use crate::macro_args::{Slot, fill, fill_readable, value};
+use crate::manifest;
 
 pub(crate) fn resolve(given: &Slot<Path>) -> Path {
-    value(given).cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
+    value(given).cloned().unwrap_or_else(of_dependency)
+}
+
+/// The path of an argument `crate = …`, before the arguments are read.
+pub(crate) fn written(arguments: &TokenStream) -> Path {
+    let mut tokens = arguments.clone().into_iter().skip_while(|token| token.to_string() != "crate").skip(2);
+    let path: TokenStream = tokens.by_ref().take_while(|token| token.to_string() != ",").collect();
+    syn::parse2(path).unwrap_or_else(|_| of_dependency())
+}
+
+/// The crate by the name that the manifest gives it.
+pub(crate) fn of_dependency() -> Path {
+    let name = manifest::name_of_dependency();
+    syn::parse_str(&format!("::{name}")).unwrap_or_else(|_| syn::parse_quote!(::llmnode))
 }
 
 pub(crate) fn private() -> Ident {

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
+use crate::crate_path;
+
 pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
@@ -20,7 +22,7 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     let mut found = vec![];
     keys(name, arguments.clone(), &mut found);
     helpers(item.clone(), &mut found);
-    let krate = krate(arguments);
+    let krate = crate_path::written(arguments);
     // As a list: for an incomplete key, the editor looks at the surrounding tokens.
     let uses = found.iter().map(|(module, keys)| {
         let module = Ident::new(module, Span::mixed_site());
@@ -78,15 +80,6 @@ fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
             }
             _ => helpers(group.stream(), found),
         }
-    }
-}
-
-fn krate(arguments: &TokenStream) -> TokenStream {
-    let mut tokens = arguments.clone().into_iter().skip_while(|token| token.to_string() != "crate").skip(2);
-    let path: TokenStream = tokens.by_ref().take_while(|token| token.to_string() != ",").collect();
-    match syn::parse2::<syn::Path>(path.clone()) {
-        Ok(_) => path,
-        Err(_) => quote!(::llmnode),
     }
 }
 

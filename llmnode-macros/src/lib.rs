@@ -16,6 +16,7 @@ mod ide;
 mod item;
 mod literals;
 mod macro_args;
+mod manifest;
 mod names;
 mod node;
 mod output;
@@ -87,6 +88,15 @@ pub fn flow(tokens: TokenStream) -> TokenStream {
 pub fn action(item: TokenStream) -> TokenStream {
     let item = Tokens::from(item);
     show::print_if_requested("#[derive(Action)]", show::named(item.clone()), action::expand(item)).into()
+}
+
+/// `#[derive(LlmNode)]`, which some write before they have read how it is done: its error says so.
+#[doc(hidden)]
+#[proc_macro_derive(LlmNode, attributes(node))]
+pub fn no_derive(item: TokenStream) -> TokenStream {
+    let _ = item;
+    let message = "a node is no derive; write `#[llm_node(prompt = \"…\")]` above the struct";
+    syn::Error::new(proc_macro2::Span::call_site(), message).into_compile_error().into()
 }
 
 fn expand_attribute(

@@ -5,6 +5,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote};
 
+use crate::generics::pretty_print;
 use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
 
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
@@ -114,6 +115,12 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
 pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let meant = quoted_type(input);
     match ty(input, &key) {
+        Ok(Type::Slice(list)) if key == "output" => {
+            let item = &list.elem;
+            let message = format!("a list is written `Vec<{}>`", pretty_print(item));
+            let error = Error::new_spanned(&list, message);
+            fill_readable(slot, key, (Some(parse_quote!(::std::vec::Vec<#item>)), Err(error)))
+        }
         Ok(ty) => fill(slot, key, Ok(ty)),
         Err(error) => fill_readable(slot, key, (meant, Err(error))),
     }

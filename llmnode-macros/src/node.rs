@@ -33,13 +33,15 @@ pub(crate) use args::keys;
 use faults::Faults;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let mut parsed = match item::parse(item) {
+    let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
+    if let Some(of_builds) = cfg::split("llm_node", &arguments, &parsed) {
+        return of_builds;
+    }
     let mut faults = Faults::default();
     let args = NodeArgs::parse(arguments, &mut faults.errors);
-    let conditional = cfg::refuse(&mut parsed, "llm_node", &mut faults.errors);
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
         other => {
@@ -50,13 +52,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     tools::refuse_attribute(&mut item, &mut faults);
-    // Two fields that are never in the same build are not duplicates.
-    let mut of_either = Faults::default();
-    let of_fields = if conditional { &mut of_either } else { &mut faults };
-    let marks = field::take_attributes(&mut item, of_fields);
-    let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), of_fields);
-    let model = if conditional { None } else { check::check(&args, &item, &marks, &preps, &mut faults) };
-    match model {
+    let marks = field::take_attributes(&mut item, &mut faults);
+    let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
+    match check::check(&args, &item, &marks, &preps, &mut faults) {
         Some(model) => emit::emit(&model),
         None => {
             let step = args.step.makes_step(&preps);

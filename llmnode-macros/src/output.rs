@@ -14,14 +14,16 @@ use crate::validate::definition;
 use crate::{cfg, crate_path, item};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let mut parsed = match item::parse(item) {
+    let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
+    if let Some(of_builds) = cfg::split("llm_output", &arguments, &parsed) {
+        return of_builds;
+    }
     let mut errors = Errors::default();
     let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
     let krate = crate_path::resolve(&args.krate);
-    let conditional = cfg::refuse(&mut parsed, "llm_output", &mut errors);
     let mut input = match parsed {
         Item::Struct(item) => DeriveInput::from(item),
         Item::Enum(item) => DeriveInput::from(item),
@@ -33,9 +35,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
-    let hollow = conditional.then(|| cfg::without_fields(&input));
-    let judged = hollow.as_ref().unwrap_or(&input);
-    let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
+    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     // Derives must come before their helper attributes.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);

@@ -7,7 +7,7 @@ pub(crate) mod locate;
 mod mask;
 pub(crate) mod probe;
 pub(crate) mod source;
-mod spec;
+pub(crate) mod spec;
 pub(crate) mod template;
 
 use proc_macro2::{Ident, Span};

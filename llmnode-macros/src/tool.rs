@@ -22,7 +22,7 @@ use crate::diagnostics::Errors;
 use crate::generics::{bare, is_named, mentions};
 use crate::macro_args::{Grammar, items, key, parse_arguments, value};
 use crate::names::camel_case;
-use crate::{crate_path, item};
+use crate::{cfg, crate_path, item};
 use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;
 pub(crate) use name::check_tool_name;
@@ -39,6 +39,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
+    if let Some(of_builds) = cfg::split("tool", &arguments, &parsed) {
+        return of_builds;
+    }
     let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
     let grammar = Grammar {
         flags: &["alone", "require_approval"],

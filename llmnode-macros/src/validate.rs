@@ -7,6 +7,7 @@ mod methods;
 pub(crate) mod serde_names;
 mod signature;
 pub(crate) mod tagged;
+mod texts;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,16 +18,17 @@ use crate::macro_args::value;
 use crate::{cfg, crate_path, item};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let mut parsed = match item::parse(item) {
+    let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
-    let mut errors = Errors::default();
-    let conditional = cfg::refuse(&mut parsed, "validate", &mut errors);
+    if let Some(of_builds) = cfg::split("validate", &arguments, &parsed) {
+        return of_builds;
+    }
     match parsed {
-        Item::Impl(block) => methods::expand(arguments, &block, errors),
-        Item::Struct(item) => of_definition(arguments, item.into(), conditional, errors),
-        Item::Enum(item) => of_definition(arguments, item.into(), conditional, errors),
+        Item::Impl(block) => methods::expand(arguments, &block),
+        Item::Struct(item) => of_definition(arguments, item.into()),
+        Item::Enum(item) => of_definition(arguments, item.into()),
         other => {
             let wanted = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
                           enum that derives `Deserialize` and `JsonSchema` itself";
@@ -36,17 +38,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn of_definition(
-    arguments: TokenStream,
-    mut input: DeriveInput,
-    conditional: bool,
-    mut errors: Errors,
-) -> TokenStream {
+fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(&args.krate);
-    let hollow = conditional.then(|| cfg::without_fields(&input));
-    let judged = hollow.as_ref().unwrap_or(&input);
-    let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
+    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {

@@ -1,6 +1,7 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
 pub use crate::__impl_arc_state as impl_arc_state;
+pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
     Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
@@ -20,9 +21,9 @@ pub use llmnode_model::{Category, ChatModel, Reasoning};
 pub use {schemars, serde};
 
 pub use crate::validate::{
-    AttemptInfo, Checks, Coverage, CoverageProbe, Invalid, Traverse, Validate, ValidateFields,
-    ValidateFieldsWithAnyState, ValidateWithAnyState, Validated as OneValidateBlock, ValidatedFields,
-    validate, validate_with_state,
+    AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Own, Traverse, Validate, ValidateAll,
+    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState, Validated as OneValidateBlock,
+    ValidatedFields, validate, validate_with_state,
 };
 pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 
@@ -38,7 +39,7 @@ pub mod probes {
     };
     pub use crate::validate::{
         CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,
-        TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _,
+        TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _, WithoutBlock as _,
     };
 }
 
@@ -59,6 +60,35 @@ macro_rules! __impl_arc_state {
                 __cx: &$crate::private::Cx<'_, ::std::sync::Arc<$state>>,
             ) -> impl ::core::future::Future<Output = $crate::private::ExecResult<Self>> + ::core::marker::Send {
                 $crate::private::exec_on_arc(self, __cx)
+            }
+        }
+    };
+}
+
+/// A definition as the argument of a generic one. `$like`: the type with its parameters filled in, since a constant in a type
+/// may not name parameters; without any, the type has a block.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __impl_validate_all {
+    ($ty:ty, [$($params:tt)*] [$($bounds:tt)*]) => {
+        $crate::__impl_validate_all!(@ $ty, [$($params)*] [$($bounds)*] true);
+    };
+    ($ty:ty, [$($params:tt)*] [$($bounds:tt)*] $($like:ty),+) => {
+        $crate::__impl_validate_all!(@ $ty, [$($params)*] [$($bounds)*] {
+            use $crate::private::probes::*;
+            $(<$crate::private::CoverageProbe<$like>>::IN_BLOCK)||+
+        });
+    };
+    (@ $ty:ty, [$($params:tt)*] [$($bounds:tt)*] $in_block:expr) => {
+        type __Own = $crate::private::Own<{ $in_block }>;
+        #[automatically_derived]
+        impl<$($params)* __S: ?::core::marker::Sized> $crate::private::ValidateAll<__S> for $ty
+        where
+            $($bounds)*
+            __Own: $crate::private::Dive<Self, __S>,
+        {
+            fn all<'__a>(&'__a self, __to: &mut $crate::private::Checks<'__a, __S>) {
+                <__Own as $crate::private::Dive<Self, __S>>::dive(self, __to)
             }
         }
     };

@@ -1,6 +1,6 @@
-//! `#[cfg]` and `#[cfg_attr]` on whole items, and `#[cfg_attr]` inside that adds nothing of the macros.
+//! `#[cfg]` and `#[cfg_attr]` on whole items, and inside of them.
 
-use llmnode::{Invalid, Node, llm_node, llm_output, validate};
+use llmnode::{Invalid, Node, llm_node, llm_output, tool, validate};
 
 use crate::support::{Choice, World, messages, paths, prompt, world};
 
@@ -165,4 +165,70 @@ async fn items_within_a_function() {
         a: u8,
     }
     assert_eq!(prompt(&Local { a: 1 }).await, "1");
+}
+
+/// What only some builds have, inside: fields, variants, validators, parameters. `debug_assertions` is on in one profile of two.
+#[llm_output(state = World)]
+#[derive(Debug)]
+enum Answer {
+    Item {
+        #[cfg(test)]
+        choice: Choice,
+        #[cfg(not(test))]
+        choice: Unknown,
+        #[cfg(debug_assertions)]
+        depth: Option<u8>,
+    },
+    #[cfg(not(test))]
+    Never(Unknown),
+    #[cfg(all(test, not(windows)))]
+    #[serde(rename = "many")]
+    Many(#[cfg_attr(test, serde(default))] Vec<Own>, #[cfg(windows)] Unknown),
+}
+
+#[validate]
+impl Answer {
+    #[cfg(not(test))]
+    fn never(&self, state: &Unknown) -> Result<(), Invalid> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn found(&self, #[cfg(test)] _: &World, #[cfg(not(test))] _: &Unknown) -> Result<(), Invalid> {
+        Err(Invalid::new("found"))
+    }
+
+    #[cfg_attr(test, cfg(not(test)))]
+    fn helper(&self) {}
+}
+
+/// Looks.
+#[tool]
+fn look(#[cfg(test)] at: String, #[cfg(not(test))] at: Unknown, #[cfg(windows)] more: Unknown) -> String {
+    at
+}
+
+#[llm_node(prompt = "{a} {b}", output = Answer, state = World, tools = [Look])]
+#[derive(Debug)]
+struct AskAnswer {
+    a: u8,
+    #[cfg(test)]
+    b: u8,
+    #[cfg(not(test))]
+    b: Unknown,
+    #[cfg_attr(test, node(skip))]
+    #[cfg_attr(not(test), node(history))]
+    c: u8,
+    #[cfg(not(test))]
+    d: Unknown,
+}
+
+#[tokio::test]
+async fn parts_of_items() {
+    let node = AskAnswer { a: 1, b: 2, c: 3 };
+    assert_eq!((messages(world(), &node).await[0].content.as_str(), node.c), ("1 2", 3));
+    let answer = r#"{"Item": {"choice": {"item": "axe"}}}"#;
+    assert_eq!(paths(world(), &node, answer).await, ["Item.choice.item", ""]);
+    assert_eq!(paths(world(), &node, r#"{"many": [{"choice": {"item": "key"}}]}"#).await, [""]);
+    assert_eq!(look("here".into()), "here");
 }

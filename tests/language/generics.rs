@@ -229,3 +229,165 @@ fn an_output_that_borrows() {
     let text = String::from(r#"{"text": "x", "count": 1}"#);
     assert_eq!(serde_json::from_str::<Lent<'_>>(&text).unwrap(), Lent { text: "x", count: 1 });
 }
+
+/// Plain definitions as the arguments of generic ones: no block of validators is needed anywhere.
+mod plain {
+    use std::collections::{BTreeMap, BTreeSet, HashMap};
+    use std::fmt::Display;
+
+    use super::{Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world};
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Page<T> {
+        items: Vec<T>,
+        more: bool,
+    }
+
+    #[llm_output]
+    #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    struct Book {
+        title: String,
+    }
+
+    #[llm_node(prompt = "x", output = Page<Book>)]
+    #[derive(Debug)]
+    struct AskPage;
+
+    /// Bounds, defaults, lifetimes' place, constants and a where clause, over each other.
+    #[llm_output]
+    #[derive(Debug)]
+    struct Shelf<T: Clone + Ord, U = String, const N: usize = 1>
+    where
+        U: Display,
+        Vec<T>: Clone,
+    {
+        best: Option<Box<T>>,
+        by_year: BTreeMap<u16, Page<T>>,
+        by_name: HashMap<String, (U, T)>,
+        all: BTreeSet<T>,
+        either: Result<T, U>,
+        few: [T; 2],
+        #[serde(skip)]
+        mark: PhantomData<[u8; N]>,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    enum Answer<T> {
+        None,
+        Page(Page<T>),
+        Deep { inner: Page<Page<T>>, same: Vec<Answer<T>> },
+    }
+
+    #[llm_node(prompt = "x", output = Answer<Shelf<Book>>, state = World)]
+    #[derive(Debug)]
+    struct AskAnswer;
+
+    type Alias = Page<Shelf<Book, u8, 2>>;
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Library {
+        shelves: Alias,
+        answer: Answer<Book>,
+    }
+
+    #[llm_node(prompt = "x", output = Library)]
+    #[derive(Debug)]
+    struct AskLibrary;
+
+    /// A node that is generic over what fills its output.
+    #[llm_node(prompt = "x", output = Page<T>)]
+    #[derive(Debug)]
+    struct AskAny<T> {
+        a: PhantomData<T>,
+    }
+
+    #[tokio::test]
+    async fn outputs_without_any_block() {
+        assert_eq!(paths((), &AskPage, r#"{"items": [{"title": "x"}], "more": true}"#).await, [""; 0]);
+        assert_eq!(paths(world(), &AskAnswer, r#""None""#).await, [""; 0]);
+        let page = r#"{"items": [], "more": true}"#;
+        let library = format!(r#"{{"shelves": {page}, "answer": {{"Page": {page}}}}}"#);
+        assert_eq!(paths((), &AskLibrary, &library).await, [""; 0]);
+    }
+
+    /// Validators inside: of a type with a state, and of a generic one without.
+    #[llm_output(state = World)]
+    #[derive(Debug)]
+    struct Counted<T: Display> {
+        value: T,
+        choices: Vec<Choice>,
+    }
+
+    #[validate]
+    impl<T: Display> Counted<T> {
+        fn is_short(&self, state: &World) -> Result<(), Invalid> {
+            if self.value.to_string().len() > state.items.len() {
+                Err(Invalid::at("value", "long"))
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug, Clone)]
+    struct Named<T> {
+        name: T,
+    }
+
+    #[validate]
+    impl<T> Named<T> {
+        fn never(&self) -> Result<(), Invalid> {
+            Err(Invalid::at("name", "never"))
+        }
+    }
+
+    #[llm_node(prompt = "x", output = Page<(Named<Choice>, Page<Named<u8>>)>, state = World)]
+    #[derive(Debug)]
+    struct AskNamed;
+
+    #[llm_output(state = World)]
+    #[derive(Debug)]
+    struct Lists<T> {
+        choices: Page<T>,
+        counted: Vec<Counted<String>>,
+    }
+
+    #[llm_node(prompt = "x", output = Lists<Named<Choice>>, state = World)]
+    #[derive(Debug)]
+    struct AskLists;
+
+    #[tokio::test]
+    async fn validators_of_arguments_run() {
+        let named = r#"{"name": {"item": "axe"}}"#;
+        let answer = format!(
+            r#"{{"items": [[{named}, {{"items": [{{"name": 1}}], "more": false}}]], "more": false}}"#
+        );
+        assert_eq!(
+            paths(world(), &AskNamed, &answer).await,
+            ["items[0][0].name.item", "items[0][0].name", "items[0][1].items[0].name"]
+        );
+        let counted = r#"{"value": "abc", "choices": [{"item": "axe"}]}"#;
+        let answer =
+            format!(r#"{{"choices": {{"items": [{named}], "more": false}}, "counted": [{counted}]}}"#);
+        assert_eq!(
+            paths(world(), &AskLists, &answer).await,
+            [
+                "choices.items[0].name.item",
+                "choices.items[0].name",
+                "counted[0].choices[0].item",
+                "counted[0].value"
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_generic_node_with_a_generic_output() {
+        let node = AskAny::<Named<Book>> { a: PhantomData };
+        let answer = r#"{"items": [{"name": {"title": "x"}}], "more": true}"#;
+        assert_eq!(paths((), &node, answer).await, ["items[0].name"]);
+    }
+}

@@ -159,3 +159,102 @@ mod state {
 async fn others_called_state() {
     assert_eq!(messages((), &state::Ask).await[0].content, "2");
 }
+
+/// Traits of the program for every type, with methods that are called as those of generated code.
+mod blanket {
+    #![expect(dead_code, reason = "the names alone count")]
+
+    use super::{
+        Choice, Invalid, Message, NodeError, World, llm_node, llm_output, messages, paths, validate, world,
+    };
+
+    macro_rules! for_all {
+        ($by_reference:ident $by_value:ident: $($name:ident)*) => {
+            trait $by_reference {
+                $(fn $name(&self) {})*
+            }
+            impl<T: ?Sized> $by_reference for T {}
+            mod by_value {
+                pub(super) trait $by_value: Sized {
+                    $(fn $name(self) {})*
+                }
+                impl<T> $by_value for T {}
+            }
+        };
+    }
+
+    for_all! { ByReference ByValue:
+        walk walk_without_state coverage mark text cloned segment unboxed opened passed form action user system field
+        index sync future names enter validated each add call listed retries render output model choices fallback tools
+        extend turns done checks fields all dive exec history examples fence json list attach raw dereferenced
+    }
+
+    #[llm_output(state = World)]
+    #[derive(Debug, Clone)]
+    struct Pair<T> {
+        one: T,
+        all: Vec<Choice>,
+        two: (Choice, Option<Box<Choice>>),
+    }
+
+    #[validate]
+    impl<T> Pair<T> {
+        fn whole(&self) -> Result<(), Invalid> {
+            Err(Invalid::new("found"))
+        }
+    }
+
+    /// Looks.
+    #[llmnode::tool]
+    fn look(at: Choice, _: &World) -> Result<String, String> {
+        Ok(at.item)
+    }
+
+    fn instead(_: &Ask, _: &World, _: &NodeError) -> Result<Pair<Choice>, String> {
+        Err("none".into())
+    }
+
+    #[llm_node(
+        system = "{n} {state.items:list}",
+        prompt = "{a}",
+        with(n = 1 + 1),
+        output = Pair<Choice>,
+        state = World,
+        tools = [Look],
+        turns = 2,
+        choices(one.item = state.items, all[].item = state.items),
+        fallback = instead,
+    )]
+    #[derive(Debug)]
+    struct Ask {
+        a: u8,
+        #[node(history)]
+        earlier: Vec<Message>,
+    }
+
+    #[tokio::test]
+    async fn methods_called_as_generated_ones() {
+        let node = Ask { a: 1, earlier: vec![] };
+        assert_eq!(messages(world(), &node).await[1].content, "1");
+        let (good, bad) = (r#"{"item": "key"}"#, r#"{"item": "axe"}"#);
+        let answer = format!(r#"{{"one": {good}, "all": [{good}], "two": [{bad}, null]}}"#);
+        assert_eq!(paths(world(), &node, &answer).await, ["two[0].item", ""]);
+    }
+
+    mod of_values {
+        use super::by_value::ByValue as _;
+        use super::{Choice, World, llm_node, messages, world};
+
+        #[llm_node(prompt = "{a} {state.items:list}", output = Vec<Choice>, state = World, choices(self[].item = state.items))]
+        #[derive(Debug)]
+        struct Ask {
+            a: u8,
+        }
+
+        #[tokio::test]
+        async fn methods_that_take_a_value() {
+            ().walk();
+            assert_eq!(messages(world(), &Ask { a: 1 }).await[0].content, "1 - key");
+        }
+    }
+}

@@ -42,7 +42,8 @@ use crate::wire::Wire;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model",
     label = "not a model",
-    note = "`OpenAi`, `ScriptedModel` and an `Arc<dyn ChatModel>` are models; the name of a model goes into `model = \"…\"` of the node, or `.model(\"…\")` of the call"
+    note = "`OpenAi`, `ScriptedModel` and an `Arc<dyn ChatModel>` are models; the name of a model goes into `model = \"…\"` of the node, or `.model(\"…\")` of the call",
+    note = "what may fail ends with `?`: `OpenAi::from_env()?`, `OpenAi::builder().model(\"…\").build()?`"
 )]
 pub trait ChatModel: Send + Sync {
     /// Makes one request and reads its response.

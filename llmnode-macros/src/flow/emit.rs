@@ -169,7 +169,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
                 let (pattern, arm) = (strict(&arm.pattern), self::arm(index, &arm.target, private));
                 quote_spanned!(at=> #pattern => #arm,)
             });
-            let decided = quote_spanned!(at=> #private_there::MatchOn(#action).action());
+            let decided = quote_spanned!(at=> #private_there::MatchOn(#action).__action());
             quote_spanned!(at=> |#action| match #decided { #(#arms)* })
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
     };
     if let Some(output) = generic_output(model) {
         let private = crate_path::private();
-        let predicate = parse_quote!(#output: #private::Validate<#state> + #private::ValidatedFields);
+        let predicate = parse_quote!(#output: #private::ValidateAll<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
         if model.args.examples.is_some() {
             generics.make_where_clause().predicates.push(parse_quote!(#output: #private::ExampleOutput));

@@ -2,7 +2,7 @@
 
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, Fields, ItemStruct, Type};
+use syn::{Error, Fields, Ident, ItemStruct, Type};
 
 use super::args::NodeArgs;
 use super::faults::Faults;
@@ -62,7 +62,7 @@ pub(crate) fn check<'a>(
     })
 }
 
-fn check_choices(args: &NodeArgs, faults: &mut Faults) {
+fn check_choices(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
     let Some(key) = key(&args.choices) else { return };
     if args.output.is_none() && !args.has_unknown_keys {
         let message = "`choices` says which values the output may have; add `output = …`";
@@ -70,6 +70,17 @@ fn check_choices(args: &NodeArgs, faults: &mut Faults) {
     }
     if let Some(at) = items(&args.choices).iter().find_map(Choice::state).filter(|_| args.state.is_none()) {
         faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
+    }
+    let known = |name: &Ident| {
+        name == "self"
+            || name == "state"
+            || item.fields.iter().any(|field| field.ident.as_ref() == Some(name))
+    };
+    for name in items(&args.choices).iter().filter_map(Choice::begins_with).filter(|name| !known(name)) {
+        let message = format!(
+            "`{name}` is not a field of the node; a list of the program's state is written `state.inventory`, for its field `inventory`"
+        );
+        faults.push(Error::new(name.span(), message));
     }
 }
 
@@ -102,7 +113,7 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
     }
     recover::check(args, answers, &mut faults.errors);
     tools::check(args, item, marks, faults);
-    check_choices(args, faults);
+    check_choices(args, item, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` names the type itself; write it without `&`";
         faults.push(Error::new(reference.and_token.span(), message));

@@ -209,13 +209,13 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // The probes below find nothing in generic code, which needs bounds.
-        let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(__value, __to));
+        let of_type = quote_spanned!(at=> <#output as #private::ValidateAll<#state>>::all(__value, __to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
             #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).walk::<#state>(__to)));
+    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to)));
     let json = match &model.args.goal {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => quote_spanned!(at=> OutputSpec::json),
@@ -223,7 +223,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     quote_spanned! {at=>
         use #private::probes::*;
         #private::#json(
-            |__to| (&&&&#private::CoverageProbe::<#output>::new()).coverage(__to),
+            |__to| (&&&&#private::CoverageProbe::<#output>::new()).__coverage(__to),
             |__value, __to| #collect,
         )
     }
@@ -262,7 +262,7 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
         }
         fn fallback_text(&self, __value: &Self::Output) -> ::core::option::Option<::std::string::String> {
             use #private::probes::*;
-            (&&#private::FallbackProbe(__value)).text()
+            (&&#private::FallbackProbe(__value)).__fallback_text()
         }
     })
 }

@@ -2,8 +2,9 @@
 //! `#[node(tools)]`.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, ItemStruct, Meta, Token};
+use syn::{Attribute, Error, Field, ItemStruct, Meta, Path, Token};
 
 use super::faults::Faults;
 use crate::diagnostics::suggest;
@@ -73,9 +74,13 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     let mut mark = Mark::None;
     for attribute in field.attrs.extract_if(.., |attribute| bare_attribute(attribute).is_some()) {
         let (name, at) = (bare_attribute(&attribute).unwrap_or_default(), attribute.path().span());
-        let message = format!("`#[{name}]` marks no field of a node; write `#[node({name})]`");
+        let written = attribute.meta.to_token_stream().to_string().replace(" (", "(");
+        let message = format!("`#[{written}]` marks no field of a node; write `#[node({name})]`");
         faults.push(Error::new(at, message));
-        mark = if name == "skip" { Mark::Faulty } else { Mark::Of(Role::History, at) };
+        mark = match NAMES.iter().find(|(known, _)| *known == name) {
+            Some((_, role)) if *role != Role::Skip => Mark::Of(*role, at),
+            _ => Mark::Faulty,
+        };
     }
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         if let Err(error) = read(&attribute, &mut mark) {
@@ -86,10 +91,18 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     mark
 }
 
-/// `#[skip]` without the `node(…)` around it.
+/// `#[skip]` without the `node(…)` around it, or with another name in its place.
 fn bare_attribute(attribute: &Attribute) -> Option<&'static str> {
-    let Meta::Path(path) = &attribute.meta else { return None };
-    ["skip", "history"].into_iter().find(|name| path.is_ident(name))
+    let named = |path: &Path, names: &[&'static str]| names.iter().copied().find(|name| path.is_ident(name));
+    match &attribute.meta {
+        Meta::Path(path) => named(path, &["skip", "history"]),
+        Meta::List(list)
+            if named(&list.path, &["llm_node", "llmnode", "llm", "prompt", "field"]).is_some() =>
+        {
+            named(&list.parse_args().ok()?, &["skip", "history", "model", "tools"])
+        }
+        _ => None,
+    }
 }
 
 fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {

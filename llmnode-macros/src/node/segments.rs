@@ -30,7 +30,7 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
         Part::Text(text) => return generated!(#segment::text(#text)),
         Part::Checked { field, check } => {
             let field = generated!(#private::SegmentProbe(&self.#field));
-            return generated!({ #check use #private::probes::*; (&&#field).segment() });
+            return generated!({ #check use #private::probes::*; (&&#field).__segment() });
         }
         Part::Value { origin, format } => (origin, format),
     };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Error, Field, Index, ItemStruct, Member};
+use syn::{Error, Field, Index, ItemStruct, Member, Type};
 
 use super::args::NodeArgs;
 use super::faults::Faults;
@@ -34,6 +34,7 @@ pub(crate) struct Variables<'a> {
     with: &'a [WithVariable],
     choices: &'a [Choice],
     has_state: bool,
+    state: Option<&'a Type>,
     used: Vec<String>,
     /// An unknown name may be one of a `with` that could not be parsed.
     with_unreadable: bool,
@@ -66,6 +67,7 @@ impl<'a> Variables<'a> {
             with,
             choices: items(&args.choices),
             has_state,
+            state: value(&args.state),
             used: vec![],
             with_unreadable,
             complete: !with_unreadable,
@@ -88,14 +90,19 @@ impl<'a> Variables<'a> {
         let template = parse(prompt.text());
         self.fault_count = 0;
         for fault in &template.faults {
-            let message = self.field_access_hint(prompt, fault).unwrap_or_else(|| fault.kind.to_string());
+            let hint = self.field_access_hint(prompt, fault).or_else(|| self.filter_hint(prompt, fault));
+            let message = hint.unwrap_or_else(|| fault.kind.to_string());
             self.fault(prompt, &fault.range, &message);
         }
         self.unknown(given.key.span(), prompt, &template);
         self.history_inserted(prompt, &template);
         self.without_display(prompt, &template);
         self.mustache(prompt, &template);
+        self.dollars(prompt, &template);
         self.stateless(prompt, &template);
+        if let Some(state) = self.state {
+            self.locked(state, &template);
+        }
         if given.key == "system" {
             self.attachments(prompt, &template);
         }
@@ -232,7 +239,8 @@ impl<'a> Variables<'a> {
             Variable::State(path) => {
                 let mut at = segment.range.start + "{state.".len();
                 let steps = path.iter().map(|name| {
-                    let step = PathStep { member: member(name, span)?, at: prompt.position(at) };
+                    let own = prompt.span(segment.range.start);
+                    let step = PathStep { member: member(name, own)?, at: prompt.position(at) };
                     at += name.len() + 1;
                     Some(step)
                 });

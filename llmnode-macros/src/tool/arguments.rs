@@ -26,9 +26,10 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    pub(crate) fn validation(&self) -> TokenStream {
+    /// `state`: that of the tool, with which the validators of its arguments run.
+    pub(crate) fn validation(&self, state: Option<&Type>) -> TokenStream {
         // All faults were reported, or the derives report them.
-        definition::expand(&self.input, self.krate, None, &mut Errors::default())
+        definition::expand(&self.input, self.krate, state, &mut Errors::default())
     }
 
     /// Expects `private` in scope. `header`: the tokens before the type. `items`: further ones of the impl.
@@ -59,8 +60,8 @@ impl Arguments<'_> {
                     #private::OutputSpec::arguments(
                         #read_as::<#(#types),*>(),
                         |__Arguments { #(#names),* }| Self { #(#names),* },
-                        |__to| (&&&&#private::CoverageProbe::<#ident>::new()).coverage(__to),
-                        |__value, __to| (&&&#private::Traverse(__value)).walk::<#state>(__to),
+                        |__to| (&&&&#private::CoverageProbe::<#ident>::new()).__coverage(__to),
+                        |__value, __to| (&&&#private::Traverse(__value)).__walk::<#state>(__to),
                     )
                 }
                 fn reply(__output: &<Self as #private::Node>::Output) -> #private::Replied {

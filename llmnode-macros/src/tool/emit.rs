@@ -22,7 +22,8 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let approval = model.args.require_approval.as_ref().map(|_| settings::flag("REQUIRE_APPROVAL", true));
     let choices = choices::emit(items(&model.args.choices), None, &model.ident, &state, &private);
     let tool = arguments.tool(&header, &state, quote!(#alone #approval #choices), &private);
-    let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
+    let (node, exec, validation) =
+        (node(model, &private), exec(model, &private), arguments.validation(model.state()));
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)
 }
@@ -105,7 +106,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let given = model.parameters.iter().map(|one| match one {
         Parameter::Argument { name, by_reference: true, .. } => generated!(&self.#name),
         Parameter::Argument { name, ty, .. } => {
-            quote_spanned!(end_spans(ty).0=> (&&&#private::CloneProbe(&self.#name)).cloned())
+            quote_spanned!(end_spans(ty).0=> (&&&#private::CloneProbe(&self.#name)).__cloned())
         }
         Parameter::State(_) => generated!(#private::Cx::state(__cx)),
         Parameter::Context(_) => generated!(__cx),

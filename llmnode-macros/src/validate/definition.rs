@@ -1,18 +1,22 @@
 //! The traversal of a definition's fields: `ValidatedFields` and `ValidateFields`.
 
+mod as_argument;
+
 use std::collections::HashSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, parse_quote};
+use syn::{
+    Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, WherePredicate, parse_quote,
+};
 
 use super::fields::{DefinitionModel, FieldModel, JsonStep, Shape, is_plain, read};
 use super::tagged;
 use crate::crate_path;
 use crate::diagnostics::{Errors, attribute_span};
-use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, with_named_lifetimes};
+use crate::generics::{bare, fresh, fresh_lifetime, mentions, mentions_parameter, with_named_lifetimes};
 
 pub(crate) fn expand(
     input: &DeriveInput,
@@ -35,7 +39,8 @@ pub(crate) fn expand(
     let lifetime = fresh_lifetime("'checked", &input.generics);
     let fields = FieldsImpl { input, private: &private, lifetime, names_state: state.is_some() };
     let fields = fields.emit(&model, state);
-    crate_path::scope(krate, quote!(#validated_fields_impl #fields))
+    let as_argument = as_argument::emit(input, &private);
+    crate_path::scope(krate, quote!(#validated_fields_impl #fields #as_argument))
 }
 
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
@@ -47,7 +52,7 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
         let (_, ty_generics, _) = input.generics.split_for_impl();
         generated! { {
             use #krate::__private::probes::*;
-            (&&#krate::__private::CoverageProbe::<#ident #ty_generics>::new()).mark(#mark)
+            (&&#krate::__private::CoverageProbe::<#ident #ty_generics>::new()).__mark(#mark)
         }}
     };
     // In parentheses, because schemars reads a block as a JSON object, and a comma as the end.
@@ -88,10 +93,11 @@ fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, priva
             continue;
         }
         if is_generic(ty, &input.generics) {
-            generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
+            let bound = quote!(#private::ValidatedFields);
+            generics.make_where_clause().predicates.extend(bounds(ty, input, &bound));
             types.push(generated!(__to.validated::<#ty>();));
         } else {
-            types.push(generated!((&&&&#private::CoverageProbe::<#ty>::of(#field)).coverage(__to);));
+            types.push(generated!((&&&&#private::CoverageProbe::<#ty>::of(#field)).__coverage(__to);));
         }
     }
     let body = if types.is_empty() {
@@ -122,6 +128,18 @@ fn element_types(ty: &Type) -> Vec<&Type> {
 /// A trait object needs no bound, and `<dyn A + as B>` is not a path.
 fn is_generic(ty: &Type, generics: &Generics) -> bool {
     !matches!(ty, Type::TraitObject(_)) && mentions_parameter(ty, generics)
+}
+
+/// That a field's type has the traits. Of a type that contains itself its parameters have them, as the proof would not end.
+fn bounds(ty: &Type, input: &DeriveInput, bound: &TokenStream) -> Vec<WherePredicate> {
+    let named = |name: &Ident| mentions(ty.to_token_stream(), &|ident| ident == name || ident == "Self");
+    if !named(&input.ident) {
+        return vec![parse_quote!(#ty: #bound)];
+    }
+    let parameters = input.generics.type_params().map(|parameter| &parameter.ident);
+    let of_parameters = parameters.filter(|name| named(name)).map(|name| parse_quote!(#name: #bound));
+    // What a block of validators needs.
+    of_parameters.chain([parse_quote!(Self: ::core::marker::Sync)]).collect()
 }
 
 struct FieldsImpl<'a> {
@@ -163,10 +181,8 @@ impl FieldsImpl<'_> {
             model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| element_types(field.ty))
         {
             if is_generic(ty, &self.input.generics) {
-                generics
-                    .make_where_clause()
-                    .predicates
-                    .push(parse_quote!(#ty: #private::Validate<#state> + #private::ValidatedFields));
+                let bound = quote!(#private::ValidateAll<#state> + #private::ValidatedFields);
+                generics.make_where_clause().predicates.extend(bounds(ty, self.input, &bound));
             }
         }
         (state, generics)
@@ -238,13 +254,13 @@ impl FieldsImpl<'_> {
         let reference = generated!(#lent #binding #(.#elements)*);
         let at = here.located_at(ty.span());
         if is_generic(ty, &self.input.generics) {
-            return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););
+            return quote_spanned!(at=> <#ty as #private::ValidateAll<#state>>::all(#reference, __to););
         }
         if self.names_state {
-            return quote_spanned!(at=> (&&&#private::Traverse(#reference)).walk::<#state>(__to););
+            return quote_spanned!(at=> (&&&#private::Traverse(#reference)).__walk::<#state>(__to););
         }
         // The compiler asks for a state at the attribute. Methods are found with any hygiene.
-        let walk = Ident::new("walk_without_state", attribute_span(&self.input.ident));
+        let walk = Ident::new("__walk_without_state", attribute_span(&self.input.ident));
         quote_spanned!(at=> (&&&#private::Traverse(#reference)).#walk::<#state>(__to);)
     }
 }

@@ -7,13 +7,13 @@ use syn::{Error, Generics, ImplItemFn, ItemImpl, Path, ReturnType, Type, parse_q
 
 use super::args::BlockArgs;
 use super::signature::{Parameter, State, Validator, is_future};
+use super::texts;
 use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::{end_spans, fresh, fresh_lifetime, respanned, with_named_lifetimes};
 
-pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Errors) -> TokenStream {
-    // A method that only some builds have may not be a validator at all.
-    let conditional = !errors.is_empty();
+pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
+    let mut errors = Errors::default();
     let args = BlockArgs::parse(arguments, &mut errors);
     if let Some((path, _)) = &block.trait_ {
         let message =
@@ -21,11 +21,11 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
         errors.push(Error::new_spanned(path, message));
         return quote!(#block #errors);
     }
+    let mended = texts::mend(block, &args, &mut errors);
+    let block = &mended;
     let mut validators = vec![];
     for method in &block.items {
-        if let syn::ImplItem::Fn(method) = method
-            && !conditional
-        {
+        if let syn::ImplItem::Fn(method) = method {
             match Validator::read(method, block) {
                 Ok(validator) => validators.push(validator),
                 Err(error) => errors.push(error),
@@ -81,7 +81,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
-            (&&#private::Traverse(self)).walk::<#state>(__to);
+            (&&#private::Traverse(self)).__walk::<#state>(__to);
         }
     };
     let lifetime = fresh_lifetime("'checked", &block.generics);

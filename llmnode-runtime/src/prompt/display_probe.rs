@@ -46,11 +46,11 @@ pub struct SegmentProbe<'a, T>(pub &'a T);
 /// First choice: a value that a prompt can write.
 pub trait ShowValue<'a> {
     /// The value as `Display` writes it.
-    fn segment(&self) -> Segment<'a>;
+    fn __segment(&self) -> Segment<'a>;
 }
 
 impl<'a, T: PromptValue> ShowValue<'a> for &SegmentProbe<'a, T> {
-    fn segment(&self) -> Segment<'a> {
+    fn __segment(&self) -> Segment<'a> {
         Segment::value(self.0)
     }
 }
@@ -58,11 +58,11 @@ impl<'a, T: PromptValue> ShowValue<'a> for &SegmentProbe<'a, T> {
 /// Last choice: another value, whose [`DisplayProbe`] does not compile.
 pub trait ShowNothing {
     /// No text.
-    fn segment(&self) -> Segment<'static>;
+    fn __segment(&self) -> Segment<'static>;
 }
 
 impl<T> ShowNothing for SegmentProbe<'_, T> {
-    fn segment(&self) -> Segment<'static> {
+    fn __segment(&self) -> Segment<'static> {
         Segment::text("")
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
     fn a_value_with_display_is_written() {
         struct Plain;
-        assert_eq!((&&SegmentProbe(&5)).segment().to_string(), "5");
-        assert_eq!((&&SegmentProbe(&Plain)).segment().to_string(), "");
+        assert_eq!((&&SegmentProbe(&5)).__segment().to_string(), "5");
+        assert_eq!((&&SegmentProbe(&Plain)).__segment().to_string(), "");
     }
 }

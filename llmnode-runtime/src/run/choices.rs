@@ -12,6 +12,7 @@ use llmnode_reader::internal::{
 use llmnode_reader::{OutputSchema, Violation};
 use serde_json::{Map, Value};
 
+use super::hints::Hinted;
 use crate::error::NodeError;
 
 const MOST: usize = 256;
@@ -231,29 +232,25 @@ list_of_items! {
     [] Vec<T>; [] VecDeque<T>; [H] HashSet<T, H>; [] BTreeSet<T>; [const N: usize] [T; N]; [] [T];
 }
 
-/// A list without `[]` behind it in a path: it says so where its items would have been meant.
-#[derive(Debug)]
-pub struct ListNeedsBrackets<T>(std::marker::PhantomData<T>);
-
 /// Finds what a step of a path leads through. The methods of the type win over those of the traits.
 #[derive(Debug)]
 pub struct PathValue<'a, T: ?Sized>(pub &'a T);
 
 impl<'a, T> PathValue<'a, Option<T>> {
     /// The value, if there is one.
-    pub fn passed(self) -> std::option::Iter<'a, T> {
+    pub fn __passed(self) -> std::option::Iter<'a, T> {
         self.0.iter()
     }
 
     /// The list, if there is one.
-    pub fn opened(self) -> std::option::Iter<'a, T> {
+    pub fn __opened(self) -> std::option::Iter<'a, T> {
         self.0.iter()
     }
 }
 
 impl<'a, T: ?Sized> PathValue<'a, Box<T>> {
     /// What the box holds.
-    pub fn unboxed(self) -> &'a T {
+    pub fn __unboxed(self) -> &'a T {
         self.0
     }
 }
@@ -262,13 +259,25 @@ impl<'a, T: ?Sized> PathValue<'a, Box<T>> {
 pub trait PassList<'a> {
     /// The type of the items.
     type Item: 'a;
-    /// Makes the compiler say that brackets are missing.
-    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<Self::Item>>;
+    /// Does not compile: brackets are missing. With the type of the items, so that it is the only error.
+    fn __passed(self) -> std::iter::Empty<&'a Self::Item>
+    where
+        Hinted<Self::Item>: InBrackets;
 }
+
+/// Not implemented for any type: it is there for its message.
+#[diagnostic::on_unimplemented(
+    message = "`choices` goes into a list by brackets, which stand for all of its items",
+    label = "this is a list; write `[]` behind it, as in `steps[].tool`"
+)]
+pub trait InBrackets {}
 
 impl<'a, T> PassList<'a> for PathValue<'a, Vec<T>> {
     type Item = T;
-    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<T>> {
+    fn __passed(self) -> std::iter::Empty<&'a T>
+    where
+        Hinted<T>: InBrackets,
+    {
         std::iter::empty()
     }
 }
@@ -278,18 +287,18 @@ pub trait PassValue<'a> {
     /// The value's type.
     type Value: ?Sized;
     /// The value itself.
-    fn passed(self) -> std::iter::Once<&'a Self::Value>;
+    fn __passed(self) -> std::iter::Once<&'a Self::Value>;
     /// The value itself, as a list.
-    fn opened(self) -> std::iter::Once<&'a Self::Value>;
+    fn __opened(self) -> std::iter::Once<&'a Self::Value>;
 }
 
 impl<'a, T> PassValue<'a> for &PathValue<'a, T> {
     type Value = T;
-    fn passed(self) -> std::iter::Once<&'a T> {
+    fn __passed(self) -> std::iter::Once<&'a T> {
         std::iter::once(self.0)
     }
 
-    fn opened(self) -> std::iter::Once<&'a T> {
+    fn __opened(self) -> std::iter::Once<&'a T> {
         std::iter::once(self.0)
     }
 }
@@ -299,12 +308,12 @@ pub trait UnboxValue<'a> {
     /// The value's type.
     type Value: ?Sized;
     /// The value itself.
-    fn unboxed(self) -> &'a Self::Value;
+    fn __unboxed(self) -> &'a Self::Value;
 }
 
 impl<'a, T: ?Sized> UnboxValue<'a> for PathValue<'a, T> {
     type Value = T;
-    fn unboxed(self) -> &'a T {
+    fn __unboxed(self) -> &'a T {
         self.0
     }
 }

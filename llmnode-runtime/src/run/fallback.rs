@@ -44,11 +44,11 @@ pub struct FallbackProbe<'a, T>(pub &'a T);
 /// First choice: a value that can be serialized.
 pub trait FallbackJson {
     /// The value as JSON, or a text as it is.
-    fn text(&self) -> Option<String>;
+    fn __fallback_text(&self) -> Option<String>;
 }
 
 impl<T: Serialize> FallbackJson for &FallbackProbe<'_, T> {
-    fn text(&self) -> Option<String> {
+    fn __fallback_text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
             Value::String(text) => Some(text),
             value => Some(value.to_string()),
@@ -59,11 +59,11 @@ impl<T: Serialize> FallbackJson for &FallbackProbe<'_, T> {
 /// Last choice: another value.
 pub trait FallbackWithoutText {
     /// No text.
-    fn text(&self) -> Option<String>;
+    fn __fallback_text(&self) -> Option<String>;
 }
 
 impl<T> FallbackWithoutText for FallbackProbe<'_, T> {
-    fn text(&self) -> Option<String> {
+    fn __fallback_text(&self) -> Option<String> {
         None
     }
 }

@@ -1,6 +1,7 @@
-//! The compiler's message for `for result in run.map(nodes)` without `.await`.
+//! The compiler's messages for `run.map(texts)`, and for `for result in run.map(nodes)` without `.await`.
 
 use super::map::Map;
+use super::node::Exec;
 use crate::error::NodeError;
 
 /// No type implements this, so a map is never an iterator.
@@ -25,3 +26,15 @@ where
         None
     }
 }
+
+/// What `run.map` calls. One trait with the output as its parameter: two bounds would be two errors for what is no node.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node that runs with the state `{S}`",
+    label = "these are not nodes of this state",
+    note = "`run.map` calls nodes, one for each item: `run.map(texts.into_iter().map(|text| Summarize {{ text }}))`",
+    note = "the state of the run, `Run::new(model).with_state(state)`, must be of the type that the nodes name, `state = T`"
+)]
+pub trait Mapped<S: ?Sized, T>: Exec<S, Output = T> + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<N: Exec<S> + Send, S: ?Sized> Mapped<S, N::Output> for N {}

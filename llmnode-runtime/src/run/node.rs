@@ -43,7 +43,7 @@ use crate::node::Node;
     note = "the state of the run, `Run::new(model).with_state(state)`, must be of the type that the node names, `state = T`; a node \
             without `state` runs with any"
 )]
-pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
+pub trait Exec<S: ?Sized>: Node + Sized + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it again after an error as often as
     /// `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)); by
     /// default, never. A panic or another error of the group stop ends the call at once. A failed call within is not

@@ -12,6 +12,7 @@ use super::context::Caller;
 use super::core::RunCore;
 use super::extract::Extract;
 use super::map::Map;
+use super::map_hint::Mapped;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
@@ -286,9 +287,10 @@ impl<S> Run<S> {
     ///
     /// A node without a model fails with `exec_error`.
     // `T` is a separate parameter: with `N::Output`, a type that is not a node would cause two errors.
+    // `N` is `Sized` by `Exec`: with a bound of its own, a text in place of a node would be another two.
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
-        N: Exec<S, Output = T>,
+        N: Exec<S, Output = T> + ?Sized,
     {
         Call::new(&self.core, Caller::default(), &self.state, node)
     }
@@ -314,18 +316,20 @@ impl<S> Run<S> {
 
     /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
     /// of the nodes. A failure does not disturb the other calls.
-    pub fn map<'r, N>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, N::Output>
+    pub fn map<'r, N, T>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, T>
     where
-        N: Exec<S> + Send + 'r,
+        N: Mapped<S, T> + 'r,
+        T: Send + 'r,
     {
         Map::new(&self.core, Caller::default(), &self.state, nodes.into_iter())
     }
 
     /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there
     /// is room for its call.
-    pub fn map_stream<'r, N>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, N::Output>
+    pub fn map_stream<'r, N, T>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, T>
     where
-        N: Exec<S> + Send + 'r,
+        N: Mapped<S, T> + 'r,
+        T: Send + 'r,
     {
         Map::of_stream(&self.core, Caller::default(), &self.state, nodes)
     }

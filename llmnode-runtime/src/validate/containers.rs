@@ -1,13 +1,21 @@
 //! Traverses the containers of the standard library; its plain values have nothing to traverse.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt::Display;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroIsize, NonZeroU8, NonZeroU16, NonZeroU32,
+    NonZeroU64, NonZeroUsize,
+};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use super::checks::Checks;
 use super::coverage::Coverage;
 use super::coverage::{Validated, ValidatedFields};
-use super::traverse::{Validate, ValidateFields};
+use super::traverse::{Validate, ValidateAll, ValidateFields};
 
 macro_rules! container {
     ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $traverse:ident| $walk:expr) => {
@@ -29,6 +37,12 @@ macro_rules! container {
                 $walk
             }
         }
+        impl<S: ?Sized, T: ValidateAll<S>, $($generics)*> ValidateAll<S> for $container {
+            fn all<'a>(&'a self, $to: &mut Checks<'a, S>) {
+                let ($value, $traverse) = (self, T::all);
+                $walk
+            }
+        }
     };
 }
 
@@ -46,6 +60,9 @@ container!([] Option<T>, |value, to, traverse| if let Some(value) = value { trav
 container!([] Box<T>, |value, to, traverse| traverse(value, to));
 container!([] Arc<T>, |value, to, traverse| traverse(value, to));
 sequence!([] Vec<T>, [] VecDeque<T>, [const N: usize] [T; N]);
+// The items of a set have no place of their own in it.
+container!([] BTreeSet<T>, |value, to, traverse| value.iter().for_each(|item| traverse(item, to)));
+container!([H] HashSet<T, H>, |value, to, traverse| value.iter().for_each(|item| traverse(item, to)));
 container!([K: Display] BTreeMap<K, T>, |value, to, traverse| {
     for (key, item) in value {
         to.field(&key.to_string(), |to| traverse(item, to));
@@ -82,6 +99,12 @@ macro_rules! tuples {
         impl<S: ?Sized, Any, $($ty: Validate<S, Any>),*> Validate<S, Any> for ($($ty,)*) {
             fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
                 $(to.index($index, |to| self.$index.checks(to));)*
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<S: ?Sized, $($ty: ValidateAll<S>),*> ValidateAll<S> for ($($ty,)*) {
+            fn all<'a>(&'a self, to: &mut Checks<'a, S>) {
+                $(to.index($index, |to| self.$index.all(to));)*
             }
         }
     )*};
@@ -126,6 +149,15 @@ impl<S: ?Sized, Any, T: Validate<S, Any>, E: Validate<S, Any>> Validate<S, Any> 
     }
 }
 
+impl<S: ?Sized, T: ValidateAll<S>, E: ValidateAll<S>> ValidateAll<S> for Result<T, E> {
+    fn all<'a>(&'a self, to: &mut Checks<'a, S>) {
+        match self {
+            Ok(value) => to.field("Ok", |to| value.all(to)),
+            Err(error) => to.field("Err", |to| error.all(to)),
+        }
+    }
+}
+
 macro_rules! plain {
     ($($plain:ty),* $(,)?) => {$(
         impl ValidatedFields for $plain {
@@ -138,8 +170,14 @@ macro_rules! plain {
         impl<S: ?Sized> Validate<S> for $plain {
             fn checks<'a>(&'a self, _: &mut Checks<'a, S>) {}
         }
+        impl<S: ?Sized> ValidateAll<S> for $plain {
+            fn all<'a>(&'a self, _: &mut Checks<'a, S>) {}
+        }
     )*};
 }
 plain! {
-    (), bool, char, String, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, serde_json::Value
+    (), bool, char, String, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, serde_json::Value,
+    serde_json::Number, serde_json::Map<String, serde_json::Value>, PathBuf, Duration, SystemTime, IpAddr, Ipv4Addr,
+    Ipv6Addr, SocketAddr, NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize, NonZeroI8, NonZeroI16, NonZeroI32,
+    NonZeroI64, NonZeroIsize, Cow<'static, str>
 }

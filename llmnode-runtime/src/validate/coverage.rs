@@ -18,7 +18,7 @@ pub trait Validated: ValidatedFields {}
 
 /// A type whose definition says how to dive into its fields.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has validators, but its definition does not say so",
+    message = "the definition of `{Self}` does not say which validators are inside it",
     label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
     note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
 )]
@@ -119,14 +119,27 @@ impl<T: ?Sized> CoverageProbe<T> {
     }
 }
 
+impl<T: Validated + ?Sized> CoverageProbe<T> {
+    /// The type has a `#[validate]` block.
+    pub const IN_BLOCK: bool = true;
+}
+
+/// What holds of a type for which there is no such constant.
+pub trait WithoutBlock {
+    /// The type has no `#[validate]` block.
+    const IN_BLOCK: bool = false;
+}
+
+impl<T: ?Sized> WithoutBlock for CoverageProbe<T> {}
+
 /// First choice: a type with validators of its own.
 pub trait CoverValidators {
     /// Records the types that traversal reaches.
-    fn coverage(&self, to: &mut Coverage);
+    fn __coverage(&self, to: &mut Coverage);
 }
 
 impl<T: Validated + ?Sized> CoverValidators for &&&CoverageProbe<T> {
-    fn coverage(&self, to: &mut Coverage) {
+    fn __coverage(&self, to: &mut Coverage) {
         to.validated::<T>();
     }
 }
@@ -134,11 +147,11 @@ impl<T: Validated + ?Sized> CoverValidators for &&&CoverageProbe<T> {
 /// Second choice: a type whose definition says how to traverse it.
 pub trait CoverFields {
     /// Records the types that traversal reaches.
-    fn coverage(&self, to: &mut Coverage);
+    fn __coverage(&self, to: &mut Coverage);
 }
 
 impl<T: ValidatedFields + ?Sized> CoverFields for &&CoverageProbe<T> {
-    fn coverage(&self, to: &mut Coverage) {
+    fn __coverage(&self, to: &mut Coverage) {
         to.descend::<T>(false, false);
     }
 }
@@ -146,11 +159,11 @@ impl<T: ValidatedFields + ?Sized> CoverFields for &&CoverageProbe<T> {
 /// Third choice: traversal does not go in, and the schema shows what it misses.
 pub trait CoverSchema {
     /// Records validators that traversal does not reach.
-    fn coverage(&self, to: &mut Coverage);
+    fn __coverage(&self, to: &mut Coverage);
 }
 
 impl<T: JsonSchema + ?Sized> CoverSchema for &CoverageProbe<T> {
-    fn coverage(&self, to: &mut Coverage) {
+    fn __coverage(&self, to: &mut Coverage) {
         to.skip_type::<T>(self.field);
     }
 }
@@ -158,7 +171,7 @@ impl<T: JsonSchema + ?Sized> CoverSchema for &CoverageProbe<T> {
 /// Last choice: nothing is known.
 pub trait CoverNothing {
     /// Records nothing.
-    fn coverage(&self, _: &mut Coverage) {}
+    fn __coverage(&self, _: &mut Coverage) {}
 }
 
 impl<T: ?Sized> CoverNothing for CoverageProbe<T> {}
@@ -166,7 +179,7 @@ impl<T: ?Sized> CoverNothing for CoverageProbe<T> {}
 /// First choice: the type has validators of its own, and its schema says so.
 pub trait Marked {
     /// The mark, for the schema.
-    fn mark(&self, mark: &'static str) -> Option<&'static str> {
+    fn __mark(&self, mark: &'static str) -> Option<&'static str> {
         Some(mark)
     }
 }
@@ -176,7 +189,7 @@ impl<T: Validated + ?Sized> Marked for &CoverageProbe<T> {}
 /// Last choice: nothing to mark.
 pub trait Unmarked {
     /// No mark.
-    fn mark(&self, _: &'static str) -> Option<&'static str> {
+    fn __mark(&self, _: &'static str) -> Option<&'static str> {
         None
     }
 }

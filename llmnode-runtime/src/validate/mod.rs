@@ -15,12 +15,12 @@ pub use checks::{AttemptInfo, Checks};
 pub(crate) use coverage::uncovered;
 pub use coverage::{
     CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked, Unmarked,
-    Validated, ValidatedFields,
+    Validated, ValidatedFields, WithoutBlock,
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::Invalid;
 pub(crate) use run::{CheckOutcome, CheckRun, run};
 pub use traverse::{
-    Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateFields,
-    ValidateFieldsWithAnyState, ValidateWithAnyState,
+    Dive, Own, Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateAll,
+    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
 };

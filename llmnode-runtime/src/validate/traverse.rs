@@ -2,7 +2,7 @@
 //!
 //! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`], which traverses the fields. `#[validate]`
 //! on an impl block implements [`Validate`], which also adds the block's methods. Generated code does not know which of the
-//! two a type has, if any, so it calls `walk` on three references to a [`Traverse`]: method resolution takes the first
+//! two a type has, if any, so it calls `__walk` on three references to a [`Traverse`]: method resolution takes the first
 //! that fits, from [`Validate`] down to nothing. The marker traits carry no state, so that a type validated against
 //! *another* state is an error, not a miss.
 
@@ -16,7 +16,8 @@ use super::coverage::{Validated, ValidatedFields};
     label = "no validators for this state",
     note = "write `state = T` on the node with the state that the validators take, and `#[llm_output(state = T)]` on the types in \
             between; `AnyRunState` means that the node names no state",
-    note = "a type without validators that fills a type parameter needs an empty block: `#[validate] impl {Self} {{}}`"
+    note = "a generic type whose parameters need traits of the program has a block of its own, if only an empty one: \
+            `#[validate] impl {Self} {{}}`"
 )]
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
@@ -32,6 +33,41 @@ pub trait Validate<S: ?Sized, K = ()> {
 pub trait ValidateFields<S: ?Sized> {
     /// Adds the checks inside this value, and sets which fields have another name in the JSON.
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// A value that fills a type parameter: its own validators run with the state `S`, and those inside it. Generic code cannot
+/// look for them as concrete code does, so each definition says where they are.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot fill a type parameter of an output",
+    label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
+    note = "put `#[llm_output]` on its definition, or `#[llmnode::validate]` above its own derives"
+)]
+pub trait ValidateAll<S: ?Sized> {
+    /// Adds all checks of this value, those inside it included.
+    fn all<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// Where a definition's validators are: in its `#[validate]` block, which also goes through the fields, or in the fields
+/// alone. The constant is computed at the definition, from whether there is a block.
+#[derive(Debug)]
+pub struct Own<const IN_BLOCK: bool>;
+
+/// What [`Own`] stands for.
+pub trait Dive<T: ?Sized, S: ?Sized> {
+    /// Adds all checks of the value.
+    fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>);
+}
+
+impl<T: ValidateFields<S> + ?Sized, S: ?Sized> Dive<T, S> for Own<false> {
+    fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>) {
+        value.fields(to);
+    }
+}
+
+impl<T: Validate<S> + ?Sized, S: ?Sized> Dive<T, S> for Own<true> {
+    fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>) {
+        value.checks(to);
+    }
 }
 
 /// What a field needs in a definition that names no state: validators that run with any.
@@ -61,25 +97,25 @@ pub struct Traverse<'a, T: ?Sized>(pub &'a T);
 /// First choice: a type with validators of its own.
 pub trait TraverseValidators<'a, T: ?Sized, K> {
     /// Adds the checks of the value.
-    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>;
 
     /// The same in a definition that names no state.
-    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateWithAnyState<S, K>;
 }
 
 impl<'a, T: Validated + ?Sized, K> TraverseValidators<'a, T, K> for &&Traverse<'a, T> {
-    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>,
     {
         self.0.checks(to);
     }
 
-    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateWithAnyState<S, K>,
     {
@@ -90,25 +126,25 @@ impl<'a, T: Validated + ?Sized, K> TraverseValidators<'a, T, K> for &&Traverse<'
 /// Second choice: a type whose fields may have validators.
 pub trait TraverseFields<'a, T: ?Sized> {
     /// Adds the checks inside the value.
-    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>;
 
     /// The same in a definition that names no state.
-    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFieldsWithAnyState<S>;
 }
 
 impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T> {
-    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>,
     {
         self.0.fields(to);
     }
 
-    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn __walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFieldsWithAnyState<S>,
     {
@@ -120,16 +156,16 @@ impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T>
 /// the first use is an error.
 pub trait TraverseNothing<'a> {
     /// Adds nothing.
-    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+    fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>);
 
     /// The same in a definition that names no state.
-    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+    fn __walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>);
 }
 
 impl<'a, T: ?Sized> TraverseNothing<'a> for Traverse<'a, T> {
-    fn walk<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+    fn __walk<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
 
-    fn walk_without_state<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+    fn __walk_without_state<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
 }
 
 #[cfg(test)]
@@ -160,7 +196,7 @@ mod tests {
     }
     impl ValidateFields<World> for Fields {
         fn fields<'a>(&'a self, to: &mut Checks<'a, World>) {
-            to.field("inner", |to| (&&&Traverse(&self.0)).walk(to));
+            to.field("inner", |to| (&&&Traverse(&self.0)).__walk(to));
         }
     }
 
@@ -169,10 +205,10 @@ mod tests {
     fn the_dive_takes_the_first_level_that_fits() {
         let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
         let mut checks = Checks::<World>::default();
-        (&&&Traverse(&Inner)).walk(&mut checks);
-        (&&&Traverse(&fields)).walk(&mut checks);
-        (&&&Traverse(&Plain)).walk(&mut checks);
-        (&&&Traverse(&list)).walk(&mut checks);
+        (&&&Traverse(&Inner)).__walk(&mut checks);
+        (&&&Traverse(&fields)).__walk(&mut checks);
+        (&&&Traverse(&Plain)).__walk(&mut checks);
+        (&&&Traverse(&list)).__walk(&mut checks);
         assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
     }
 }

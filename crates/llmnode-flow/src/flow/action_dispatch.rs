@@ -30,7 +30,7 @@ pub trait MatchAction {
     type Action;
     /// Returns the action for arms of type `T`. Only the arms determine `T`, so that arms of another type are one
     /// error, not one for each.
-    fn action<T>(self) -> T
+    fn __action<T>(self) -> T
     where
         Self::Action: MatchedBy<T>;
 }
@@ -38,7 +38,7 @@ pub trait MatchAction {
 impl<D> MatchAction for MatchOn<D> {
     type Action = D;
 
-    fn action<T>(self) -> T
+    fn __action<T>(self) -> T
     where
         D: MatchedBy<T>,
     {
@@ -91,7 +91,7 @@ impl Action for ErrorAction {
 
 impl MatchOn<ErrorAction> {
     /// Returns the type that the arms need.
-    pub fn action<T>(self) -> T {
+    pub fn __action<T>(self) -> T {
         match self.0 {}
     }
 }
@@ -99,7 +99,7 @@ impl MatchOn<ErrorAction> {
 impl MatchOn<()> {
     /// Found first where there is nothing to decide. Returns the type of the arms, so that there is one error, not one
     /// for each arm.
-    pub fn action<T>(self) -> T
+    pub fn __action<T>(self) -> T
     where
         (): HasArms<T>,
     {

@@ -31,7 +31,7 @@ macro_rules! forms {
         $(#[$doc])*
         pub trait $trait {
             /// Which form it is.
-            fn form(&self) -> $form {
+            fn __form(&self) -> $form {
                 $form
             }
         }

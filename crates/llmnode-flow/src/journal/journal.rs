@@ -15,6 +15,11 @@ use super::record::Record;
 /// - **After an error**, the flow ends with `aborted`, so nothing happens that the journal does not know.
 ///
 /// On an engine that replays, such as Restate, [`Replay`](super::Replay) is the journal.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a journal",
+    label = "not a journal",
+    note = "opening a journal may fail, so it ends with `?`: `JournalFile::open(path)?`"
+)]
 pub trait Journal: Send {
     /// Reads all records that were appended, oldest first.
     ///

@@ -19,6 +19,7 @@ mod modules {
     pub(crate) mod item;
     pub(crate) mod literals;
     pub(crate) mod macro_args;
+    pub(crate) mod manifest;
     pub(crate) mod names;
     pub(crate) mod node;
     pub(crate) mod output;

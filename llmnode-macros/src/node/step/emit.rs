@@ -146,7 +146,7 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
     let written = expression::resolve_names_at(written.to_token_stream(), at);
     Some(generated! {
         #ident: match (#written,) {
-            __given => #near(#name, #given, |__it| (&&&__it).form())?,
+            __given => #near(#name, #given, |__it| (&&&__it).__form())?,
         }
     })
 }

@@ -71,6 +71,6 @@ pub(crate) fn as_tool(
     let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
     let tool = arguments.tool(&header, state, TokenStream::new(), private);
-    let validation = arguments.validation();
+    let validation = arguments.validation(model.state);
     Some(quote!(#tool #validation))
 }

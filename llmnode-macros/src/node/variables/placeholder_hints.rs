@@ -3,14 +3,43 @@
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
+use syn::{Error, Type};
 
 use super::Variables;
 use crate::diagnostics::suggest;
+use crate::generics::{bare, is_named, last_name, type_arguments};
 use crate::node::without_display::{WithoutDisplay, may_be_attachment, takes_text};
 use crate::prompt::display_check;
 use crate::prompt::fault::{Fault, FaultKind};
 use crate::prompt::source::Source;
+use crate::prompt::spec;
 use crate::prompt::template::{Format, Piece, Template, Variable};
+
+const SUMS: [&str; 24] = [
+    "amount", "balance", "bill", "bonus", "budget", "cost", "credit", "debt", "dollar", "earning", "expense",
+    "fare", "fee", "income", "money", "pay", "price", "revenue", "salary", "spend", "sum", "tax", "total",
+    "usd",
+];
+
+fn is_sum(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SUMS.iter().any(|word| name.contains(word))
+}
+
+fn is_text(ty: &Type) -> bool {
+    match bare(ty) {
+        Type::Reference(reference) => is_text(&reference.elem),
+        ty => last_name(ty).is_some_and(|name| name == "String" || name == "str" || name == "Name"),
+    }
+}
+
+/// The lock that a type is, also behind pointers.
+fn lock(ty: &Type) -> Option<&'static str> {
+    let Type::Path(path) = bare(ty) else { return None };
+    let known = ["Mutex", "RwLock"].into_iter().find(|known| is_named(&path.path, known));
+    let pointer = ["Arc", "Rc", "Box"].into_iter().any(|pointer| is_named(&path.path, pointer));
+    known.or_else(|| lock(type_arguments(&path.path).first().filter(|_| pointer)?))
+}
 
 impl Variables<'_> {
     /// The history needs no placeholder.
@@ -97,6 +126,58 @@ impl Variables<'_> {
 
     fn field(&self, name: &str) -> Option<&syn::Field> {
         self.item.fields.iter().find(|field| super::name(field).as_deref() == Some(name))
+    }
+
+    /// A shell's or JavaScript's `${name}`. Before a number or a sum the dollar sign is meant.
+    pub(super) fn dollars(&mut self, prompt: &Source, template: &Template) {
+        for segment in &template.segments {
+            let Piece::Variable { variable: Variable::Field(name), format: Format::Plain } = &segment.kind
+            else {
+                continue;
+            };
+            let is_text = self.field(name).is_some_and(|field| is_text(&field.ty));
+            if prompt.text()[..segment.range.start].ends_with('$') && is_text && !is_sum(name) {
+                let message = format!(
+                    "`${{{name}}}` writes a dollar sign before the text; write `{{{name}}}`, or `USD {{{name}}}` for a sum of money"
+                );
+                self.misuse(prompt, &(segment.range.start - 1..segment.range.end), &message);
+            }
+        }
+    }
+
+    /// A prompt cannot lock the state.
+    pub(super) fn locked(&mut self, state: &Type, template: &Template) {
+        let first = template.segments.iter().find_map(|segment| match &segment.kind {
+            Piece::Variable { variable: Variable::State(path), .. } => Some(path.join(".")),
+            _ => None,
+        });
+        let Some((path, lock)) = first.zip(lock(state)) else { return };
+        let guard = if lock == "Mutex" { "lock()" } else { "read()" };
+        let message = format!(
+            "a prompt does not lock the `{lock}` of a state; declare the value by `with(n = state.{guard}.unwrap().{path}.clone())` and \
+             write `{{n}}`, or name a state whose fields have locks of their own"
+        );
+        self.faults.push(Error::new_spanned(state, message));
+    }
+
+    /// Formats of other languages.
+    pub(super) fn filter_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {
+        let FaultKind::UnknownFilter(filter) = &fault.kind else { return None };
+        let name = prompt.text()[..fault.range.start].rsplit('{').next()?.trim_end_matches(':');
+        let owner = if name.starts_with("state.") { "" } else { "self." };
+        if filter.starts_with('%') {
+            return Some(format!(
+                "`{filter}` is a format of dates; declare the text by `with(n = {owner}{name}.format(\"{filter}\").to_string())`, and \
+                 write `{{n}}`"
+            ));
+        }
+        if filter.ends_with('p') && spec::check(&filter[..filter.len() - 1]).is_ok() {
+            return Some(format!("`:{filter}` would write an address; write `{{{name}}}` for the value"));
+        }
+        let number =
+            filter.strip_suffix(['f', 'd', 's', 'g', 'i', 'u']).filter(|rest| spec::check(rest).is_ok())?;
+        let colon = if number.is_empty() { "" } else { ":" };
+        Some(format!("a format has no letter for the type here; write `{{{name}{colon}{number}}}`"))
     }
 
     pub(super) fn field_access_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {

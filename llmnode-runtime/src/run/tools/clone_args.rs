@@ -12,11 +12,11 @@ pub struct CloneProbe<'a, T>(pub &'a T);
 /// A type that can be cloned.
 pub trait CloneValue<T> {
     /// The clone.
-    fn cloned(&self) -> T;
+    fn __cloned(&self) -> T;
 }
 
 impl<T: Clone> CloneValue<T> for &&CloneProbe<'_, T> {
-    fn cloned(&self) -> T {
+    fn __cloned(&self) -> T {
         self.0.clone()
     }
 }
@@ -24,13 +24,13 @@ impl<T: Clone> CloneValue<T> for &&CloneProbe<'_, T> {
 /// A type that can be read, and lacks `Clone`.
 pub trait CloneArgument<T> {
     /// The clone, if there is one.
-    fn cloned(&self) -> T
+    fn __cloned(&self) -> T
     where
         T: Clone;
 }
 
 impl<T: Argument> CloneArgument<T> for &CloneProbe<'_, T> {
-    fn cloned(&self) -> T
+    fn __cloned(&self) -> T
     where
         T: Clone,
     {
@@ -41,11 +41,11 @@ impl<T: Argument> CloneArgument<T> for &CloneProbe<'_, T> {
 /// A type that cannot be read, which is an error elsewhere.
 pub trait CloneNothing<T> {
     /// Is never called.
-    fn cloned(&self) -> T;
+    fn __cloned(&self) -> T;
 }
 
 impl<T> CloneNothing<T> for CloneProbe<'_, T> {
-    fn cloned(&self) -> T {
+    fn __cloned(&self) -> T {
         unreachable!("the argument has no impl of `Argument`, so this does not compile")
     }
 }
