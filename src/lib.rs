@@ -120,7 +120,7 @@
 /// | `calls_in_text = false` | `true` | whether a text that is a call of a tool, and nothing else, is executed as that call |
 /// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
 /// | `name = "sort"` | the struct's name in snake_case | the name in ledgers and errors |
-/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+/// | `crate = ::path` | by `Cargo.toml` | the path to this crate, if another one re-exports it |
 ///
 /// These make the node a [step of a flow](#as-a-step-of-a-flow):
 ///
@@ -378,7 +378,7 @@ pub use llmnode_macros::llm_node;
 /// | argument | default | |
 /// |---|---|---|
 /// | `state = World` | none | the state that validators of the *fields* take |
-/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+/// | `crate = ::path` | by `Cargo.toml` | the path to this crate, if another one re-exports it |
 ///
 /// A field of type `Arc` or `Rc` needs `serde = { version = "1", features = ["rc"] }` in the program's `Cargo.toml`. Under
 /// `#![no_implicit_prelude]` the derive of `JsonSchema` needs `use std::convert::{From as _, Into as _};`.
@@ -428,7 +428,7 @@ pub use llmnode_macros::llm_output;
 /// |---|---|---|
 /// | `state` (on an `impl` block) | none | says that a method takes the state; an error if none does |
 /// | `state = World` (on a definition) | none | the state that validators of the fields take |
-/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+/// | `crate = ::path` | by `Cargo.toml` | the path to this crate, if another one re-exports it |
 ///
 /// # On an impl block
 ///
@@ -579,7 +579,7 @@ pub use llmnode_macros::Action;
 /// | `wait = 1s` | none | the wait before each further execution |
 /// | `deadline = 30s` | none | the longest time |
 /// | `idempotent = false` | `true` | it is executed at most once in a call |
-/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+/// | `crate = ::path` | by `Cargo.toml` | the path to this crate, if another one re-exports it |
 ///
 /// The doc comment is required: it is what the model reads. The output is a text or any type with `Serialize`; the model reads at
 /// most 64 KiB of it. [`ToolReply`] has images. The message of an error goes to the model, which may find another way;
@@ -794,7 +794,7 @@ pub use llmnode_macros::step;
 /// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written to the state when the flow begins, by default to the field of the same name |
 /// | `steps = 50` | 1000 | the most steps of one run, including those of nested flows; the outermost flow's counts |
 /// | `name = "quiz"` | the struct's name in snake_case | the name in errors, records and pictures |
-/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+/// | `crate = ::path` | by `Cargo.toml` | the path to this crate, if another one re-exports it |
 ///
 /// # The steps
 ///

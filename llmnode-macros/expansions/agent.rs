@@ -53,7 +53,7 @@ const _: () = {
                     "x-llmnode-validated" = (
                         {use::llmnode::__private::probes::*;(
                             &&::llmnode::__private::CoverageProbe::<Recommend>::new()
-                        ).mark(::core::concat!(::core::module_path!(), "::Recommend"))}
+                        ).__mark(::core::concat!(::core::module_path!(), "::Recommend"))}
                     )
                 )
             )]
@@ -68,8 +68,10 @@ const _: () = {
             __llmnode::OutputSpec::arguments(
                 __read::<String>(),
                 |__Arguments { question }| Self { question },
-                |__to| (&&&&__llmnode::CoverageProbe::<Recommend>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Library>(__to),
+                |__to| {
+                    (&&&&__llmnode::CoverageProbe::<Recommend>::new()).__coverage(__to)
+                },
+                |__value, __to| (&&&__llmnode::Traverse(__value)).__walk::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {
@@ -85,12 +87,12 @@ const _: () = {
             }
         }
         #[automatically_derived]
-        impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
-        for Recommend {
+        impl __llmnode::ValidateFields<Library> for Recommend {
             fn fields<'checked>(
                 &'checked self,
-                _: &mut __llmnode::Checks<'checked, AnyRunState>,
+                _: &mut __llmnode::Checks<'checked, Library>,
             ) {}
         }
+        __llmnode::impl_validate_all!(Recommend, [] [] Recommend);
     };
 };

@@ -29,9 +29,9 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).__coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).walk::<World>(__to);
+                    (&&&__llmnode::Traverse(__value)).__walk::<World>(__to);
                     __llmnode::validate_with_state(__to, "is_small", __value, is_small);
                     __llmnode::validate_with_state(
                         __to,

@@ -22,7 +22,7 @@ const _: () = {
         fn coverage(__to: &mut __llmnode::Coverage) {
             use __llmnode::probes::*;
             if __to.enter(::core::any::type_name::<Step<T>>()) {
-                (&&&&__llmnode::CoverageProbe::<Choice>::of("Use.0")).coverage(__to);
+                (&&&&__llmnode::CoverageProbe::<Choice>::of("Use.0")).__coverage(__to);
                 __to.validated::<Vec<T>>();
             }
         }
@@ -30,7 +30,7 @@ const _: () = {
     #[automatically_derived]
     impl<T> __llmnode::ValidateFields<World> for Step<T>
     where
-        Vec<T>: __llmnode::Validate<World> + __llmnode::ValidatedFields,
+        Vec<T>: __llmnode::ValidateAll<World> + __llmnode::ValidatedFields,
     {
         fn fields<'checked>(
             &'checked self,
@@ -42,7 +42,7 @@ const _: () = {
                     __to.field(
                         "value",
                         |__to| {
-                            (&&&__llmnode::Traverse(__field_0)).walk::<World>(__to);
+                            (&&&__llmnode::Traverse(__field_0)).__walk::<World>(__to);
                         },
                     );
                 }
@@ -56,7 +56,8 @@ const _: () = {
                                     __to.index(
                                         1,
                                         |__to| {
-                                            (&&&__llmnode::Traverse(&__field_0.1)).walk::<World>(__to);
+                                            (&&&__llmnode::Traverse(&__field_0.1))
+                                                .__walk::<World>(__to);
                                         },
                                     );
                                 },
@@ -66,7 +67,7 @@ const _: () = {
                                 |__to| {
                                     <Vec<
                                         T,
-                                    > as __llmnode::Validate<World>>::checks(__field_1, __to);
+                                    > as __llmnode::ValidateAll<World>>::all(__field_1, __to);
                                 },
                             );
                         },
@@ -76,4 +77,8 @@ const _: () = {
             }
         }
     }
+    __llmnode::impl_validate_all!(
+        Step < T >, [T,] [] Step < ::std::string::String >, Step < ::core::primitive::u8
+        >
+    );
 };

@@ -45,9 +45,9 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).coverage(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).__coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).walk::<AnyRunState>(__to)
+                    (&&&__llmnode::Traverse(__value)).__walk::<AnyRunState>(__to)
                 },
             )
         }

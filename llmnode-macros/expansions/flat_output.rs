@@ -11,7 +11,7 @@
         "x-llmnode-validated" = (
             {use::llmnode::__private::probes::*;(
                 &&::llmnode::__private::CoverageProbe::<Choice>::new()
-            ).mark(::core::concat!(::core::module_path!(), "::Choice"))}
+            ).__mark(::core::concat!(::core::module_path!(), "::Choice"))}
         )
     )
 )]
@@ -36,4 +36,5 @@ const _: () = {
             _: &mut __llmnode::Checks<'checked, AnyRunState>,
         ) {}
     }
+    __llmnode::impl_validate_all!(Choice, [] [] Choice);
 };

@@ -24,7 +24,7 @@ const _: () = {
                                 __llmnode::Edge::new("Search", __llmnode::Target::Step(1)),
                                 __llmnode::Edge::new("Answer", __llmnode::Target::Step(2)),
                             ],
-                            |__action| match __llmnode::MatchOn(__action).action() {
+                            |__action| match __llmnode::MatchOn(__action).__action() {
                                 Decision::Search => __llmnode::Arm::to(0),
                                 Decision::Answer => __llmnode::Arm::to(1),
                             },

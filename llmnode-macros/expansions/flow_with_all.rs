@@ -29,7 +29,7 @@ const _: () = {
                                 __llmnode::Edge::new("x | y", __llmnode::Target::Step(1)),
                                 __llmnode::Edge::new("_", __llmnode::Target::Todo),
                             ],
-                            |__action| match __llmnode::MatchOn(__action).action() {
+                            |__action| match __llmnode::MatchOn(__action).__action() {
                                 Answer { .. } => __llmnode::Arm::end(0, Outcome::Done),
                                 "x" | "y" => __llmnode::Arm::to(1),
                                 _ => __llmnode::Arm::to(2),

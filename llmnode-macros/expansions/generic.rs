@@ -21,7 +21,7 @@ const _: () = {
         Self: ::core::marker::Sync,
         &'a T: __llmnode::PromptValue,
         Vec<T>: __llmnode::LlmOutput,
-        Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
+        Vec<T>: __llmnode::ValidateAll<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
         const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
@@ -40,7 +40,7 @@ const _: () = {
         Self: ::core::marker::Sync,
         &'a T: __llmnode::PromptValue,
         Vec<T>: __llmnode::LlmOutput,
-        Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
+        Vec<T>: __llmnode::ValidateAll<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
         fn render(&self, _: &Borrowed<'state>, __to: &mut __llmnode::Prompt) {
             __to.user(
@@ -57,14 +57,14 @@ const _: () = {
                 |__to| __to.validated::<Vec<T>>(),
                 |__value, __to| <Vec<
                     T,
-                > as __llmnode::Validate<Borrowed<'state>>>::checks(__value, __to),
+                > as __llmnode::ValidateAll<Borrowed<'state>>>::all(__value, __to),
             )
         }
     }
     __llmnode::impl_arc_state!(
         Ask < 'a, T, N >, Borrowed < 'state >, ['state, 'a, T : Clone, const N : usize,]
         [Self : ::core::marker::Sync, & 'a T : __llmnode::PromptValue, Vec < T > :
-        __llmnode::LlmOutput, Vec < T > : __llmnode::Validate < Borrowed < 'state > > +
-        __llmnode::ValidatedFields,]
+        __llmnode::LlmOutput, Vec < T > : __llmnode::ValidateAll < Borrowed < 'state > >
+        + __llmnode::ValidatedFields,]
     );
 };

@@ -42,9 +42,9 @@ const _: () = {
                 Self,
                 AnyRunState,
             >(
-                |__to| (&&&&__llmnode::CoverageProbe::<Verdict>::new()).coverage(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Verdict>::new()).__coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).walk::<AnyRunState>(__to)
+                    (&&&__llmnode::Traverse(__value)).__walk::<AnyRunState>(__to)
                 },
             )
         }

@@ -74,8 +74,8 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<World>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).__coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).__walk::<World>(__to),
             )
         }
         fn fallback<'__llmnode>(
@@ -94,7 +94,7 @@ const _: () = {
             __value: &Self::Output,
         ) -> ::core::option::Option<::std::string::String> {
             use __llmnode::probes::*;
-            (&&__llmnode::FallbackProbe(__value)).text()
+            (&&__llmnode::FallbackProbe(__value)).__fallback_text()
         }
     }
     __llmnode::impl_arc_state!(Rate, World, [] []);

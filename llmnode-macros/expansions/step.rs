@@ -39,8 +39,8 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Shared> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::CoverageProbe::<Summary>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Shared>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Summary>::new()).__coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).__walk::<Shared>(__to),
             )
         }
     }
@@ -62,14 +62,14 @@ const _: () = {
                         __given => {
                             __llmnode::Field::<
                                 String,
-                            >::given("title", __given.0, |__it| (&&&__it).form())?
+                            >::given("title", __given.0, |__it| (&&&__it).__form())?
                         }
                     },
                     text: match (state.files.get(&state.current).cloned(),) {
                         __given => {
                             __llmnode::Field::<
                                 String,
-                            >::given("text", __given.0, |__it| (&&&__it).form())?
+                            >::given("text", __given.0, |__it| (&&&__it).__form())?
                         }
                     },
                 }),

@@ -22,13 +22,13 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
-    for FindBooks {
+    impl __llmnode::ValidateFields<Library> for FindBooks {
         fn fields<'checked>(
             &'checked self,
-            _: &mut __llmnode::Checks<'checked, AnyRunState>,
+            _: &mut __llmnode::Checks<'checked, Library>,
         ) {}
     }
+    __llmnode::impl_validate_all!(FindBooks, [] [] FindBooks);
 };
 const _: () = {
     use ::llmnode::__private as __llmnode;
@@ -54,7 +54,7 @@ const _: () = {
                 __llmnode::fallible(
                     find_books(
                             &self.word,
-                            (&&&__llmnode::CloneProbe(&self.limit)).cloned(),
+                            (&&&__llmnode::CloneProbe(&self.limit)).__cloned(),
                             __llmnode::Cx::state(__cx),
                         )
                         .await,
@@ -78,7 +78,7 @@ const _: () = {
                     "x-llmnode-validated" = (
                         {use::llmnode::__private::probes::*;(
                             &&::llmnode::__private::CoverageProbe::<FindBooks>::new()
-                        ).mark(::core::concat!(::core::module_path!(), "::FindBooks"))}
+                        ).__mark(::core::concat!(::core::module_path!(), "::FindBooks"))}
                     )
                 )
             )]
@@ -95,8 +95,10 @@ const _: () = {
             __llmnode::OutputSpec::arguments(
                 __read::<::std::string::String, u8>(),
                 |__Arguments { word, limit }| Self { word, limit },
-                |__to| (&&&&__llmnode::CoverageProbe::<FindBooks>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Library>(__to),
+                |__to| {
+                    (&&&&__llmnode::CoverageProbe::<FindBooks>::new()).__coverage(__to)
+                },
+                |__value, __to| (&&&__llmnode::Traverse(__value)).__walk::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {

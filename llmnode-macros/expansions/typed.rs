@@ -45,8 +45,8 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<World>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).__coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).__walk::<World>(__to),
             )
         }
     }

@@ -24,7 +24,7 @@ const _: () = {
             __to: &mut __llmnode::Checks<'checked, World>,
         ) {
             use __llmnode::probes::*;
-            (&&__llmnode::Traverse(self)).walk::<World>(__to);
+            (&&__llmnode::Traverse(self)).__walk::<World>(__to);
             __to.sync(
                 "item_is_available",
                 move |__state, _| Self::item_is_available(self, __state),

@@ -10,12 +10,17 @@ use quote::quote;
 
 use crate::crate_path;
 
-pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
+/// Whether rust-analyzer expands, and not the compiler.
+pub(crate) fn is_editor() -> bool {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
         program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("rust-analyzer"))
     });
-    if *EDITOR { imports(name, arguments, item) } else { TokenStream::new() }
+    *EDITOR
+}
+
+pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
+    if is_editor() { imports(name, arguments, item) } else { TokenStream::new() }
 }
 
 fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {

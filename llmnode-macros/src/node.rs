@@ -4,6 +4,7 @@ mod arc_state;
 mod args;
 mod bounds;
 mod check;
+mod editor;
 mod emit;
 mod examples;
 mod faults;
@@ -54,15 +55,19 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tools::refuse_attribute(&mut item, &mut faults);
     let marks = field::take_attributes(&mut item, &mut faults);
     let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
+    let prompts = crate::ide::is_editor().then(|| editor::prompts(&args, &item));
     match check::check(&args, &item, &marks, &preps, &mut faults) {
-        Some(model) => emit::emit(&model),
+        Some(model) => {
+            let node = emit::emit(&model);
+            quote!(#node #prompts)
+        }
         None => {
             let step = args.step.makes_step(&preps);
             let stub = stub::stub(&item.ident, &item.generics, &args, step);
             if args.tool.is_some() {
                 tools::strip_derive_attributes(&mut item);
             }
-            quote!(#item #stub #faults)
+            quote!(#item #stub #faults #prompts)
         }
     }
 }

@@ -4,7 +4,7 @@ pub(crate) mod display_check;
 pub(crate) mod fault;
 mod file;
 pub(crate) mod locate;
-mod mask;
+pub(crate) mod mask;
 pub(crate) mod probe;
 pub(crate) mod source;
 pub(crate) mod spec;

@@ -5,8 +5,10 @@ use quote::quote_spanned;
 use syn::ext::IdentExt;
 
 use super::bounds::field_type;
+use super::editor::own_identifier;
 use super::model::{NodeModel, Part, PathStep, ValueOrigin};
 use crate::generics::{end_spans, respanned};
+use crate::ide;
 use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
@@ -55,7 +57,8 @@ fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> To
     match origin {
         ValueOrigin::Field(field) => {
             let (first, last) = field_type(model, field).map_or((field.span(), field.span()), end_spans);
-            let field = respanned(field, last);
+            let own = ide::is_editor().then(|| own_identifier(model.item, field)).flatten();
+            let field = own.unwrap_or_else(|| respanned(field, last));
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
             quote_spanned!(first=> &#owner #member)

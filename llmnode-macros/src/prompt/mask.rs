@@ -39,6 +39,15 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
 }
 
+/// The literal with nothing but a variable of that name, at its bytes. `None` for one that begins the literal.
+pub(crate) fn named_mask(token: &str, value: &str, range: &Range<usize>, name: &str) -> Option<Literal> {
+    let start = *source_offsets(token, value)?.get(range.start)?;
+    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
+    let blank = " ".repeat(start.checked_sub(hashes + 2)?);
+    let hashes = "#".repeat(hashes);
+    format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()
+}
+
 /// Another macro may have given the literal a foreign span, in which positions mean nothing.
 pub(super) fn is_spanned(literal: &LitStr) -> bool {
     literal.span().source_text().is_some_and(|text| text == literal.token().to_string())

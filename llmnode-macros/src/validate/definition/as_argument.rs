@@ -80,7 +80,8 @@ fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
         });
         arguments.collect::<Option<Vec<_>>>().map(|arguments| quote!(<#(#arguments),*>))
     };
-    let text = (!copied).then(|| of(quote!(::std::string::String)));
+    let is_typed = generics.type_params().next().is_some();
+    let text = (is_typed && !copied).then(|| of(quote!(::std::string::String)));
     text.into_iter().chain([of(quote!(::core::primitive::u8))]).collect()
 }
 

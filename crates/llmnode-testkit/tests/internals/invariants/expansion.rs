@@ -223,7 +223,12 @@ impl Generated {
         block.stmts.iter().try_for_each(|statement| match statement {
             Stmt::Item(item) => self.item(item),
             Stmt::Macro(call)
-                if call.mac.path.segments.last().is_some_and(|it| it.ident == "impl_arc_state") =>
+                if call
+                    .mac
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|it| it.ident == "impl_arc_state" || it.ident == "impl_validate_all") =>
             {
                 let impls = call.mac.path.to_token_stream().to_string();
                 if self.impls.insert(impls) { Ok(()) } else { Err("two states behind pointers".to_owned()) }

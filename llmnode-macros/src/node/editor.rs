@@ -1,0 +1,57 @@
+//! What an editor's expansion of a node also has, so that the variables of its prompts lead to the fields.
+//!
+//! rust-analyzer knows the variables of `format_args!`, so the prompts stand in a function that binds the fields, by their own
+//! identifiers. Where `format_args!` would refuse a prompt, each of its variables stands in a literal that is else blank. The
+//! compiler never sees this function.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{Field, ItemStruct};
+
+use super::args::NodeArgs;
+use crate::macro_args::value;
+use crate::prompt::identifier;
+use crate::prompt::mask::named_mask;
+use crate::prompt::source::Source;
+use crate::prompt::template::{Piece, Variable, parse};
+
+pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
+    let prompts = [value(&args.system), value(&args.prompt)];
+    let literals = prompts.into_iter().flatten().flat_map(literals);
+    let (ident, (impl_generics, ty_generics, where_clause)) = (&item.ident, item.generics.split_for_impl());
+    let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
+    quote! {
+        const _: () = {
+            #[allow(unused)]
+            fn __prompts #impl_generics (__node: &#ident #ty_generics) #where_clause {
+                let #ident { #(#fields,)* .. } = __node;
+                #(let _ = ::core::format_args!(#literals);)*
+            }
+        };
+    }
+}
+
+/// One for each variable.
+fn literals(prompt: &Source) -> Vec<TokenStream> {
+    let template = parse(prompt.text());
+    let literal = |segment: &crate::prompt::template::Segment| {
+        let Piece::Variable { variable, .. } = &segment.kind else { return None };
+        let name = match variable {
+            Variable::Field(name) => name.as_str(),
+            Variable::State(_) => return None,
+        };
+        let (literal, range) = prompt.literal(&segment.range)?;
+        let mut mask = named_mask(&literal.token().to_string(), &literal.value(), &range, name)?;
+        mask.set_span(literal.span());
+        Some(quote!(#mask))
+    };
+    template.segments.iter().filter_map(literal).collect()
+}
+
+/// The field's own identifier, where the compiler's expansion has one with the span of the field's type.
+pub(crate) fn own_identifier(item: &ItemStruct, name: &Ident) -> Option<Ident> {
+    let is_it = |field: &&Field| field.ident.as_ref().is_some_and(|ident| ident.unraw() == name.unraw());
+    let own = item.fields.iter().find(is_it)?.ident.as_ref()?;
+    identifier(&own.unraw().to_string(), own.span().resolved_at(Span::mixed_site()))
+}
