@@ -68,7 +68,7 @@ fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenS
             type Action = Action;
             fn table() -> &'static #private::Table<State, Action> {
                 static TABLE: #private::OnceLock<#private::Table<State, Action>> = #private::OnceLock::new();
-                TABLE.get_or_init(|| #private::Table::<State, Action>::new(#name, #limit)#(#steps)*)
+                ::std::sync::OnceLock::get_or_init(&TABLE, || #private::Table::<State, Action>::new(#name, #limit)#(#steps)*)
             }
             #enter
         }

@@ -1,74 +1,95 @@
 //! `Err("…".into())` in a validator: `Invalid` is no `From<&str>`, because `?` turns any error into one. Here the text is known,
 //! so it is one error that names the remedy, and what is left compiles.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
-use syn::{Error, Expr, ImplItem, ItemImpl, Lit, Path, ReturnType};
+use quote::ToTokens;
+use syn::{Block, Error, Expr, ExprCall, ImplItem, ItemImpl, Lit, Path, ReturnType, Stmt, parse_quote};
 
 use super::args::BlockArgs;
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{mentions, regrouped};
+use crate::generics::mentions;
 
 pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> ItemImpl {
     let mut block = block.clone();
-    let krate = crate_path::resolve(&args.krate);
+    let mut mender = Mender { krate: crate_path::resolve(&args.krate), errors };
     for member in &mut block.items {
         let ImplItem::Fn(method) = member else { continue };
         let ReturnType::Type(_, returned) = &method.sig.output else { continue };
-        if mentions(returned.to_token_stream(), &|name| name == "String" || name == "str") {
-            continue;
-        }
-        let before = errors.is_empty();
-        let body = in_body(method.block.to_token_stream(), &krate, errors);
-        if before != errors.is_empty()
-            && let Ok(body) = syn::parse2(body)
-        {
-            method.block = body;
+        if !mentions(returned.to_token_stream(), &|name| name == "String" || name == "str") {
+            mender.block(&mut method.block, true);
         }
     }
     block
 }
 
-fn in_body(tokens: TokenStream, krate: &Path, errors: &mut Errors) -> TokenStream {
-    let mut mended = TokenStream::new();
-    let mut is_error = false;
-    for token in tokens {
-        let begins = matches!(&token, TokenTree::Ident(name) if name == "Err");
-        let token = match token {
-            TokenTree::Group(group) if is_error && is_text(group.stream()) => {
-                let message =
-                    "the error of a validator is an `Invalid`, not a text; write `Err(Invalid::new(\"…\"))`";
-                errors.push(Error::new_spanned(group.stream(), message));
-                let at = Span::mixed_site().located_at(group.span());
-                TokenTree::Group(regrouped(&group, quote_spanned!(at=> #krate::Invalid::new(""))))
+struct Mender<'a> {
+    krate: Path,
+    errors: &'a mut Errors,
+}
+
+/// Only what the method returns is judged: other results in it may well have a text as their error.
+impl Mender<'_> {
+    /// `is_returned`: the block's value is the method's.
+    fn block(&mut self, block: &mut Block, is_returned: bool) {
+        let last = block.stmts.len().saturating_sub(1);
+        for (index, statement) in block.stmts.iter_mut().enumerate() {
+            match statement {
+                Stmt::Expr(written, None) => self.value(written, is_returned && index == last),
+                Stmt::Expr(written, Some(_)) => self.value(written, false),
+                _ => {}
             }
-            TokenTree::Group(group) => {
-                TokenTree::Group(regrouped(&group, in_body(group.stream(), krate, errors)))
-            }
-            other => other,
-        };
-        mended.extend([token]);
-        is_error = begins;
+        }
     }
-    mended
+
+    fn value(&mut self, written: &mut Expr, is_returned: bool) {
+        match written {
+            Expr::Return(returned) => {
+                if let Some(returned) = &mut returned.expr {
+                    self.value(returned, true);
+                }
+            }
+            Expr::Block(inner) => self.block(&mut inner.block, is_returned),
+            Expr::If(branches) => {
+                self.block(&mut branches.then_branch, is_returned);
+                if let Some((_, other)) = &mut branches.else_branch {
+                    self.value(other, is_returned);
+                }
+            }
+            Expr::Match(arms) => arms.arms.iter_mut().for_each(|arm| self.value(&mut arm.body, is_returned)),
+            Expr::ForLoop(inner) => self.block(&mut inner.body, false),
+            Expr::While(inner) => self.block(&mut inner.body, false),
+            Expr::Loop(inner) => self.block(&mut inner.body, false),
+            Expr::Call(call) if is_returned && is_err(&call.func) => self.error(call),
+            _ => {}
+        }
+    }
+
+    fn error(&mut self, call: &mut ExprCall) {
+        let Some(text) = call.args.first().filter(|text| is_text(text)) else { return };
+        let message =
+            "the error of a validator is an `Invalid`, not a text; write `Err(Invalid::new(\"…\"))`";
+        self.errors.push(Error::new_spanned(text, message));
+        let krate = &self.krate;
+        call.args = std::iter::once::<Expr>(parse_quote!(#krate::Invalid::new(""))).collect();
+    }
+}
+
+fn is_err(function: &Expr) -> bool {
+    matches!(function, Expr::Path(path) if path.path.is_ident("Err"))
 }
 
 /// A literal or `format!`, with `.into()` or the like behind it.
-fn is_text(tokens: TokenStream) -> bool {
-    fn of(written: &Expr) -> bool {
-        match written {
-            Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
-            Expr::Macro(called) => called.mac.path.is_ident("format"),
-            Expr::Call(call) => {
-                call.func.to_token_stream().to_string() == "String :: from" && call.args.iter().all(of)
-            }
-            Expr::MethodCall(call) => {
-                let converts = ["into", "to_string", "to_owned"].iter().any(|name| call.method == name);
-                converts && of(&call.receiver)
-            }
-            _ => false,
+fn is_text(written: &Expr) -> bool {
+    match written {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
+        Expr::Macro(called) => called.mac.path.is_ident("format"),
+        Expr::Call(call) => {
+            call.func.to_token_stream().to_string() == "String :: from" && call.args.iter().all(is_text)
         }
+        Expr::MethodCall(call) => {
+            let converts = ["into", "to_string", "to_owned"].iter().any(|name| call.method == name);
+            converts && is_text(&call.receiver)
+        }
+        _ => false,
     }
-    syn::parse2::<Expr>(tokens).is_ok_and(|written| of(&written))
 }

@@ -44,7 +44,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         impl #private::smart::Smart for #ident {
             fn declared() -> &'static #private::smart::TypedSignature {
                 static DECLARED: ::std::sync::OnceLock<#private::smart::TypedSignature> = ::std::sync::OnceLock::new();
-                DECLARED.get_or_init(|| {
+                ::std::sync::OnceLock::get_or_init(&DECLARED, || {
                     #private::smart::SignatureBuilder::#declaring
                         #(#declared)*
                         .done()
