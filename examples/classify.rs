@@ -33,7 +33,7 @@ enum Topic {
 }
 
 /// Sorts a ticket by topic.
-#[llm_node(prompt = "Which topic has this ticket?\n\n{text}", output = Topic, retries = 1, temperature = 0.0)]
+#[llm_node(prompt = "Which topic has this ticket?\n\n{text}", output = Topic, retries = 1)]
 struct Classify {
     text: String,
 }

@@ -75,8 +75,7 @@ impl Invoice {
     system = "You copy figures from documents exactly as they are printed.",
     prompt = "Read this invoice. Amounts are in cents.\n\n{document}",
     output = Invoice,
-    retries = 2,
-    temperature = 0.0
+    retries = 2
 )]
 struct ReadInvoice {
     document: String,

@@ -58,8 +58,7 @@
 /// /// Finds the shelf for a book.
 /// #[llm_node(
 ///     prompt = "Which of these shelves does {title:?} ({year:or(undated)}) belong on?\n{state.shelves:list}",
-///     state = Library,
-///     temperature = 0.0
+///     state = Library
 /// )]
 /// struct Shelve<'a> {
 ///     title: &'a str,

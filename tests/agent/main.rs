@@ -44,6 +44,8 @@ mod paused;
 mod providers;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod reasoning;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod refusals;
 #[cfg(feature = "journal")]
 mod repeated;
 mod requests;
@@ -53,6 +55,8 @@ mod responses;
 mod returned;
 mod rounds;
 mod streams;
+#[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
+mod switch;
 mod toolsets;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "journal", feature = "openai"))]
 mod turns;

@@ -104,7 +104,7 @@ async fn an_answer_that_is_not_called_is_taken_as_text() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_refuses_tools_is_a_config_error() {
+async fn an_endpoint_that_refuses_tools_says_so() {
     let refusal = StubReply::error(
         400,
         "invalid_request_error",
@@ -113,7 +113,7 @@ async fn an_endpoint_that_refuses_tools_is_a_config_error() {
     );
     let (server, run) = library(vec![refusal]).await;
     let error = run.call(&ASK).await.unwrap_err();
-    assert_eq!((error.category(), server.requests().len()), (Category::ConfigError, 1));
+    assert_eq!((error.category(), server.requests().len()), (Category::BadRequest, 1));
     assert!(error.to_string().contains("takes no tools"), "{error}");
 }
 

@@ -90,7 +90,7 @@ const MODEL: &[&str] = &[
     "internal",
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
-const HTTP: &[&str] = &["http", "api", "openai", "anthropic", "gemini"];
+const HTTP: &[&str] = &["http", "refusal", "api", "openai", "anthropic", "gemini"];
 const GRAPH: &[&str] =
     &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph"];
 const RAG: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Records what a model reports while it answers, and replays it.
 
 use llmnode_model::internal::Redactor;
-use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage};
+use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage, Wire};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
 
@@ -86,6 +86,11 @@ impl Sink for RecordingSink<'_> {
     fn response_format(&mut self, response_format: ResponseFormat) {
         self.metadata.response_format = Some(response_format);
         self.outer.response_format(response_format);
+    }
+
+    // Not written: whichever API carried a request, it is the same one.
+    fn api(&mut self, api: Wire) {
+        self.outer.api(api);
     }
 
     fn refused(&mut self, part: &str) {

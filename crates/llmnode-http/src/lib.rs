@@ -9,6 +9,7 @@ mod api;
 mod gemini;
 mod http;
 mod openai;
+mod refusal;
 
 #[cfg(feature = "anthropic")]
 pub use anthropic::{Anthropic, AnthropicBuilder, Cache};

@@ -124,6 +124,11 @@ pub trait Sink: Send {
         let _ = response_format;
     }
 
+    /// The API by which the model is asked. Default: does nothing.
+    fn api(&mut self, api: Wire) {
+        let _ = api;
+    }
+
     /// A part of the request that is not sent, because the model is known to refuse it: see
     /// `AttemptRecord::refused`. Default: does nothing.
     fn refused(&mut self, part: &str) {

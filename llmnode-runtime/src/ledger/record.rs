@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage};
+use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage, Wire};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +121,9 @@ pub struct AttemptRecord {
     pub retry_after: Option<Duration>,
     /// The model as the provider names it, or else as the request named it.
     pub model: Option<String>,
+    /// The API by which it was asked. `None`: the model does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<Wire>,
     /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat>,
@@ -174,6 +177,7 @@ impl AttemptRecord {
             first_chunk: None,
             retry_after: None,
             model,
+            api: None,
             response_format: None,
             refused: Vec::new(),
             narrowed: Vec::new(),

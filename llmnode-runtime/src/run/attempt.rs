@@ -7,7 +7,7 @@ use std::time::Duration;
 use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, is_document, padding};
 use llmnode_model::{
     Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError, Request,
-    ResponseFormat, Retry, Sink, TokenUsage,
+    ResponseFormat, Retry, Sink, TokenUsage, Wire,
 };
 use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
 use llmnode_reader::{Flag, Violation};
@@ -554,6 +554,10 @@ impl Sink for AttemptSink<'_, '_, '_> {
 
     fn response_format(&mut self, response_format: ResponseFormat) {
         self.open.note(|record| record.response_format = Some(response_format));
+    }
+
+    fn api(&mut self, api: Wire) {
+        self.open.note(|record| record.api = Some(api));
     }
 
     fn refused(&mut self, part: &str) {

@@ -5,6 +5,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use llmnode_model::Retry;
+
 use super::context::CallContext;
 use super::failure::Failure;
 use crate::error::NodeError;
@@ -143,7 +145,9 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = attempts.repeats(&failure) && settings.stop_on_repeat();
         let time_left = limits.time_left(*deadline);
-        let failed = FailedAttempt { category, decision, retry_after, repeats, time_left, too_late };
+        let takes_a_turn = decision == Some(Retry::Adapted) && !failure.violations.is_empty();
+        let failed =
+            FailedAttempt { category, decision, retry_after, repeats, time_left, too_late, takes_a_turn };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());
         failure.add(&note);
         attempts.failed(&one, &mut failure, &next).await?;

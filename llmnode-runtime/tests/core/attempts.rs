@@ -104,7 +104,7 @@ async fn what_the_failure_says_about_retrying_beats_its_category() {
 async fn a_model_that_never_stops_adapting_is_stopped() {
     let model = script((0..100).map(|_| ModelError::new(Category::BadRequest, "no").retry(Retry::Adapted)));
     let error = run(&model).call(&GOAL).await.unwrap_err();
-    assert_eq!((error.category(), model.requests().len()), (Category::BadRequest, 9));
+    assert_eq!((error.category(), model.requests().len()), (Category::BadRequest, 5));
 }
 
 #[tokio::test]

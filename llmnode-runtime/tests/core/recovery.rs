@@ -199,7 +199,7 @@ async fn a_model_that_never_stops_adapting_falls_back_too() {
     let first = script((0..20).map(|_| adapted()));
     let run = run(&first).model("small", script([GOOD]));
     run.call(&GOAL).recover(Category::BadRequest, [Recovery::model("small")]).await.unwrap();
-    assert_eq!(first.requests().len(), 9);
+    assert_eq!(first.requests().len(), 5);
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ impl Case {
     /// How many requests there should be, and how the call should end, if it is not dropped.
     fn expected(&self) -> (usize, Option<Category>) {
         let (mut retries, mut transport_retries) = self.budgets();
-        let mut adaptions = 8_u32;
+        let mut adaptions = 4_u32;
         for (sent, (act, ..)) in (1..).zip(&self.script) {
             let (left, category) = match act.then() {
                 Then::Accept => return (sent, None),

@@ -24,7 +24,7 @@ type Keys<'k> = &'k dyn Fn(&str) -> Option<String>;
 ///
 /// ```json
 /// {"format": "llmnode/profiles", "version": 1, "profiles": {
-///     "good":  {"model": "gpt-5.2", "settings": {"temperature": 0.2, "max_tokens": 2000}},
+///     "good":  {"model": "gpt-6-luna", "settings": {"temperature": 0.2, "max_tokens": 2000}},
 ///     "local": {"base_url": "http://127.0.0.1:8080/v1", "model": "qwen3"},
 ///     "groq":  {"base_url": "https://api.groq.com/openai/v1", "model": "openai/gpt-oss-120b", "api_key_env": "GROQ_API_KEY"}}}
 /// ```

@@ -13,7 +13,7 @@ const VERSION: &str = "2023-06-01";
 ///
 /// let model = Anthropic::builder()
 ///     .base_url("http://127.0.0.1:4000") // a gateway on this machine needs no key
-///     .model("claude-sonnet-5")
+///     .model("claude-sonnet-5-5")
 ///     .cache(Cache::Minutes5)
 ///     .build()?;
 /// # Ok::<(), llmnode_model::ModelError>(())

@@ -20,8 +20,8 @@ use crate::api::inner::Inner;
 use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
-use crate::http::reasoning::{Effort, Efforts, Thinking};
-use crate::http::response_formats::Formats;
+use crate::refusal::efforts::{Effort, Efforts, Thinking};
+use crate::refusal::response_formats::Formats;
 
 /// A model of Anthropic, or of a server or gateway that speaks its Messages API. It is a cheap handle: clones share the
 /// connections, the [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
@@ -74,7 +74,7 @@ const MESSAGES: Wire = Wire {
         expresses: |schema| schema.anthropic().is_some(),
     },
     efforts: Efforts {
-        off: &[Thinking::Budget(0), Thinking::Effort(Effort::Low)],
+        off: &[Thinking::Budget(0), Thinking::BetweenTools, Thinking::Effort(Effort::Low)],
         words: &[Effort::Max, Effort::High, Effort::Medium, Effort::Low],
         budgets: true,
         field: ("thinking", ""),

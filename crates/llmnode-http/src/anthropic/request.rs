@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use super::turns::{Block, CacheControl, Turn, turns};
 use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
-use crate::http::capabilities::Quirks;
-use crate::http::reasoning::Thinking;
+use crate::refusal::efforts::Thinking;
+use crate::refusal::parts::Part;
+use crate::refusal::quirks::Quirks;
 
 /// The API requires a number. Above 21,333 a request without a stream may outlast ten minutes.
 const DEFAULT_LIMIT: u32 = 21_000;
@@ -53,6 +54,7 @@ struct Body<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ThinkingConfig {
     Disabled,
+    BetweenTools,
     Adaptive {
         #[serde(skip_serializing_if = "Option::is_none")]
         block_binding: Option<BlockBinding>,
@@ -109,7 +111,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
     let (mut system, messages) = turns(&messages, prepared)?;
-    let cache = prepared.cache_for_an_hour.map(CacheControl::new);
+    let cache =
+        prepared.cache_for_an_hour.filter(|_| !prepared.leaves_out(Part::Cache)).map(CacheControl::new);
     if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
         *cache_control = cache;
     }
@@ -127,9 +130,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             ),
             tools: tools(prepared),
             tool_choice: prepared.tool_choice().map(|choice| match choice {
-                ToolChoice::Named(name) => {
-                    json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})
-                }
+                ToolChoice::Named(name) => named(name, !prepared.leaves_out(Part::ParallelCalls)),
                 ToolChoice::Any => json!({"type": "any"}),
                 ToolChoice::Nothing => json!({"type": "none"}),
             }),
@@ -142,12 +143,21 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
+fn named(name: &str, alone: bool) -> Value {
+    let mut choice = json!({"type": "tool", "name": name});
+    if alone {
+        choice["disable_parallel_tool_use"] = true.into();
+    }
+    choice
+}
+
 fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
     let binds = prepared.shape.drops_bound_thoughts && prepared.may_drop_bound_thoughts();
     let block_binding = binds.then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" });
     match prepared.thinking() {
         Some(Thinking::Effort(_)) => Some(ThinkingConfig::Adaptive { block_binding }),
         Some(Thinking::Budget(0)) => Some(ThinkingConfig::Disabled),
+        Some(Thinking::BetweenTools) => Some(ThinkingConfig::BetweenTools),
         Some(Thinking::Budget(budget_tokens)) => {
             Some(ThinkingConfig::Enabled { budget_tokens, block_binding })
         }

@@ -6,7 +6,6 @@ use rustls::pki_types::CertificateDer;
 
 use super::inner::Inner;
 use super::settings::ClientSettings;
-use crate::http::capabilities::Capabilities;
 use crate::http::client::Client;
 use crate::http::connector::ConnectSettings;
 use crate::http::endpoint::Endpoint;
@@ -16,6 +15,7 @@ use crate::http::proxy::Proxy;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::http::{address_guard, proxy, tls};
+use crate::refusal::beliefs::Beliefs;
 
 impl ClientSettings {
     pub(crate) fn build(self) -> Result<Inner, ModelError> {
@@ -63,7 +63,7 @@ impl ClientSettings {
             response_format: self.response_format,
             key_hint,
             headers,
-            capabilities: Capabilities::default(),
+            beliefs: Beliefs::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
             cache_for_an_hour: self.cache_for_an_hour,

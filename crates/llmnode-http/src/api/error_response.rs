@@ -1,21 +1,27 @@
 //! What becomes of a response without an answer: its category, whether to try again, and a message for a person.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
 use llmnode_model::internal::redact;
-use llmnode_model::{Category, Group, ModelError, Retry, Sink};
+use llmnode_model::{Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink, Wire};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
+use serde_json::Value;
 
 use super::inner::Inner;
-use super::prepared_request::{PreparedRequest, max_tokens, temperature};
+use super::prepared_request::{PreparedRequest, ToolChoice, max_tokens, temperature};
 use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
 use crate::http::lookalikes::model_hint;
-use crate::http::refused_turns::TurnPart;
 use crate::http::service::PROXY_CREDENTIALS;
-use crate::http::unsupported::{UnsupportedFeature, unsupported};
 use crate::http::{classify, retry_after, wait_hint};
+use crate::refusal::efforts::has_word;
+use crate::refusal::message::{decoded, without_prompt};
+use crate::refusal::parts::{Part, Parts};
+use crate::refusal::quirks::Choice;
+use crate::refusal::reading::{self, REFUSALS, Refusal, Sent};
+use crate::refusal::switch::{RefusedWay, Way, names_responses};
 
 impl Inner {
     pub(crate) fn refusal(
@@ -27,47 +33,47 @@ impl Inner {
     ) -> ModelError {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
-        let error = ErrorBody::read(if is_readable { body } else { b"" });
-        let takes_no_tools = asked.shape.tools
-            && unsupported(status, &error, asked.shape.thinking) == Some(UnsupportedFeature::Tools);
-        let category =
-            if takes_no_tools { Category::ConfigError } else { classify::classify(status, &error) };
+        let mut error = ErrorBody::read(if is_readable { body } else { b"" });
+        let quoting = std::mem::take(&mut error.message);
+        error.message = self.without_prompt(&quoting, asked);
+        let category = classify::classify(status, &error);
         if category == Category::NotFound {
             self.redirects.forget();
         }
+        let refusal = Refusal { status, error: &error, text: &error.message, quoting: &decoded(&quoting) };
+        let learns = self.learns(&refusal, asked);
         // Redacted before it is cut, since half a key is not recognised.
-        let said = match redact(&error.message, &asked.secrets) {
+        let said = match redact(&quoting, &asked.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
             said => one_line(&said, 500),
         };
         let shown = &self.service.endpoint.shown;
-        let hint = match takes_no_tools {
-            true => {
-                "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
-                    .to_owned()
-            }
-            false => self.hint(category, asked.model),
-        };
+        let hint = if learns { String::new() } else { self.hint(category, &refusal, asked) };
         let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         // Only for errors that waiting helps against: other texts may quote the prompt.
-        let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
+        let hint = || wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
         failure.usage = error.usage.0.map(Box::new);
         if error.usage.1 {
             sink.flag(Flag::ImpossibleUsage);
         }
-        failure.retry = if takes_no_tools {
-            None
-        } else if self.learns(status, &error, asked) {
+        failure.retry = if learns {
             Some(Retry::Adapted)
         } else {
             retry_after::should_retry(&head.headers)
                 .map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
+    }
+
+    /// The request is written once more: it is kept by nobody, and a refusal is rare.
+    fn without_prompt(&self, text: &str, asked: &PreparedRequest<'_>) -> String {
+        let body = (self.wire.encode)(asked).ok();
+        let body = body.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or(Value::Null);
+        without_prompt(text, &body, asked.model)
     }
 
     /// A body with `Content-Encoding` that has no answer as it is.
@@ -95,56 +101,160 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    fn learns(&self, status: u16, error: &ErrorBody, asked: &PreparedRequest<'_>) -> bool {
-        let limit = max_tokens_allowed(&error.message).filter(|_| status == 400);
-        if let Some(most) = limit.filter(|_| !asked.request.extra.contains_key("max_tokens")) {
-            return self.capabilities.limit_tokens(asked.model, asked.shape, most);
+    fn learns(&self, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> bool {
+        // Of embeddings, nothing can be asked otherwise.
+        if asked.request.messages.is_empty() {
+            return false;
         }
-        let Some(part) = unsupported(status, error, asked.shape.thinking) else { return false };
-        // Another beginning may also have been sent for that remedy in vain, or has none on this API.
-        let part = match part {
-            UnsupportedFeature::Turn(TurnPart::BoundThoughts)
-                if asked.shape.drops_bound_thoughts || !asked.may_drop_bound_thoughts() =>
-            {
-                UnsupportedFeature::Carried
-            }
-            part => part,
-        };
-        let is_ours = match part {
-            UnsupportedFeature::MaxTokens => max_tokens(asked.request).is_some(),
-            UnsupportedFeature::Temperature => temperature(asked.request).is_some(),
-            UnsupportedFeature::Stream => asked.streams,
-            UnsupportedFeature::StreamOptions => {
-                asked.streams && !asked.request.extra.contains_key("stream_options")
-            }
-            UnsupportedFeature::Include => self.wire.joined.contains(&"include"),
-            _ => true,
-        };
-        let learns = is_ours && self.capabilities.learn(asked.model, asked.shape, part);
-        if learns {
-            tracing::debug!(target: "llmnode::openai", model = asked.model, unsupported = ?part, "will ask differently");
+        let PreparedRequest { model, asking, .. } = *asked;
+        if let Some(switch) = asking.switch
+            && switch.learns(model, asking.asker, &self.refused_way(refusal, asked))
+        {
+            tracing::debug!(target: "llmnode::openai", model, "will ask by the other API");
+            return true;
         }
-        learns
+        let read = reading::read(refusal, &self.sent(asked));
+        if let Some((fact, condition)) = read {
+            tracing::debug!(target: "llmnode::openai", model, refused = ?fact, "will ask differently");
+            self.beliefs.learn(model, asking.asker, fact, condition, hash(refusal.text));
+            return true;
+        }
+        REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
     }
 
-    fn hint(&self, category: Category, model: &str) -> String {
+    fn refused_way<'a>(&self, refusal: &Refusal<'a>, asked: &PreparedRequest<'_>) -> RefusedWay<'a> {
+        let Refusal { status, error, text, .. } = *refusal;
+        RefusedWay {
+            status,
+            text,
+            names_a_missing_model: error.has("model_not_found") || has_word(text, "model"),
+            way: match self.wire.name {
+                Wire::Responses => Way::Responses,
+                _ if asked.shape.without_thoughts => Way::ChatWithoutThoughts,
+                _ => Way::Chat,
+            },
+            tools: asked.shape.tools,
+            can_be_without_thoughts: !self.wire.efforts.is_in(&asked.request.extra),
+        }
+    }
+
+    /// What of the request is ours. What the user wrote in `extra` is not.
+    fn sent<'a>(&self, asked: &'a PreparedRequest<'_>) -> Sent<'a> {
+        let PreparedRequest { request, shape, .. } = asked;
+        let given = |field: &&str| request.extra.contains_key(*field);
+        let is_chat = self.wire.name == Wire::Chat;
+        let limit = self.wire.limit.map_or_else(
+            || max_tokens(request).map(|limit| shape.quirks.limited(limit)),
+            |limit| Some(limit(request, shape.quirks, asked.thinking()).tokens),
+        );
+        let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        let limit = limit.filter(|_| !limits.iter().any(given));
+        let choice = asked.tool_choice().and_then(|choice| match choice {
+            ToolChoice::Named(_) => Some(Choice::ByName),
+            ToolChoice::Any => Some(Choice::Any),
+            ToolChoice::Nothing => None,
+        });
+        let users = request.extra.keys().map(String::as_str);
+        Sent {
+            situation: shape.situation,
+            quirks: shape.quirks,
+            parts: self.sent_parts(asked),
+            limit: limit.map(|limit| (limit, is_chat && !shape.quirks.max_completion_tokens)),
+            effort: shape.thinking.filter(|_| !shape.without_thoughts),
+            format: shape.schema.map(|(format, _)| format),
+            choice,
+            functions: request.tools.iter().map(|tool| &*tool.name).collect(),
+            users: users.filter(|field| !self.wire.joined.contains(field)).collect(),
+        }
+    }
+
+    fn sent_parts(&self, asked: &PreparedRequest<'_>) -> Parts {
+        let PreparedRequest { request, shape, .. } = asked;
+        let given = |field: &str| request.extra.contains_key(field);
+        let wire = self.wire.name;
+        let functions = shape.tools || asked.function().is_some();
+        let has_system = request.messages.iter().any(|message| message.role == Role::System)
+            || matches!(shape.schema, Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _)))
+            || shape.quirks.unenforced.is_some();
+        let responses = wire == Wire::Responses;
+        let gemini = wire == Wire::Gemini;
+        let parts = [
+            (Part::Temperature, temperature(request).is_some()),
+            (Part::Stream, asked.streams),
+            (Part::StreamOptions, wire == Wire::Chat && asked.streams && !given("stream_options")),
+            (Part::Include, responses),
+            (Part::Store, responses && !given("store")),
+            (Part::Summary, responses && shape.thinking.is_some_and(|(_, way)| way.thinks())),
+            (
+                Part::ParallelCalls,
+                asked.function().is_some() && !shape.tools && !given("parallel_tool_calls"),
+            ),
+            (Part::StrictFunctions, asked.has_strict_functions(wire)),
+            (Part::Cache, self.cache_for_an_hour.is_some()),
+            (Part::System, has_system),
+            (Part::Carried, shape.carries),
+            (Part::CarriedFields, shape.carries),
+            (Part::BoundThoughts, shape.carries && asked.may_drop_bound_thoughts()),
+            (Part::CallIds, request.messages.iter().any(has_id)),
+            (Part::Thoughts, !shape.no_thinking),
+            (Part::Choices, shape.choices),
+            (Part::JsonSchemaParameters, gemini && functions),
+            (Part::ServerSideTools, gemini && asked.sees_server_side_tools()),
+        ];
+        parts.into_iter().fold(Parts::default(), |parts, (part, is_in)| {
+            parts.with_if(part, is_in && !asked.leaves_out(part))
+        })
+    }
+
+    fn hint(&self, category: Category, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> String {
+        let says_tools = [
+            "does not support tools",
+            "tools are not supported",
+            "support tool use",
+            "support function calling",
+            "function calling is not",
+            "tool calling is not",
+            "requires --jinja",
+            "auto-tool-choice",
+        ];
         match category {
+            Category::BadRequest | Category::NotFound
+                if asked.shape.tools && says_tools.iter().any(|phrase| refusal.text.contains(phrase)) =>
+            {
+                "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
+                    .to_owned()
+            }
+            Category::BadRequest if names_responses(&self.refused_way(refusal, asked)) => {
+                "; ask by the Responses API, with `.responses()`, if the server has it".to_owned()
+            }
+            // The proxy's refusal, not the server's.
+            Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
             Category::ApiKeyError => self.key_hint.clone(),
+            Category::NotFound if is_about_the_request(refusal.text) => String::new(),
             Category::NotFound => {
                 let endpoint = &self.service.endpoint;
-                let lookalike = model_hint(&endpoint.host(), model);
-                format!("; asked for the model {model:?}{}{lookalike}", endpoint.hint())
+                let lookalike = model_hint(&endpoint.host(), asked.model);
+                format!("; asked for the model {:?}{}{lookalike}", asked.model, endpoint.hint())
             }
-            Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),
         }
     }
 }
 
-/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
-fn max_tokens_allowed(message: &str) -> Option<u32> {
-    let (_, rest) = message.split_once("max_tokens: ")?;
-    let (_, most) = rest.split_once(" > ").filter(|(given, _)| given.parse::<u64>().is_ok())?;
-    most.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+/// Of an endpoint, a route or a parameter, not of a model's name.
+fn is_about_the_request(text: &str) -> bool {
+    ["endpoint", "endpoints", "parameter", "parameters", "route", "routes", "providers", "url", "v1"]
+        .iter()
+        .any(|word| has_word(text, word))
+}
+
+pub(super) fn has_id(message: &Message) -> bool {
+    !message.calls().is_empty() || message.answers().is_some()
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }

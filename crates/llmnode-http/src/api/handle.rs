@@ -1,7 +1,15 @@
-//! What every handle of a model does.
+//! What every handle of a model with one API does.
 
 macro_rules! chat_model {
     ($handle:ident) => {
+        impl $handle {
+            pub(crate) fn of_settings(
+                settings: crate::api::settings::ClientSettings,
+            ) -> Result<Self, llmnode_model::ModelError> {
+                Ok($handle(std::sync::Arc::new(settings.build()?)))
+            }
+        }
+
         impl llmnode_model::ChatModel for $handle {
             fn complete<'a>(
                 &'a self,
@@ -9,7 +17,8 @@ macro_rules! chat_model {
                 sink: &'a mut dyn llmnode_model::Sink,
             ) -> llmnode_model::BoxFuture<'a, Result<llmnode_model::Completion, llmnode_model::ModelError>>
             {
-                Box::pin(self.0.complete(request, sink))
+                let asking = crate::api::prepared_request::Asking::of(request);
+                Box::pin(self.0.complete(request, asking, sink))
             }
 
             fn model(&self) -> Option<&str> {

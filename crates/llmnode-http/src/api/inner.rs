@@ -4,10 +4,11 @@ use llmnode_model::{ResponseFormat, RetryBudget};
 
 use super::sent_calls::IdForm;
 use super::wire::Wire;
-use crate::http::capabilities::Capabilities;
+use crate::http::endpoint::Endpoint;
 use crate::http::headers::Headers;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
+use crate::refusal::beliefs::Beliefs;
 
 pub(crate) struct Inner {
     pub(crate) wire: &'static Wire,
@@ -16,10 +17,29 @@ pub(crate) struct Inner {
     pub(crate) headers: Headers,
     pub(crate) key_hint: String,
     pub(crate) response_format: Option<ResponseFormat>,
-    pub(crate) capabilities: Capabilities,
+    pub(crate) beliefs: Beliefs,
     pub(crate) redirects: Redirects,
     pub(crate) retry_budget: RetryBudget,
     pub(crate) cache_for_an_hour: Option<bool>,
     /// Of the ids of calls, where the builder knows it.
     pub(crate) id_form: Option<IdForm>,
+}
+
+impl Inner {
+    /// The same server by another API, of which nothing is learned yet.
+    pub(crate) fn at(&self, wire: &'static Wire, endpoint: Endpoint) -> Inner {
+        Inner {
+            wire,
+            service: Service { client: self.service.client.clone(), endpoint, ..self.service },
+            model: self.model.clone(),
+            headers: self.headers.clone(),
+            key_hint: self.key_hint.clone(),
+            response_format: self.response_format,
+            beliefs: Beliefs::default(),
+            redirects: Redirects::default(),
+            retry_budget: self.retry_budget.clone(),
+            cache_for_an_hour: None,
+            id_form: self.id_form,
+        }
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Message, ResponseFormat, Role};
+use llmnode_model::{Message, Part, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, choices_in_words, instruction, reminder, sent};
 use serde_json::value::RawValue;
 
 use super::prepared_request::PreparedRequest;
-use crate::http::capabilities::RequestShape;
+use super::shape::RequestShape;
+use crate::refusal::parts;
 
 pub(crate) enum Messages<'a> {
     Unchanged(&'a [Message]),
@@ -22,6 +23,26 @@ impl<'a> Messages<'a> {
             Messages::Rewritten(all) => (&[], all),
         };
         borrowed.iter().chain(owned.iter().map(|message| &**message))
+    }
+
+    /// For a model that knows no system role: its text begins the user's first message.
+    fn without_system(self) -> Self {
+        let messages: Vec<Cow<'a, Message>> = match self {
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => all,
+        };
+        let (system, mut rest): (Vec<_>, Vec<_>) =
+            messages.into_iter().partition(|message| message.role == Role::System);
+        let texts: Vec<&str> = system.iter().map(|message| message.content.as_str()).collect();
+        let text = texts.join("\n\n");
+        if text.trim().is_empty() {
+            return Messages::Rewritten(rest);
+        }
+        match rest.iter_mut().find(|message| message.role == Role::User) {
+            Some(first) => *first = Cow::Owned(with_beginning(first, &format!("{text}\n\n"))),
+            None => rest.insert(0, Cow::Owned(Message::user(text))),
+        }
+        Messages::Rewritten(rest)
     }
 
     /// Values that the request's schema lacks go into the prompt's last user message: they are data.
@@ -66,7 +87,16 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         }
         _ => Messages::Unchanged(&request.messages),
     };
-    messages.with_words(place, words, request.messages.len()).with_wire_names(prepared)
+    let messages = messages.with_words(place, words, request.messages.len()).with_wire_names(prepared);
+    if prepared.leaves_out(parts::Part::System) { messages.without_system() } else { messages }
+}
+
+fn with_beginning(message: &Message, text: &str) -> Message {
+    message.parts().fold(Message::user(text), |message, part| match part {
+        Part::Text(text) => message.text(text),
+        Part::Attachment(attachment) => message.attach(attachment.clone()),
+        _ => message,
+    })
 }
 
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {

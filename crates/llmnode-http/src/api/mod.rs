@@ -7,6 +7,7 @@ pub(crate) mod cuts;
 pub(crate) mod ends;
 pub(crate) mod error_response;
 pub(crate) mod expected_calls;
+#[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) mod handle;
 pub(crate) mod inner;
 pub(crate) mod messages;
@@ -16,8 +17,10 @@ pub(crate) mod pieces;
 pub(crate) mod prepared_request;
 pub(crate) mod read_answer;
 pub(crate) mod receive;
+mod refused;
 pub(crate) mod response_head;
 pub(crate) mod sent_calls;
 pub(crate) mod settings;
+pub(crate) mod shape;
 pub(crate) mod unreadable;
 pub(crate) mod wire;

@@ -4,20 +4,42 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
-use llmnode_model::{FinishReason, Message, Request, ResponseFormat, ToolSpec};
+use llmnode_model::{FinishReason, Message, Request, ResponseFormat, ToolSpec, Wire};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::ask::asker;
 use super::expected_calls::ExpectedCalls;
 use super::sent_calls::{IdForm, sent_name};
-use crate::http::capabilities::RequestShape;
-use crate::http::reasoning::Thinking;
+use super::shape::RequestShape;
 use crate::http::service::Deadline;
+use crate::refusal::beliefs::Asker;
+use crate::refusal::efforts::Thinking;
+use crate::refusal::parts::Part;
+use crate::refusal::quirks::Choice;
+use crate::refusal::switch::Switch;
+
+/// Who asks, and by which way.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) asker: Asker,
+    /// Between the APIs of the handle, if it has several.
+    pub(crate) switch: Option<&'a Switch>,
+    /// Tools are taken by this API only without thoughts.
+    pub(crate) without_thoughts: bool,
+}
+
+impl Asking<'_> {
+    pub(crate) fn of(request: &Request) -> Asking<'static> {
+        Asking { asker: asker(request), switch: None, without_thoughts: false }
+    }
+}
 
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
+    pub(crate) asking: Asking<'a>,
     pub(crate) model: &'a str,
     pub(crate) tag: &'static str,
     pub(crate) joined: &'static [&'static str],
@@ -50,15 +72,19 @@ impl PreparedRequest<'_> {
         ExpectedCalls { function, tools: self.shape.tools, limit: self.limit() }
     }
 
+    pub(crate) fn leaves_out(&self, part: Part) -> bool {
+        self.shape.quirks.leaves_out(part)
+    }
+
     pub(crate) fn temperature(&self) -> Option<f64> {
-        temperature(self.request).filter(|_| !self.shape.quirks.no_temperature)
+        temperature(self.request).filter(|_| !self.leaves_out(Part::Temperature))
     }
 
     pub(crate) fn limit(&self) -> Option<u32> {
         let given = self.request.extra.get("max_output_tokens").and_then(serde_json::Value::as_u64);
         let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
         let limit = given.or(self.request.max_tokens)?;
-        Some(self.shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
+        Some(self.shape.quirks.limited(limit))
     }
 
     pub(crate) fn thinking(&self) -> Option<Thinking> {
@@ -68,7 +94,7 @@ impl PreparedRequest<'_> {
     pub(crate) fn effort(&self) -> Option<&'static str> {
         match self.thinking()? {
             Thinking::Effort(effort) => Some(effort.as_str()),
-            Thinking::Budget(_) => None,
+            Thinking::Budget(_) | Thinking::BetweenTools => None,
         }
     }
 
@@ -105,14 +131,14 @@ impl PreparedRequest<'_> {
 
     pub(crate) fn tool_choice(&self) -> Option<ToolChoice<'_>> {
         let Request { tools, answer_now, .. } = self.request;
-        let forces = !self.shape.quirks.no_forced_tool;
-        match self.function() {
+        match (self.function(), self.shape.quirks.choice) {
+            (Some(_), Choice::Free) => None,
             // By name if nothing else may be called.
-            Some(schema) if tools.is_empty() || *answer_now => {
-                forces.then(|| ToolChoice::Named(schema.name()))
+            (Some(schema), Choice::ByName) if tools.is_empty() || *answer_now => {
+                Some(ToolChoice::Named(schema.name()))
             }
-            Some(_) => forces.then_some(ToolChoice::Any),
-            None => (*answer_now && !tools.is_empty()).then_some(ToolChoice::Nothing),
+            (Some(_), _) => Some(ToolChoice::Any),
+            (None, _) => (*answer_now && !tools.is_empty()).then_some(ToolChoice::Nothing),
         }
     }
 
@@ -134,7 +160,7 @@ impl PreparedRequest<'_> {
 
     /// Without the state's lists where the model refuses them.
     pub(crate) fn allowed<'s>(&self, schema: &'s OutputSchema) -> &'s OutputSchema {
-        if self.shape.quirks.no_choices { without_choices(schema) } else { schema }
+        if self.leaves_out(Part::Choices) { without_choices(schema) } else { schema }
     }
 
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
@@ -157,9 +183,21 @@ impl PreparedRequest<'_> {
         self.tag == "anthropic" && is_ours && thinks
     }
 
+    /// Whether functions are sent that say that their arguments follow the schema.
+    pub(crate) fn has_strict_functions(&self, wire: Wire) -> bool {
+        let has_function = self.function().is_some() || (wire == Wire::Responses && self.shape.tools);
+        matches!(wire, Wire::Chat | Wire::Responses) && has_function
+    }
+
+    /// Gemini's own tools, from `extra`, beside functions.
+    pub(crate) fn sees_server_side_tools(&self) -> bool {
+        let has_functions = self.shape.tools || self.function().is_some();
+        has_functions && self.given_list("tools").next().is_some()
+    }
+
     pub(crate) fn forces_a_call(&self) -> bool {
         let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));
-        function && self.shape.tools && !self.shape.quirks.no_forced_tool
+        function && self.shape.tools && self.shape.quirks.choice != Choice::Free
     }
 
     pub(crate) fn json(&self, body: &impl Serialize) -> Result<Vec<u8>, String> {

@@ -36,6 +36,8 @@ pub(crate) struct ClientSettings {
     pub(crate) retry_budget: RetryBudget,
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) id_form: Option<IdForm>,
+    /// The user chose between the APIs that a handle has.
+    pub(crate) is_api_chosen: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -71,6 +73,7 @@ impl ClientSettings {
             retry_budget: RetryBudget::default(),
             cache_for_an_hour: None,
             id_form: None,
+            is_api_chosen: false,
         }
     }
 
@@ -171,7 +174,7 @@ macro_rules! client_settings {
             /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
             /// `config_error` for any other impossible setting.
             pub fn build(self) -> Result<$model, llmnode_model::ModelError> {
-                Ok($model(std::sync::Arc::new(self.settings.build()?)))
+                $model::of_settings(self.settings)
             }
 
             #[doc = concat!("Sets the base URL, such as ", $example, ". A URL that two readers could understand differently is a")]

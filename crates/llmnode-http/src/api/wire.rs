@@ -10,12 +10,12 @@ use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
 use super::read_answer::ReadResult;
 use super::sent_calls::IdForm;
-use crate::http::capabilities::Quirks;
 use crate::http::endpoint::ApiPath;
-use crate::http::reasoning::{Efforts, Thinking};
-use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
 use crate::http::url::Url;
+use crate::refusal::efforts::{Efforts, Thinking};
+use crate::refusal::quirks::Quirks;
+use crate::refusal::response_formats::Formats;
 
 pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
 

@@ -15,7 +15,7 @@ use crate::api::settings::{ClientSettings, client_settings};
 /// let model = Gemini::builder()
 ///     .base_url(place)
 ///     .header("authorization", "Bearer ya29…")
-///     .model("gemini-3-flash")
+///     .model("gemini-3.8-flash")
 ///     .build();
 /// # let _ = model;
 /// ```

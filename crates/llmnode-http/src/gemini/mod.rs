@@ -20,9 +20,9 @@ use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::percent::segment_encoded;
-use crate::http::reasoning::{Effort, Efforts, Thinking};
-use crate::http::response_formats::Formats;
 use crate::http::url::Url;
+use crate::refusal::efforts::{Effort, Efforts, Thinking};
+use crate::refusal::response_formats::Formats;
 
 /// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.

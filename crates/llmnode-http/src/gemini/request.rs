@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use super::contents::{Content, Instruction, contents};
 use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
-use crate::http::reasoning::Thinking;
+use crate::refusal::efforts::Thinking;
+use crate::refusal::parts::Part;
 
 const SERVER_TOOLS_MARK: &str = "includeServerSideToolInvocations";
 
@@ -124,6 +125,7 @@ fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
     let (mut config, thinks) = match prepared.thinking()? {
         Thinking::Effort(effort) => (json!({"thinkingLevel": effort.as_str().to_uppercase()}), true),
         Thinking::Budget(tokens) => (json!({"thinkingBudget": tokens}), tokens > 0),
+        Thinking::BetweenTools => return None,
     };
     if thinks && prepared.streams {
         config["includeThoughts"] = true.into();
@@ -151,7 +153,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
 }
 
 fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Parameters<'a> {
-    match prepared.shape.quirks.no_json_schema_parameters {
+    match prepared.leaves_out(Part::JsonSchemaParameters) {
         true => Parameters::Parameters(sent(schema, Profile::OpenApi)),
         false => Parameters::ParametersJsonSchema(sent(schema, Profile::Gemini)),
     }
@@ -166,7 +168,7 @@ fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
         ToolChoice::Nothing => json!({"mode": "NONE"}),
     });
     config.extend(mode.map(|mode| ("functionCallingConfig".to_owned(), mode)));
-    if own_tools_beside_functions(prepared) && !prepared.shape.quirks.no_server_tools_mark {
+    if own_tools_beside_functions(prepared) && !prepared.leaves_out(Part::ServerSideTools) {
         config.entry(SERVER_TOOLS_MARK).or_insert(true.into());
     }
     config

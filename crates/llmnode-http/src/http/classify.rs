@@ -32,6 +32,12 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
                 text.contains(part) && body.codes.iter().any(is)
             }
             BodyPattern::Param(param) => body.param.as_deref() == Some(param),
+            BodyPattern::Word(words) => {
+                let own = || text.split(|c: char| !c.is_alphanumeric());
+                words
+                    .iter()
+                    .any(|word| own().any(|own| own == *word) || (!word.is_ascii() && text.contains(word)))
+            }
             BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
         }
 }
@@ -253,7 +259,10 @@ mod tests {
                 RateLimitError,
             ),
             (401, "invalid_request_error", "input is too long", ApiKeyError),
-            (403, "permission_error", "Your credit balance is too low", ApiKeyError),
+            (403, "permission_error", "Your credit balance is too low", QuotaError),
+            (403, "permission_error", "The load balancer denied it", ApiKeyError),
+            (498, "flex", "Flex tier capacity exceeded", ServerError),
+            (498, "498", "Invalid token.", ApiKeyError),
             (404, "invalid_request_error", "prompt is too long", NotFound),
             (400, "authentication_error", "prompt is too long", ApiKeyError),
             (400, "invalid_request_error", "prompt is too long", ContextLengthError),

@@ -51,6 +51,15 @@ impl Endpoint {
         Endpoint { path, shown: shown(&url), url }
     }
 
+    /// At this path and query of the same server.
+    pub(crate) fn at(&self, path: &str, query: &str) -> Endpoint {
+        let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+        let url = format!("{}://{}{path}{query}", self.url.scheme(), self.url.authority());
+        // Cannot fail below 64 KiB.
+        let url = Url::parse(&url).unwrap_or_else(|_| self.url.clone());
+        Endpoint { path: self.path, shown: shown(&url), url }
+    }
+
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let query = self.url.query().unwrap_or_default();
         let encoded = query.split('&').map(|pair| pair.split_once('=').map_or("", |(_, value)| value));

@@ -2,7 +2,6 @@
 
 pub(crate) mod address_guard;
 pub(crate) mod body;
-pub(crate) mod capabilities;
 pub(crate) mod classify;
 pub(crate) mod client;
 mod client_error;
@@ -17,18 +16,15 @@ pub(crate) mod lookalikes;
 pub(crate) mod percent;
 mod plain_client;
 pub(crate) mod proxy;
-pub(crate) mod reasoning;
 pub(crate) mod redirects;
 pub(crate) mod refused_turns;
 pub(crate) mod reported;
 mod resolver;
-pub(crate) mod response_formats;
 pub(crate) mod retry_after;
 pub(crate) mod rules;
 pub(crate) mod service;
 pub(crate) mod sse;
 pub(crate) mod tls;
-pub(crate) mod unsupported;
 pub(crate) mod url;
 pub(crate) mod usage;
 pub(crate) mod wait_hint;

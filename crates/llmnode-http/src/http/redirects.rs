@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::url::Url;
 
-const MAX_HOPS: usize = 5;
+/// As many as a call has requests that are asked in another way.
+const MAX_HOPS: usize = 4;
 
 /// Newest last. Learned like a refusal: each request is an attempt, and the next call starts at the target.
 #[derive(Debug, Default)]

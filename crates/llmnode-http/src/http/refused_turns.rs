@@ -28,7 +28,7 @@ const REFUSES: [&str; 9] = [
 ];
 
 /// `text`: in lower case.
-pub(super) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
+pub(crate) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
     if refuses_id(param, text) {
         return Some(TurnPart::CallId);
     }

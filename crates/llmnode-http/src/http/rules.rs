@@ -24,6 +24,8 @@ pub(crate) enum BodyPattern {
     Words(&'static [&'static str], &'static str),
     Param(&'static str),
     Phrase(&'static [&'static str]),
+    /// Each a whole word of the text.
+    Word(&'static [&'static str]),
 }
 
 const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) -> Rule {
@@ -47,6 +49,8 @@ const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];
 pub(crate) const RULES: &[Rule] = &[
     rule(&[413], BodyPattern::None, ContextLengthError),
     rule(&[407], BodyPattern::None, Category::ConfigError),
+    // Whatever the fields say: many gateways send the code of a missing permission.
+    rule(&[403], BodyPattern::Word(&["balance", "arrears", "余额"]), QuotaError),
     // Conclusive fields, whatever the status. OpenAI's undocumented ones are in pydantic-ai's _model_errors.py.
     rule(
         &[],
@@ -106,7 +110,13 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[2], BodyPattern::Field("1004 2049"), ApiKeyError),
     rule(&[2], BodyPattern::Field("1026 1027"), ContentFilter),
     rule(&[2], BodyPattern::Field("1001"), Timeout),
-    // Conclusive statuses. 424 is a failure of a dependency, 498 is Groq's for no capacity.
+    // ArcGIS and gateways after it: a token that is expired or missing. Groq: no capacity.
+    rule(
+        &[498],
+        BodyPattern::Word(&["token", "key", "expired", "unauthorized", "authentication"]),
+        ApiKeyError,
+    ),
+    // Conclusive statuses. 424 is a failure of a dependency.
     rule(&[401], BodyPattern::None, ApiKeyError),
     rule(&[402], BodyPattern::None, QuotaError),
     rule(&[404, 405, 410], BodyPattern::None, NotFound),

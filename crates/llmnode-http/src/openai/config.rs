@@ -87,7 +87,7 @@ mod tests {
         let model = from(&local).unwrap().build().unwrap();
         assert_eq!(
             format!("{model:?}"),
-            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", model: Some(\"m\"), .. }"
+            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", api: chat, model: Some(\"m\"), .. }"
         );
         // What the program says later counts.
         assert_eq!(from(&local).unwrap().model("other").settings.model.as_deref(), Some("other"));
@@ -113,7 +113,7 @@ mod tests {
         let stays = |base: &str, proxy: Option<&str>| {
             let builder = OpenAi::builder().base_url(base).without_key();
             let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
-            builder.build().unwrap().0.service.is_local
+            builder.build().unwrap().0.chat().service.is_local
         };
         assert!(stays("http://127.0.0.1:1/v1", None));
         assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));

@@ -15,16 +15,15 @@ use super::OpenAi;
 use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
 use crate::api::inner::Inner;
-use crate::api::prepared_request::PreparedRequest;
+use crate::api::prepared_request::{Asking, PreparedRequest};
 use crate::api::receive::ResponseBody;
 use crate::api::response_head::ResponseHead;
-use crate::http::capabilities::{Capabilities, RequestShape};
+use crate::api::shape::RequestShape;
 use crate::http::error_body::{self, ErrorBody};
 use crate::http::headers::RequestHeaders;
 use crate::http::lenient::text;
-use crate::http::redirects::Redirects;
 use crate::http::reported::{Reported, largest};
-use crate::http::service::{Outgoing, Service};
+use crate::http::service::Outgoing;
 use crate::http::usage::Usage;
 
 /// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
@@ -61,25 +60,10 @@ struct Item {
 impl EmbeddingsApi {
     /// Creates the embeddings endpoint of this model's server, with its key, its client and its retry budget.
     pub fn of(model: &OpenAi) -> Self {
-        let Inner { service, headers, key_hint, retry_budget, .. } = &*model.0;
-        let service = Service {
-            client: service.client.clone(),
-            endpoint: service.endpoint.with_path("/embeddings"),
-            ..*service
-        };
-        let inner = Inner {
-            wire: &super::CHAT,
-            service,
-            model: None,
-            headers: headers.clone(),
-            key_hint: key_hint.clone(),
-            response_format: None,
-            capabilities: Capabilities::default(),
-            redirects: Redirects::default(),
-            retry_budget: retry_budget.clone(),
-            cache_for_an_hour: None,
-            id_form: None,
-        };
+        let chat = model.0.chat();
+        let endpoint = chat.service.endpoint.with_path("/embeddings");
+        let inner =
+            Inner { model: None, response_format: None, id_form: None, ..chat.at(&super::CHAT, endpoint) };
         EmbeddingsApi { inner: Arc::new(inner), learned: Arc::default() }
     }
 
@@ -126,6 +110,7 @@ impl EmbeddingsApi {
         let asked = PreparedRequest {
             names: None,
             request: &request,
+            asking: Asking::of(&request),
             model,
             tag: inner.wire.tag,
             joined: inner.wire.joined,

@@ -4,6 +4,7 @@
 //! (status, headers, body).
 
 pub(crate) mod answer;
+mod apis;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 pub(crate) mod calls;
@@ -25,19 +26,25 @@ pub use embeddings::EmbeddingsApi;
 
 use std::sync::Arc;
 
+use self::apis::Apis;
 use self::chunks::PartialCompletion;
-use crate::api::handle::chat_model;
-use crate::api::inner::Inner;
 use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
-use crate::http::reasoning::{Effort, Efforts, Thinking};
-use crate::http::response_formats;
+use crate::refusal::efforts::{Effort, Efforts, Thinking};
+use crate::refusal::response_formats;
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
-/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models. The handle learns from refusals: if a model refuses a setting
-/// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
-/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, a form of
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
+///
+/// OpenAI's own host is asked by its Responses API, and any other server by chat completions, unless
+/// [`responses`](OpenAi::responses) or [`chat_completions`](OpenAi::chat_completions) says otherwise. Where nobody chose and a
+/// server says that the model needs the other API, it is asked by that one. At OpenAI's host, a request with audio, or with a
+/// field in `extra` that only chat completions have (such as `stop`, `seed` or `reasoning_effort`), goes to these.
+///
+/// The handle learns from refusals: if a model refuses a setting (`max_tokens` instead of `max_completion_tokens`, a
+/// `temperature`, a response format of schemas), the same call goes on without it, and later calls are asked so from the
+/// beginning. If a model takes no schema, or answers with something other than JSON of the schema, a form of
 /// the answer goes into the system message.
 ///
 /// ```no_run
@@ -51,7 +58,7 @@ use crate::http::response_formats;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct OpenAi(Arc<Inner>);
+pub struct OpenAi(Arc<Apis>);
 
 const OFF: &[Thinking] =
     &[Thinking::Effort(Effort::None), Thinking::Effort(Effort::Minimal), Thinking::Effort(Effort::Low)];
@@ -82,5 +89,3 @@ pub(crate) const CHAT: Wire = Wire {
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),
 };
-
-chat_model!(OpenAi);

@@ -13,6 +13,7 @@ use super::sent_message::SentMessage;
 use crate::api::messages::{Messages, instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
 use crate::api::sent_calls::SentIds;
+use crate::refusal::parts::Part;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -142,7 +143,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let quirks = prepared.shape.quirks;
     let (typed, function) = (prepared.typed(), prepared.function());
     let given = |field: &str| request.extra.contains_key(field);
-    let limit = max_tokens(request).map(|limit| quirks.most_tokens.map_or(limit, |most| limit.min(most)));
+    let limit = max_tokens(request).map(|limit| quirks.limited(limit));
     let messages = instructed(prepared).with_images_after_results();
     let body = Body {
         model,
@@ -156,9 +157,10 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         tool_choice: tool_choice(prepared),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
-        stream_options: (streams && !quirks.no_stream_options && !given("stream_options"))
+        stream_options: (streams && !prepared.leaves_out(Part::StreamOptions) && !given("stream_options"))
             .then_some(StreamOptions { include_usage: true }),
         extra: &request.extra,
     };
@@ -172,14 +174,13 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
         parameters: sent(schema, Profile::Function),
         strict: None,
     });
-    listed.chain(prepared.listed_function().map(answer_function)).map(|function| Tool { function }).collect()
+    let answer = prepared.listed_function().map(|schema| answer_function(schema, prepared));
+    listed.chain(answer).map(|function| Tool { function }).collect()
 }
 
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
     let named = |name| WireToolChoice::Named(Tool { function: FunctionName { name } });
     match (prepared.function(), prepared.tool_choice()) {
-        // Also for a model that cannot be made to choose among several.
-        (Some(schema), _) if prepared.request.tools.is_empty() => Some(named(schema.name())),
         (_, choice) => choice.map(|choice| match choice {
             ToolChoice::Named(name) => named(name),
             ToolChoice::Any => WireToolChoice::Mode("required"),
@@ -202,7 +203,8 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
     }
 }
 
-fn answer_function(schema: &OutputSchema) -> Function<'_> {
+fn answer_function<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Function<'a> {
     let (parameters, strict) = strict_or(schema, Profile::Function);
-    Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
+    let strict = Some(strict).filter(|_| !prepared.leaves_out(Part::StrictFunctions));
+    Function { name: schema.name(), description: "", parameters, strict }
 }

@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use super::answer;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::http::error_body::ErrorBody;
-use crate::http::reasoning::{Effort, Thinking};
-use crate::http::{classify, retry_after, unsupported, wait_hint};
+use crate::http::{classify, retry_after, wait_hint};
+use crate::refusal::efforts::{Effort, Thinking};
+use crate::refusal::message::{decoded, without_prompt};
+use crate::refusal::reading::{self, Refusal, Sent};
 
 /// The calls that a request may ask for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
@@ -188,8 +190,10 @@ proptest! {
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
         let _ = WANTED.map(|wanted| answer::read(&body, wanted));
         let error = ErrorBody::read(&body);
-        let thinking = (Reasoning::Max, Thinking::Effort(Effort::High));
-        let _ = (classify::classify(status, &error), unsupported::unsupported(status, &error, Some(thinking)));
+        let sent = Sent { effort: Some((Reasoning::Max, Thinking::Effort(Effort::High))), ..Sent::default() };
+        let text = without_prompt(&error.message, &json!({"messages": [{"content": error.message}]}), "m");
+        let refusal = Refusal { status, error: &error, text: &text, quoting: &decoded(&error.message) };
+        let _ = (classify::classify(status, &error), reading::read(&refusal, &sent));
     }
 
     #[test]

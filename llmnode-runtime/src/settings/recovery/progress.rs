@@ -12,8 +12,8 @@ use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::validate::AttemptInfo;
 
-/// A model's handle learns from each refusal once; this bound holds even if it does not.
-const ADAPTIONS: u32 = 8;
+/// Requests of a call that are sent in another way after a refusal. Who refuses a fifth means no setting of ours.
+const ADAPTIONS: u32 = 4;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
@@ -37,6 +37,8 @@ pub(crate) struct FailedAttempt {
     pub(crate) repeats: bool,
     pub(crate) time_left: Option<TimeLeft>,
     pub(crate) too_late: bool,
+    /// The model is told about a mistake of its own, which takes a turn.
+    pub(crate) takes_a_turn: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -61,7 +63,6 @@ impl<'p> Progress<'p> {
 
     /// Tries after bad answers keep counting, those after failures of the transport start again.
     pub(crate) fn next_turn(&mut self) {
-        self.adaptions = 0;
         self.taken.retain(|(failures, _)| !is_transport(*failures));
     }
 
@@ -152,11 +153,12 @@ impl<'p> Progress<'p> {
     }
 
     fn adapt(&mut self, failed: &FailedAttempt) -> Result<Next, String> {
-        if self.adaptions == ADAPTIONS {
+        let adaptions = self.adaptions + u32::from(!failed.takes_a_turn);
+        if adaptions > ADAPTIONS {
             return Err(String::new());
         }
         let wait = self.servers_wait(failed)?;
-        self.adaptions += 1;
+        self.adaptions = adaptions;
         Ok(Next::Again { kind: AttemptKind::Adapted, wait })
     }
 
@@ -221,6 +223,7 @@ impl<'p> Progress<'p> {
     fn change_model(&mut self, name: String) -> Next {
         self.models.push(name.clone());
         self.taken.clear();
+        self.adaptions = 0;
         self.bad_answers = 0;
         Next::Model(name)
     }

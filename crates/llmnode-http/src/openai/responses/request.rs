@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::items::{Item, items};
 use crate::api::messages::{instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
-use crate::http::reasoning::Refused;
+use crate::refusal::parts::Part;
 
 /// Without it, reasoning cannot be sent back to a server that stores nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
@@ -74,7 +74,8 @@ enum Tool<'a> {
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
         parameters: &'a RawValue,
-        strict: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strict: Option<bool>,
     },
     /// A provider's own tool, from `extra`.
     #[serde(untagged)]
@@ -82,14 +83,14 @@ enum Tool<'a> {
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, model, streams, shape, .. } = *prepared;
+    let PreparedRequest { request, model, streams, .. } = *prepared;
     let given = |field: &str| request.extra.contains_key(field);
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
-    let encrypted = (!shape.quirks.no_include).then_some(ENCRYPTED);
+    let encrypted = (!prepared.leaves_out(Part::Include)).then_some(ENCRYPTED);
     let body = Body {
         model,
-        store: (!given("store")).then_some(false),
+        store: (!given("store") && !prepared.leaves_out(Part::Store)).then_some(false),
         include: encrypted
             .into_iter()
             .chain(prepared.given_list("include").filter_map(Value::as_str))
@@ -110,6 +111,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         parallel_tool_calls: prepared
             .function()
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
         extra: prepared.extra(),
@@ -124,7 +126,7 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let mut config = given.cloned().unwrap_or_default();
     if let Some(effort) = prepared.effort() {
         config.entry("effort").or_insert_with(|| effort.into());
-        if effort != "none" && !prepared.shape.quirks.reasoning.contains(Refused::SUMMARY) {
+        if effort != "none" && !prepared.leaves_out(Part::Summary) {
             config.entry("summary").or_insert_with(|| "auto".into());
         }
     }
@@ -146,15 +148,16 @@ fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
 }
 
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
+    let says_strict = |strict| Some(strict).filter(|_| !prepared.leaves_out(Part::StrictFunctions));
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
         parameters: sent(schema, Profile::Function),
-        strict: false,
+        strict: says_strict(false),
     });
     let own = prepared.listed_function().map(|schema| {
         let (parameters, strict) = strict_or(schema, Profile::Function);
-        Tool::Function { name: schema.name(), description: "", parameters, strict }
+        Tool::Function { name: schema.name(), description: "", parameters, strict: says_strict(strict) }
     });
     listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
 }

@@ -25,12 +25,12 @@ impl Choice {
     }
 }
 
-#[llm_node(prompt = "What opens {what}?", output = Choice, model = "gpt-4o-mini", retries = 1, temperature = 0.0)]
+#[llm_node(prompt = "What opens {what}?", output = Choice, model = "gpt-6-luna", retries = 1)]
 struct Choose {
     what: String,
 }
 
-#[llm_node(prompt = "Describe {what}.", model = "gpt-4o-mini", max_tokens = 100)]
+#[llm_node(prompt = "Describe {what}.", model = "gpt-6-luna", max_tokens = 100)]
 struct Describe {
     what: String,
 }

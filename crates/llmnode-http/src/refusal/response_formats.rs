@@ -4,8 +4,6 @@ use llmnode_model::ResponseFormat;
 use llmnode_reader::internal::take_strict_error;
 use llmnode_reader::{OutputSchema, StrictError};
 
-use super::unsupported::UnsupportedFeature;
-
 /// Fallback order: formats that constrain the model come first.
 const ORDER: [ResponseFormat; 5] = [
     ResponseFormat::Tool,
@@ -41,6 +39,19 @@ impl ResponseFormats {
 fn bit(response_format: ResponseFormat) -> u8 {
     let place = ORDER.iter().position(|one| *one == response_format);
     place.map_or(0, |place| 1 << place)
+}
+
+/// What a refusal says of the format that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FormatFault {
+    Format,
+    JsonSchema,
+    /// Whichever type of response format was sent.
+    FormatType,
+    /// This schema, as a response format or as the parameters of a function.
+    Schema,
+    /// Functions, or forcing a call.
+    Tools,
 }
 
 #[derive(Clone, Copy)]
@@ -89,19 +100,19 @@ pub(crate) fn passed_over(
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
-pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> ResponseFormats {
+pub(crate) fn ruled_out(refused: FormatFault, asked: ResponseFormat) -> ResponseFormats {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
     ResponseFormats::of(match (refused, asked) {
-        (UnsupportedFeature::Schema, Strict) => &[Strict],
-        (UnsupportedFeature::Schema, Schema) => &[Strict, Schema],
+        (FormatFault::Schema, Strict) => &[Strict],
+        (FormatFault::Schema, Schema) => &[Strict, Schema],
+        // Some servers make a grammar of that as well.
+        (FormatFault::Schema, JsonObject) => &[JsonObject],
         // A strict response format is no more expressive than a function's parameters.
-        (UnsupportedFeature::Schema, Tool) => &[Tool, Strict],
-        (UnsupportedFeature::Tools | UnsupportedFeature::ToolChoice, Tool) => &[Tool],
-        (UnsupportedFeature::JsonSchema | UnsupportedFeature::FormatType, Strict | Schema) => {
-            &[Strict, Schema]
-        }
-        (UnsupportedFeature::FormatType, JsonObject) => &[JsonObject],
-        (UnsupportedFeature::Format, Strict | Schema | JsonObject) => &[Strict, Schema, JsonObject],
+        (FormatFault::Schema, Tool) => &[Tool, Strict],
+        (FormatFault::Tools, Tool) => &[Tool],
+        (FormatFault::JsonSchema | FormatFault::FormatType, Strict | Schema) => &[Strict, Schema],
+        (FormatFault::FormatType, JsonObject) => &[JsonObject],
+        (FormatFault::Format, Strict | Schema | JsonObject) => &[Strict, Schema, JsonObject],
         // A refusal of something that was not sent teaches nothing.
         _ => &[],
     })
@@ -182,11 +193,11 @@ mod tests {
     fn every_refusal_leads_on_or_teaches_nothing() {
         let (plain_type, map) = struct_and_map();
         let all = [
-            UnsupportedFeature::Format,
-            UnsupportedFeature::JsonSchema,
-            UnsupportedFeature::FormatType,
-            UnsupportedFeature::Schema,
-            UnsupportedFeature::Tools,
+            FormatFault::Format,
+            FormatFault::JsonSchema,
+            FormatFault::FormatType,
+            FormatFault::Schema,
+            FormatFault::Tools,
         ];
         for (schema, chosen) in [&plain_type, &map].into_iter().flat_map(|s| ORDER.map(|one| (s, one))) {
             let Ok(asked) = response_format(ALL, Some(chosen), schema, ResponseFormats::default()) else {

@@ -1,0 +1,96 @@
+//! What a record says of a request: the settings that are not sent as the program wrote them, since the model refuses them.
+
+use llmnode_model::{Request, ResponseFormat};
+use llmnode_reader::internal::has_choices;
+
+use super::error_response::has_id;
+use super::inner::Inner;
+use super::prepared_request::{PreparedRequest, max_tokens, temperature};
+use super::shape::limit;
+use crate::refusal::efforts::{Budgets, Refused};
+use crate::refusal::parts::Part;
+use crate::refusal::quirks::Choice;
+use crate::refusal::response_formats;
+
+impl Inner {
+    pub(super) fn refused<'a>(
+        &self,
+        asked: &PreparedRequest<'a>,
+        listens: bool,
+    ) -> impl Iterator<Item = &'static str> + use<'a> {
+        let (PreparedRequest { request, shape, .. }, chosen) =
+            (asked, self.chosen(asked.request, asked.shape.quirks));
+        let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
+        let (refused, formats) = (shape.quirks.refused, self.wire.formats);
+        let response_formats = schema
+            .into_iter()
+            .flat_map(move |schema| response_formats::passed_over(formats, chosen, schema, refused));
+        let parts = self
+            .parts(asked, listens)
+            .into_iter()
+            .filter(|(part, is_wanted)| *is_wanted && asked.leaves_out(*part));
+        let parts: Vec<&str> = parts.map(|(part, _)| part.as_str()).collect();
+        let carries_nothing = !shape.carries && has_carried(request);
+        let others = [
+            ("max_tokens", self.has_another_limit(asked)),
+            ("default_limit", self.wire.limit.is_some() && request.raised),
+            ("reasoning", self.has_another_effort(asked)),
+            ("stream", shape.quirks.only_streams && !listens),
+            ("tool_choice", shape.quirks.choice > Choice::ByName && asked.function().is_some()),
+            ("thinking", shape.no_thinking),
+            ("carried", carries_nothing),
+        ];
+        let others = others.into_iter().filter(|(_, is_refused)| *is_refused).map(|(name, _)| name);
+        parts.into_iter().chain(others).chain(response_formats.map(ResponseFormat::as_str))
+    }
+
+    /// Parts, and whether the request would have them.
+    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 15] {
+        let PreparedRequest { request, shape, .. } = asked;
+        let wire = self.wire.name;
+        let has_lists = request.output.as_deref().is_some_and(has_choices)
+            || request.tools.iter().any(|tool| has_choices(&tool.schema));
+        let is_openai = matches!(wire, llmnode_model::Wire::Chat | llmnode_model::Wire::Responses);
+        let functions = shape.tools || asked.function().is_some();
+        [
+            (Part::Choices, has_lists),
+            (Part::Temperature, temperature(request).is_some()),
+            (Part::Stream, listens),
+            (Part::StreamOptions, asked.streams),
+            (Part::Include, true),
+            (Part::Store, true),
+            (Part::Summary, true),
+            (Part::ParallelCalls, asked.function().is_some()),
+            (Part::StrictFunctions, functions && is_openai),
+            (Part::JsonSchemaParameters, functions),
+            (Part::Cache, self.cache_for_an_hour.is_some()),
+            (Part::System, true),
+            (Part::BoundThoughts, shape.drops_bound_thoughts),
+            (Part::CallIds, request.messages.iter().any(has_id)),
+            (Part::ServerSideTools, true),
+        ]
+    }
+
+    fn has_another_limit(&self, asked: &PreparedRequest<'_>) -> bool {
+        let quirks = asked.shape.quirks;
+        max_tokens(asked.request)
+            .is_some_and(|limit| quirks.max_completion_tokens || quirks.limited(limit) != limit)
+    }
+
+    fn has_another_effort(&self, asked: &PreparedRequest<'_>) -> bool {
+        let PreparedRequest { request, shape, .. } = asked;
+        if shape.without_thoughts {
+            return true;
+        }
+        let efforts = self.wire.efforts;
+        let reasoning = request.reasoning.filter(|_| !efforts.is_in(&request.extra));
+        let best = |reasoning| {
+            efforts.way(reasoning, limit(request, shape.quirks), Refused::default(), Budgets::default())
+        };
+        reasoning.is_some_and(|reasoning| best(reasoning) != asked.thinking())
+    }
+}
+
+fn has_carried(request: &Request) -> bool {
+    request.messages.iter().any(|message| message.carried().is_some())
+}

@@ -1,0 +1,233 @@
+//! Chooses how a model is asked to think, given the ways that it is known to refuse.
+
+use llmnode_model::Reasoning;
+use serde_json::{Map, Value};
+
+use super::phrases::{OFF_REFUSED, any_of};
+use super::values::{Bounds, bounds, named_values};
+
+/// Words of all APIs; each accepts some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    XHigh,
+    Max,
+}
+
+/// With the number of tokens for APIs that take only numbers.
+const EFFORTS: [(Effort, &str, u32); 7] = [
+    (Effort::None, "none", 0),
+    (Effort::Minimal, "minimal", 0),
+    (Effort::Low, "low", 1_024),
+    (Effort::Medium, "medium", 4_096),
+    (Effort::High, "high", 16_384),
+    (Effort::XHigh, "xhigh", 32_768),
+    (Effort::Max, "max", 32_768),
+];
+
+impl Effort {
+    pub(crate) const fn as_str(self) -> &'static str {
+        EFFORTS[self as usize].1
+    }
+
+    pub(crate) const fn tokens(self) -> u32 {
+        EFFORTS[self as usize].2
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    Effort(Effort),
+    Budget(u32),
+    /// Anthropic's least, where it cannot be switched off.
+    BetweenTools,
+}
+
+impl Thinking {
+    pub(crate) fn thinks(self) -> bool {
+        matches!(self, Thinking::Effort(_) | Thinking::Budget(_)) && !self.is_off()
+    }
+
+    fn is_off(self) -> bool {
+        matches!(self, Thinking::Effort(Effort::None) | Thinking::Budget(0))
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Efforts {
+    pub(crate) off: &'static [Thinking],
+    pub(crate) words: &'static [Effort],
+    pub(crate) budgets: bool,
+    /// The field, and a pointer into it, by which `extra` may ask instead.
+    pub(crate) field: (&'static str, &'static str),
+}
+
+impl Efforts {
+    /// Best first. A budget must leave room below `limit`.
+    fn ways(self, reasoning: Reasoning, limit: u32) -> impl Iterator<Item = Thinking> {
+        let (most, number) = match reasoning {
+            Reasoning::Off | Reasoning::Budget(0) => (Effort::None, None),
+            Reasoning::Low => (Effort::Low, None),
+            Reasoning::Medium => (Effort::Medium, None),
+            Reasoning::High => (Effort::High, None),
+            Reasoning::Budget(tokens) => (at_most(tokens), Some(Thinking::Budget(tokens))),
+            _ => (Effort::Max, None),
+        };
+        let off = if most == Effort::None { self.off } else { &[] };
+        let words = self.words.iter().filter(move |word| **word as u16 <= most as u16);
+        let numbers = words.clone().filter(move |word| self.budgets && word.tokens() < limit);
+        let words = words.map(|word| Thinking::Effort(*word));
+        let numbers = numbers.map(|word| Thinking::Budget(word.tokens()));
+        off.iter().copied().chain(number).chain(words).chain(numbers)
+    }
+
+    pub(crate) fn is_in(self, extra: &Map<String, Value>) -> bool {
+        let (field, within) = self.field;
+        extra.get(field).is_some_and(|value| value.pointer(within).is_some())
+    }
+
+    pub(crate) fn way(
+        self,
+        reasoning: Reasoning,
+        limit: u32,
+        refused: Refused,
+        budgets: Budgets,
+    ) -> Option<Thinking> {
+        let way = self.ways(reasoning, limit).find(|way| !refused.has(*way))?;
+        Some(match way {
+            Thinking::Budget(tokens @ 1..) => Thinking::Budget(budgets.nearest(tokens)),
+            way => way,
+        })
+    }
+}
+
+fn at_most(tokens: u32) -> Effort {
+    let lower = EFFORTS.iter().rev().find(|(_, _, number)| *number <= tokens && *number > 0);
+    lower.map_or(Effort::Low, |(effort, ..)| *effort)
+}
+
+/// The numbers of tokens that a model takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Budgets {
+    least: Option<u32>,
+    most: Option<u32>,
+}
+
+impl Budgets {
+    pub(crate) fn narrow(&mut self, least: Option<u32>, most: Option<u32>) {
+        self.least = self.least.max(least);
+        self.most = [self.most, most].into_iter().flatten().min();
+    }
+
+    fn nearest(self, tokens: u32) -> u32 {
+        let most = self.most.map_or(tokens, |most| tokens.min(most));
+        self.least.map_or(most, |least| most.max(least))
+    }
+}
+
+/// Ways of thinking, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Refused(u32);
+
+/// A bit for each effort, then one for 0 tokens.
+const WORDS: u32 = 0b0111_1111;
+const NO_TOKENS: u32 = 1 << 7;
+/// Bits of efforts as numbers. If all are set, no number is accepted.
+const NUMBERS: u32 = 0b0111_1100_0000_0000;
+const BETWEEN_TOOLS: u32 = 1 << 16;
+/// A refusal has named it. Before that, it is not asked for: few models know it.
+const BETWEEN_TOOLS_OFFERED: u32 = 1 << 17;
+/// Words refused one by one, after which no other is tried: a call adapts only a few times.
+const MOST_GUESSES: u32 = 2;
+
+impl Refused {
+    fn of(way: Thinking) -> Refused {
+        Refused(match way {
+            Thinking::Effort(effort) => 1 << effort as u32,
+            Thinking::Budget(0) => NO_TOKENS,
+            Thinking::BetweenTools => BETWEEN_TOOLS,
+            Thinking::Budget(tokens) => match at_most(tokens) {
+                effort if effort.tokens() == tokens => 1 << (8 + effort as u32),
+                _ => 0,
+            },
+        })
+    }
+
+    fn has(self, way: Thinking) -> bool {
+        if way == Thinking::BetweenTools && !self.contains(Refused(BETWEEN_TOOLS_OFFERED)) {
+            return true;
+        }
+        let no_numbers = matches!(way, Thinking::Budget(1..)) && self.contains(Refused(NUMBERS));
+        let own = Refused::of(way);
+        no_numbers || (own.0 != 0 && self.contains(own))
+    }
+
+    pub(crate) fn contains(self, other: Refused) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn union(self, other: Refused) -> Refused {
+        Refused(self.0 | other.0)
+    }
+
+    fn guesses(self) -> u32 {
+        (self.0 & WORDS).count_ones()
+    }
+}
+
+/// What a refusal says of the way in which thoughts were asked for.
+#[derive(Debug, PartialEq)]
+pub(super) enum EffortFault {
+    Refused(Refused),
+    Budget(Bounds),
+}
+
+/// `text`: in lower case. `refuses`: it says that something is not supported.
+pub(super) fn refused(
+    (reasoning, way): (Reasoning, Thinking),
+    known: Refused,
+    text: &str,
+    refuses: bool,
+) -> Option<EffortFault> {
+    if let (Thinking::Budget(tokens @ 1..), Some(range)) = (way, bounds(text, None))
+        && range.excludes(tokens)
+    {
+        return Some(EffortFault::Budget(range));
+    }
+    let names = EFFORTS.map(|(_, name, _)| name);
+    if let (Thinking::Effort(word), Some(offer)) = (way, named_values(text, &names)) {
+        let others = EFFORTS.iter().filter(|(_, other, _)| !offer.contains(other));
+        let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
+        let others = others.fold(Refused::default(), Refused::union);
+        return others.has(Thinking::Effort(word)).then_some(EffortFault::Refused(others));
+    }
+    let off_is_refused = any_of(text, OFF_REFUSED);
+    if off_is_refused && !way.is_off() && !refuses {
+        return None;
+    }
+    if !refuses && !off_is_refused {
+        return None;
+    }
+    let own = Refused::of(way);
+    Some(EffortFault::Refused(match way {
+        Thinking::Budget(0) if text.contains("between_tools") => own.union(Refused(BETWEEN_TOOLS_OFFERED)),
+        _ if way.is_off() && (off_is_refused || way == Thinking::Budget(0)) => own,
+        Thinking::BetweenTools => own,
+        Thinking::Effort(word) if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES => own,
+        Thinking::Effort(_) => Refused(WORDS),
+        // The program has to correct its own number.
+        Thinking::Budget(tokens) if has_word(text, &tokens.to_string()) => match reasoning {
+            Reasoning::Budget(_) => return None,
+            _ => own,
+        },
+        Thinking::Budget(_) => Refused(NUMBERS),
+    }))
+}
+
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|one| one == word)
+}

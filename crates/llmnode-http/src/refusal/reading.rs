@@ -1,0 +1,617 @@
+//! What a refusal says of our request: which part is not wanted, and what is sent in its place.
+//!
+//! In: the status, what the body's fields say, the server's text without the words of the prompt
+//! ([`message`](super::message)), and what was sent. Out: a [`Fact`] that changes the request, with what it holds together with,
+//! or nothing. In this order, since what is said exactly goes before what has to be guessed:
+//!
+//! 1. a phrase that is conclusive by itself ([`CONCLUSIVE`]);
+//! 2. the field that the body's `param` names, or a path in the text (`tools[0].function.parameters`). If it is none that can be
+//!    sent otherwise, nothing is read;
+//! 3. a field's name in the text, of those that this request has: the one that is named first, with the longest name. How much
+//!    the model thinks comes last: servers name it beside the part that they refuse. If the first name is the user's own, from
+//!    `extra`, nothing is read.
+//!
+//! A part is left out only where the text or the body's code says that it is not taken ([`NOT_HERE`]), not where its value is out
+//! of range: then a maximum or minimum is used, if the text has one.
+
+use llmnode_model::{Reasoning, ResponseFormat};
+
+use super::efforts::{self, EffortFault, Thinking};
+use super::fields::{CONTENTS, Field, NAMES, TOP};
+use super::parts::{Condition, Fact, Part, Parts, Situation, Thought, WhenThinking};
+use super::phrases::{
+    CONCLUSIVE, NAMED_CHOICE, NO_SUCH_EFFORT, NOT_HERE, NOT_HERE_CODES, ONE_TEMPERATURE, ONLY, any_of,
+};
+use super::quirks::{Choice, Quirks};
+use super::response_formats::{FormatFault, ResponseFormats, ruled_out};
+use super::values::{bounds, named_values};
+use crate::http::error_body::ErrorBody;
+use crate::http::refused_turns::{TurnPart, refused_turn};
+
+/// What was sent, as far as it is ours. What the user wrote is `users`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent<'a> {
+    pub(crate) situation: Situation<'a>,
+    pub(crate) quirks: Quirks,
+    pub(crate) parts: Parts,
+    /// The limit on tokens, and whether it has an older name.
+    pub(crate) limit: Option<(u32, bool)>,
+    pub(crate) effort: Option<(Reasoning, Thinking)>,
+    pub(crate) format: Option<ResponseFormat>,
+    /// How a call is forced.
+    pub(crate) choice: Option<Choice>,
+    pub(crate) functions: Vec<&'a str>,
+    pub(crate) users: Vec<&'a str>,
+}
+
+/// The server's words.
+#[derive(Debug)]
+pub(crate) struct Refusal<'a> {
+    pub(crate) status: u16,
+    pub(crate) error: &'a ErrorBody,
+    /// Without the words of the prompt.
+    pub(crate) text: &'a str,
+    /// With them, for the name of a function.
+    pub(crate) quoting: &'a str,
+}
+
+/// Only conclusive phrases count under these.
+const SERVER_FAILURES: [u16; 2] = [500, 503];
+pub(crate) const REFUSALS: [u16; 5] = [400, 403, 404, 422, 501];
+
+/// Changes the request, or is `None`.
+pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Condition)> {
+    let Refusal { status, error, text, .. } = *refusal;
+    let is_refusal = REFUSALS.contains(&status);
+    if !is_refusal && !SERVER_FAILURES.contains(&status) {
+        return None;
+    }
+    let param = error.param.as_deref().unwrap_or_default();
+    // What is said of the conversation comes first: its texts also name settings.
+    if let Some(turn) = refused_turn(param, text).filter(|_| is_refusal)
+        && let Some(part) = part_of_turn(turn, sent)
+    {
+        return Some((Fact::LeaveOut(part), Condition::default()));
+    }
+    let conclusive = CONCLUSIVE.iter().find(|(phrase, field, _)| text.contains(phrase) && has(*field, sent));
+    let field = match conclusive {
+        Some((_, Field::Schema, _)) if is_of_a_tool(refusal, sent) => Field::ToolSchema,
+        Some((_, field, _)) => *field,
+        None if is_refusal => field(refusal, sent)?,
+        None => return None,
+    };
+    let refuses = conclusive.is_some()
+        || NOT_HERE_CODES.iter().any(|(code, _)| error.has(code))
+        || any_of(text, NOT_HERE)
+        || says_only(text)
+        || (field == Field::Part(Part::Temperature) && any_of(text, ONE_TEMPERATURE));
+    let fact = fact(field, refusal, sent, refuses)?;
+    let mut quirks = sent.quirks;
+    quirks.add(&fact, sent.situation);
+    (quirks != sent.quirks).then(|| {
+        let condition = condition(&fact, text, sent.situation);
+        (fact, condition)
+    })
+}
+
+/// `only 1 is allowed`, `only temperature=1 is supported`.
+fn says_only(text: &str) -> bool {
+    text.split_once("only ").is_some_and(|(_, behind)| {
+        let sentence = behind.split(". ").next().unwrap_or_default();
+        any_of(sentence, ONLY)
+    })
+}
+
+/// `None`: the request has no such part.
+fn part_of_turn(turn: TurnPart, sent: &Sent<'_>) -> Option<Part> {
+    let parts: &[Part] = match turn {
+        TurnPart::CallId => &[Part::CallIds],
+        // Another beginning may also have been sent for that remedy, or has none on this API.
+        TurnPart::BoundThoughts => &[Part::BoundThoughts, Part::Carried],
+        TurnPart::Reasoning => &[Part::CarriedFields],
+        TurnPart::ServerToolsMark => &[Part::ServerSideTools],
+    };
+    parts.iter().copied().find(|part| sent.parts.contains(*part))
+}
+
+/// Whether the request has it.
+fn has(field: Field, sent: &Sent<'_>) -> bool {
+    match field {
+        Field::Part(part) => sent.parts.contains(part),
+        Field::Limit => sent.limit.is_some(),
+        Field::Effort => sent.effort.is_some(),
+        Field::Format | Field::JsonSchema => has_format(sent),
+        Field::Schema => has_schema(sent),
+        Field::NamedSchema => has_schema(sent) || !sent.functions.is_empty(),
+        Field::ToolSchema | Field::Tools => has_function(sent),
+        Field::ToolChoice => sent.choice.is_some(),
+        Field::OnlyStreams => !sent.parts.contains(Part::Stream),
+    }
+}
+
+fn has_format(sent: &Sent<'_>) -> bool {
+    use ResponseFormat::{JsonObject, Schema, Strict};
+    matches!(sent.format, Some(Strict | Schema | JsonObject))
+}
+
+fn has_schema(sent: &Sent<'_>) -> bool {
+    use ResponseFormat::{JsonObject, Schema, Strict, Tool};
+    matches!(sent.format, Some(Strict | Schema | JsonObject | Tool)) || sent.parts.contains(Part::Choices)
+}
+
+fn has_function(sent: &Sent<'_>) -> bool {
+    sent.situation.tools || sent.format == Some(ResponseFormat::Tool)
+}
+
+fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
+    let Refusal { error, text, quoting, .. } = *refusal;
+    let param = error.param.as_deref().filter(|param| !param.is_empty()).map(str::to_lowercase);
+    if let Some(param) = &param {
+        return of_path(param, text, sent).filter(|field| has(*field, sent));
+    }
+    if let Some(path) = path(text) {
+        let field = of_path(path, text, sent).filter(|field| has(*field, sent));
+        let is_of_the_prompt = CONTENTS.iter().any(|name| path.starts_with(name));
+        if field.is_some() || is_of_the_prompt {
+            return field;
+        }
+    }
+    let named = named(text, sent)?;
+    let is_of_schemas = matches!(named, Field::JsonSchema | Field::Schema | Field::Tools);
+    // The name of a function means its schema, never the answer's.
+    if is_of_schemas && sent.functions.iter().any(|name| names_function(quoting, name)) {
+        return Some(if named == Field::Tools { Field::Tools } else { Field::ToolSchema });
+    }
+    Some(named)
+}
+
+/// Whether a schema that is refused is one of the node's tools', by a path or its name.
+fn is_of_a_tool(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
+    let param = refusal.error.param.as_deref().map(str::to_lowercase);
+    let path = param.as_deref().filter(|param| !param.is_empty()).or_else(|| path(refusal.text));
+    match path.and_then(|path| of_path(path, refusal.text, sent)) {
+        Some(field) => field == Field::ToolSchema,
+        None => sent.functions.iter().any(|name| names_function(refusal.quoting, name)),
+    }
+}
+
+/// The field that the text names first; how the model thinks, if it names no other.
+fn named(text: &str, sent: &Sent<'_>) -> Option<Field> {
+    let first = |wanted: &dyn Fn(Field) -> bool| {
+        let found = NAMES.iter().filter(|(_, field)| wanted(*field) && has(*field, sent));
+        let found = found.filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)));
+        found.min_by_key(|(at, length, _)| (*at, usize::MAX - length))
+    };
+    let users = sent.users.iter().filter_map(|name| find_name(text, &name.to_lowercase())).min();
+    // Tools are named beside what they do not go with, and cannot be left out.
+    let part = first(&|field| !matches!(field, Field::Effort | Field::Tools))
+        .or_else(|| first(&|field| field == Field::Tools && !says_effort_alone(sent)))
+        .or_else(|| first(&|field| field == Field::Effort));
+    let (at, _, field) = part?;
+    users.is_none_or(|user| at < user).then_some(field)
+}
+
+/// Tools that the node wrote cannot be left out; then the effort beside them can.
+fn says_effort_alone(sent: &Sent<'_>) -> bool {
+    sent.effort.is_some() && sent.format != Some(ResponseFormat::Tool)
+}
+
+/// Where the text has this name by itself.
+fn find_name(text: &str, name: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).map(|(at, _)| at).find(|at| {
+        let before = text[..*at].chars().next_back();
+        let behind = text[at + name.len()..].chars().next();
+        let begins = !name.starts_with(is_part) || !before.is_some_and(is_part);
+        let ends = !name.ends_with(is_part) || !behind.is_some_and(is_part);
+        begins && ends
+    })
+}
+
+fn names_function(text: &str, name: &str) -> bool {
+    let name = name.to_lowercase();
+    text.match_indices(&name).any(|(at, _)| {
+        let before = &text[..at];
+        let is_behind_a_word =
+            ["function ", "function: ", "tool ", "tool: "].iter().any(|word| before.ends_with(word));
+        is_behind_a_word || before.ends_with(['\'', '"', '`', '[', '(', '‘', '“'])
+    })
+}
+
+/// A path from the top of the request, such as `response_format.type` or `tools[0]`.
+fn path(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
+    let paths = text.split(|c: char| !is_part(c)).map(|path| path.trim_end_matches('.'));
+    let paths = paths.map(|path| path.strip_prefix("body.").unwrap_or(path));
+    paths.into_iter().find(|path| {
+        let top = path.split(['.', '[']).next().unwrap_or_default();
+        path.len() > top.len() && (TOP.contains(&top) || CONTENTS.contains(&top))
+    })
+}
+
+/// `path`: a name alone, too.
+fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
+    let top = path.split(['.', '[']).next().unwrap_or_default();
+    let within = |names: &[&str]| names.iter().any(|name| path.contains(name));
+    if within(&["cache_control", "prompt_cache"]) {
+        return Some(Field::Part(Part::Cache));
+    }
+    let field = match top {
+        "tools" if within(&["schema", "parameters"]) && is_answers(path, sent) => Field::Schema,
+        "tools" if within(&["parametersjsonschema", "parameters_json_schema"]) => {
+            Field::Part(Part::JsonSchemaParameters)
+        }
+        "tools" if within(&["schema", "parameters"]) => Field::ToolSchema,
+        "tools" if within(&["strict"]) => Field::Part(Part::StrictFunctions),
+        "tools" => Field::Tools,
+        "toolconfig" | "tool_config" if within(&["server"]) => Field::Part(Part::ServerSideTools),
+        "tool_choice" | "toolconfig" | "tool_config" => Field::ToolChoice,
+        "output_config" | "text" | "response_format" | "generation_config" | "generationconfig"
+            if within(&["schema.", "format.schema", "response_schema", "json_schema.strict"]) =>
+        {
+            Field::Schema
+        }
+        "output_config" if within(&["effort"]) || !within(&["format"]) && sent.effort.is_some() => {
+            Field::Effort
+        }
+        "generation_config" | "generationconfig" if within(&["thinking"]) => Field::Effort,
+        "reasoning" if within(&["summary"]) => Field::Part(Part::Summary),
+        "reasoning" | "thinking" | "reasoning_effort" => Field::Effort,
+        "include" => Field::Part(Part::Include),
+        "store" => Field::Part(Part::Store),
+        "stream" => Field::Part(Part::Stream),
+        "system" | "instructions" | "system_instruction" => Field::Part(Part::System),
+        top if CONTENTS.contains(&top) => of_content(path, text)?,
+        _ => named_in_path(path)?,
+    };
+    Some(field)
+}
+
+fn of_content(path: &str, text: &str) -> Option<Field> {
+    let says = |name: &str| path.contains(name) || text.contains(name);
+    let carried =
+        ["reasoning_content", "reasoning_details", "thinking_blocks", "thought_signature", "extra_content"];
+    if carried.into_iter().any(says) {
+        return Some(Field::Part(Part::CarriedFields));
+    }
+    if path.contains("signature") || path.contains("encrypted_content") {
+        return Some(Field::Part(Part::Carried));
+    }
+    (path.ends_with("role") && text.contains("system")).then_some(Field::Part(Part::System))
+}
+
+fn named_in_path(path: &str) -> Option<Field> {
+    let found = NAMES.iter().filter(|(name, _)| find_name(path, name).is_some());
+    found.max_by_key(|(name, _)| name.len()).map(|(_, field)| *field)
+}
+
+/// The function for the answer stands behind those of the node.
+fn is_answers(path: &str, sent: &Sent<'_>) -> bool {
+    let index = path.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
+    let index: Option<usize> = index.and_then(|digits| digits.parse().ok());
+    sent.format == Some(ResponseFormat::Tool) && index.is_none_or(|index| index >= sent.functions.len())
+}
+
+fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
+    let text = refusal.text;
+    match field {
+        Field::Limit => limit(text, sent, refuses),
+        Field::Effort => effort(text, sent, refuses),
+        Field::Part(part) => refuses.then_some(Fact::LeaveOut(part)),
+        Field::Format | Field::JsonSchema => format(field, text, sent, refuses),
+        Field::Schema => schema(sent),
+        Field::NamedSchema if sent.functions.iter().any(|name| names_function(refusal.quoting, name)) => {
+            tool_schema(sent)
+        }
+        Field::NamedSchema => schema(sent),
+        Field::ToolSchema => tool_schema(sent),
+        Field::Tools if refuses && sent.format == Some(ResponseFormat::Tool) => {
+            formats(FormatFault::Tools, sent).filter(|_| !sent.situation.tools)
+        }
+        Field::ToolChoice => tool_choice(text, sent, refuses),
+        Field::OnlyStreams => Some(Fact::OnlyStreams),
+        Field::Tools => None,
+    }
+}
+
+fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
+    let (limit, has_older_name) = sent.limit?;
+    let name = ["max_completion_tokens", "max_output_tokens", "maxoutputtokens", "max_tokens"];
+    let name = name.into_iter().find(|name| text.contains(name));
+    if let Some(bounds) = bounds(text, name).filter(|bounds| bounds.excludes(limit)) {
+        let most = bounds.most.filter(|most| limit > *most && *most > 0).map(Fact::MostTokens);
+        return most.or(bounds.least.map(Fact::LeastTokens));
+    }
+    (refuses && has_older_name).then_some(Fact::OlderLimit)
+}
+
+fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
+    let refuses = refuses || any_of(text, NO_SUCH_EFFORT);
+    let fault = efforts::refused(sent.effort?, sent.quirks.reasoning, text, refuses)?;
+    Some(match fault {
+        EffortFault::Refused(refused) => Fact::Efforts(refused),
+        EffortFault::Budget(bounds) => Fact::Budget { least: bounds.least, most: bounds.most },
+    })
+}
+
+fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
+    if let Some(offer) = named_values(text, &["json_object", "json_schema", "text"]) {
+        let fault = match (offer.contains(&"json_schema"), offer.contains(&"json_object")) {
+            (true, true) => return None,
+            (false, true) => FormatFault::JsonSchema,
+            (true, false) => FormatFault::FormatType,
+            (false, false) => FormatFault::Format,
+        };
+        return formats(fault, sent);
+    }
+    if !refuses {
+        return None;
+    }
+    let is_of_a_type = text.contains("json_object") || text.contains("format type") || text.contains(".type");
+    let fault = match field {
+        Field::JsonSchema => FormatFault::JsonSchema,
+        _ if text.contains("json_schema") => FormatFault::JsonSchema,
+        _ if is_of_a_type => FormatFault::FormatType,
+        _ => FormatFault::Format,
+    };
+    formats(fault, sent)
+}
+
+fn formats(fault: FormatFault, sent: &Sent<'_>) -> Option<Fact> {
+    let out = ruled_out(fault, sent.format?);
+    (!out.is_empty()).then_some(Fact::Formats(out))
+}
+
+/// Lists first: they are what is new in a known type's schema.
+fn schema(sent: &Sent<'_>) -> Option<Fact> {
+    if sent.parts.contains(Part::Choices) {
+        return Some(Fact::LeaveOut(Part::Choices));
+    }
+    let (format, name) = (sent.format?, sent.situation.schema?);
+    let out: ResponseFormats = ruled_out(FormatFault::Schema, format);
+    (!out.is_empty()).then(|| Fact::Schema(name.to_owned(), out))
+}
+
+fn tool_schema(sent: &Sent<'_>) -> Option<Fact> {
+    let parts = [Part::Choices, Part::StrictFunctions, Part::JsonSchemaParameters];
+    parts.into_iter().find(|part| sent.parts.contains(*part)).map(Fact::LeaveOut)
+}
+
+fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
+    let choice = sent.choice?;
+    let offer = named_values(text, &["none", "auto", "required", "any"]);
+    let offers_any =
+        offer.as_ref().is_some_and(|offer| offer.contains(&"required") || offer.contains(&"any"));
+    if !refuses && offer.is_none() {
+        return None;
+    }
+    let refuses_any = text.contains("'required'") || text.contains("to required") || text.contains("\"any\"");
+    let is_by_name = offers_any || (any_of(text, NAMED_CHOICE) && !refuses_any);
+    match choice {
+        Choice::ByName if is_by_name => Some(Fact::NamedChoice),
+        Choice::Any if offers_any => None,
+        Choice::ByName | Choice::Any => Some(Fact::ForcedChoice),
+        Choice::Free => None,
+    }
+}
+
+/// What the refusal names beside the part, if the request has it.
+fn condition(fact: &Fact, text: &str, situation: Situation<'_>) -> Condition {
+    let says = |words: &[&str]| words.iter().any(|word| efforts::has_word(text, word));
+    let with_tools = situation.tools && says(&["tool", "tools", "function", "functions"]);
+    let thinks = situation.thought == Thought::On;
+    let says_thinking = says(&["thinking", "thoughts", "reasoning", "reasoning_effort", "enable_thinking"]);
+    match fact {
+        Fact::Efforts(_) => Condition { with_tools, ..Condition::default() },
+        Fact::Formats(_) => {
+            let asked = thinks && says_thinking;
+            let thought = if asked { WhenThinking::Asked } else { WhenThinking::Always };
+            Condition { with_tools, thought }
+        }
+        Fact::ForcedChoice | Fact::NamedChoice if thinks => {
+            Condition { thought: WhenThinking::Asked, ..Condition::default() }
+        }
+        // Many models take one while they do not think.
+        Fact::LeaveOut(Part::Temperature) if situation.thought != Thought::Off => {
+            Condition { thought: WhenThinking::UnlessOff, ..Condition::default() }
+        }
+        _ => Condition::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::message::{decoded, without_prompt};
+    use super::*;
+
+    fn everything(format: ResponseFormat) -> Sent<'static> {
+        use Part::{
+            Cache, CarriedFields, Include, ParallelCalls, StreamOptions, Summary, System, Temperature,
+        };
+        let parts =
+            [Temperature, StreamOptions, Include, Summary, ParallelCalls, Cache, System, CarriedFields];
+        Sent {
+            situation: Situation { schema: Some("Advice"), ..Situation::default() },
+            parts: parts.into_iter().fold(Parts::default(), Parts::with),
+            limit: Some((9000, true)),
+            format: Some(format),
+            choice: (format == ResponseFormat::Tool).then_some(Choice::ByName),
+            users: vec!["seed", "prompt_cache_key"],
+            ..Sent::default()
+        }
+    }
+
+    fn of(status: u16, message: &str, fields: serde_json::Value, sent: &Sent<'_>) -> Option<Fact> {
+        let mut body = json!({"error": {"message": message}});
+        fields
+            .as_object()
+            .into_iter()
+            .flatten()
+            .for_each(|(name, value)| body["error"][name] = value.clone());
+        let error = ErrorBody::read(body.to_string().as_bytes());
+        let text = without_prompt(&error.message, &json!({"messages": []}), "gpt-x");
+        let refusal = Refusal { status, error: &error, text: &text, quoting: &decoded(&error.message) };
+        read(&refusal, sent).map(|(fact, _)| fact)
+    }
+
+    fn of_text(message: &str, format: ResponseFormat) -> Option<Fact> {
+        of(400, message, json!({}), &everything(format))
+    }
+
+    #[test]
+    fn a_part_that_is_not_taken() {
+        let out = |part| Some(Fact::LeaveOut(part));
+        for (message, expected) in [
+            (
+                "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+                Some(Fact::OlderLimit),
+            ),
+            ("invalid temperature: only 1 is allowed for this model", out(Part::Temperature)),
+            ("`temperature` is deprecated for this model", out(Part::Temperature)),
+            ("temperature: only 1.0 is supported", out(Part::Temperature)),
+            ("temperature must be 1.0 when thinking", out(Part::Temperature)),
+            ("temperature must be between 0 and 2", None),
+            ("temperature: non-default values are not supported", out(Part::Temperature)),
+            ("cache_control: Extra inputs are not permitted", out(Part::Cache)),
+            ("Unrecognized request argument supplied: stream_options", out(Part::StreamOptions)),
+            ("Developer instruction is not enabled for models/gemma-3-27b-it", out(Part::System)),
+            ("System role not supported", out(Part::System)),
+            ("Conversation roles must alternate user/assistant/user/assistant/...", out(Part::System)),
+            (
+                "body.messages.2.assistant.reasoning_content: Extra inputs are not permitted",
+                out(Part::CarriedFields),
+            ),
+            (
+                "This model only support stream mode, please enable the stream parameter",
+                Some(Fact::OnlyStreams),
+            ),
+            (
+                "parameter.enable_thinking must be set to false for non-streaming calls",
+                Some(Fact::OnlyStreams),
+            ),
+            // Values out of range, fields of the user's, and what is in no request.
+            ("Invalid 'temperature': decimal below minimum value", None),
+            ("Unsupported parameter: 'seed'", None),
+            ("Unrecognized request argument supplied: prompt_cache_key", None),
+            ("messages.0.content: temperature is not supported in a text", None),
+            ("no", None),
+        ] {
+            assert_eq!(of_text(message, ResponseFormat::Strict), expected, "{message}");
+        }
+        assert_eq!(
+            of(500, "temperature is not supported", json!({}), &everything(ResponseFormat::Strict)),
+            None
+        );
+        let of_seed = json!({"param": "seed", "code": "unsupported_parameter"});
+        assert_eq!(of(400, "temperature", of_seed, &everything(ResponseFormat::Strict)), None);
+    }
+
+    #[test]
+    fn a_number_beyond_the_bounds() {
+        for (message, expected) in [
+            ("max_tokens is too large: 9000. This model supports at most 4096", Some(Fact::MostTokens(4096))),
+            (
+                "max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens",
+                Some(Fact::MostTokens(8192)),
+            ),
+            ("Range of max_tokens should be [1, 8192]", Some(Fact::MostTokens(8192))),
+            ("max_tokens must be at least 10000", Some(Fact::LeastTokens(10_000))),
+            ("max_tokens must be at least 1", None),
+        ] {
+            assert_eq!(of_text(message, ResponseFormat::Prompt), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_schema_and_a_format() {
+        use ResponseFormat::{JsonObject, Schema, Strict, Tool};
+        let schema = |formats: &[_]| Some(Fact::Schema("Advice".to_owned(), ResponseFormats::of(formats)));
+        let formats = |formats: &[_]| Some(Fact::Formats(ResponseFormats::of(formats)));
+        for (message, format, expected) in [
+            (
+                "output_config.format.schema: Invalid schema: The compiled grammar is too large.",
+                Strict,
+                schema(&[Strict]),
+            ),
+            (
+                "Schema is too complex for compilation. Try reducing the number of tools.",
+                Tool,
+                schema(&[Tool, Strict]),
+            ),
+            ("'m' does not support output format", Strict, formats(&[Strict, Schema, JsonObject])),
+            ("'response_format.type' must be 'text' or 'json_object'", Strict, formats(&[Strict, Schema])),
+            ("'response_format.type' must be 'json_schema' or 'text'", JsonObject, formats(&[JsonObject])),
+            (
+                "Json mode response is not supported when enable_thinking is true",
+                JsonObject,
+                formats(&[Strict, Schema, JsonObject]),
+            ),
+            (
+                "Failed to initialize samplers: Unexpected empty grammar stack",
+                Schema,
+                schema(&[Strict, Schema]),
+            ),
+            ("`tool calling` is not supported with this model", Tool, formats(&[Tool])),
+        ] {
+            assert_eq!(of_text(message, format), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_function_means_its_schema() {
+        let sent = Sent { functions: vec!["search"], ..everything(ResponseFormat::Strict) };
+        for message in [
+            "Invalid schema for function 'search': In context=(), object schema missing properties.",
+            "tools[0].function.parameters: unsupported json schema",
+            "The JSON schema of the tool search is not supported",
+        ] {
+            assert_eq!(of(400, message, json!({}), &sent), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_forced_call() {
+        for (message, expected) in [
+            (
+                "Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
+                Some(Fact::NamedChoice),
+            ),
+            ("Thinking mode does not support this tool_choice", Some(Fact::ForcedChoice)),
+            ("tool_choice specified is incompatible with thinking enabled", Some(Fact::ForcedChoice)),
+            (
+                "tool_choice: type \"tool\" and \"any\" are not supported for this model.",
+                Some(Fact::ForcedChoice),
+            ),
+            ("tool_choice forces tool use is not compatible with this model.", Some(Fact::ForcedChoice)),
+        ] {
+            assert_eq!(of_text(message, ResponseFormat::Tool), expected, "{message}");
+        }
+    }
+
+    /// The part beside it, not how the model thinks.
+    #[test]
+    fn the_effort_comes_last() {
+        let effort = Some((Reasoning::Low, Thinking::Effort(super::super::efforts::Effort::Low)));
+        let sent = Sent { effort, ..everything(ResponseFormat::Tool) };
+        for (message, expected) in [
+            (
+                "gpt-5 models don't support temperature=0.7. For gpt-5.1, temperature is supported when reasoning_effort='none'",
+                Fact::LeaveOut(Part::Temperature),
+            ),
+            ("Thinking mode does not support this tool_choice", Fact::ForcedChoice),
+        ] {
+            assert_eq!(of(400, message, json!({}), &sent), Some(expected), "{message}");
+        }
+        let read = of(400, "think value \"low\" is not supported for this model", json!({}), &sent);
+        assert!(matches!(read, Some(Fact::Efforts(_))), "{read:?}");
+        let read = of(
+            400,
+            "This model always engages in thinking and cannot be disabled; please use high, or max",
+            json!({}),
+            &sent,
+        );
+        assert!(matches!(read, Some(Fact::Efforts(_))), "{read:?}");
+    }
+}
