@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, Utc};
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, Provider, StubReply, StubServerBuilder};
-use llmnode::{Anthropic, Gemini, Role, StubServer};
+use llmnode::{Anthropic, Gemini, StubServer};
 use serde_json::json;
 
 /// How a provider is asked.
@@ -201,7 +201,8 @@ async fn a_conversation_goes_on() {
         for question in ["Hi", "What time is it?", "Thanks"] {
             let talk = Talk { before: before.clone(), question };
             let report = run.call(&talk).report().await.map_err(|error| format!("{question}: {error}"))?;
-            before = report.messages.iter().filter(|message| message.role != Role::System).cloned().collect();
+            before = report.messages;
+            before.push(Message::assistant(report.value));
         }
         Ok(())
     })

@@ -180,8 +180,8 @@ async fn a_turn_that_began_elsewhere_goes_on_without_thinking() {
     let run = Run::new(servers.chat()).model("gemini", servers.gemini()).model("claude", servers.claude());
     let run = run.with_settings(onward(["gemini", "claude"]));
     let thinking = json!({"type": "enabled", "budget_tokens": 1024});
-    // Only Anthropic takes it, but only the request to it is looked at here.
-    let report = run.call(&Keep).extra("thinking", thinking.clone()).report().await.unwrap();
+    let call = run.call(&Keep).extra_on(llmnode::Wire::Anthropic, "thinking", thinking.clone());
+    let report = call.report().await.unwrap();
     assert_eq!(report.value, "Much.");
     let bodies = servers.anthropic.bodies();
     let sent: Vec<_> = bodies.iter().map(|body| body["thinking"].clone()).collect();

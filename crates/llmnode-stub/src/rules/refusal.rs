@@ -71,16 +71,6 @@ pub fn refusal(provider: impl Into<Option<Provider>>, path: &str, body: &Value) 
     refusal
 }
 
-/// Rules for all servers that requests of llmnode still break, until its one writer of schemas is there.
-pub(super) const NOT_YET: &[&str] = &[
-    "all.tool-object-without-properties",
-    "all.inner-object-without-properties",
-    "all.array-without-items",
-    "all.responses-tool-object-without-properties",
-    "all.responses-inner-object-without-properties",
-    "all.responses-array-without-items",
-];
-
 /// `headers`: where they are known.
 pub(crate) fn refused(
     provider: Option<Provider>,
@@ -93,8 +83,7 @@ pub(crate) fn refused(
     let is_for = |rule: &Value, name: &str| list(&rule["providers"]).iter().any(|one| one == name);
     let all = rules(api).iter();
     let own = all.clone().filter(|rule| provider.is_some_and(|provider| is_for(rule, provider.as_str())));
-    let applies = |rule: &&Value| provider.is_some() || !NOT_YET.contains(&word(rule, "id"));
-    own.chain(all.filter(|rule| is_for(rule, "all"))).filter(applies).find_map(|rule| by_rule(rule, &asked))
+    own.chain(all.filter(|rule| is_for(rule, "all"))).find_map(|rule| by_rule(rule, &asked))
 }
 
 fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
