@@ -145,7 +145,6 @@ const MCP: &[&str] = &[
     "clean",
     "failure",
     "message",
-    "schema",
     "reply",
     "secret",
     "tool_list",

@@ -13,7 +13,6 @@ mod http_client;
 mod message;
 mod process;
 mod reply;
-mod schema;
 mod secret;
 mod server;
 mod tool_list;

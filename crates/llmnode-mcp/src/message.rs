@@ -155,13 +155,18 @@ fn mended_tool(tool: &Value) -> Result<Value, String> {
             mended[text] = tool[text].clone();
         }
     }
+    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+        if tool["annotations"][hint].is_boolean() {
+            mended["annotations"][hint] = tool["annotations"][hint].clone();
+        }
+    }
     match serde_json::from_value::<Tool>(mended.clone()) {
         Ok(_) => Ok(mended),
         Err(_) => Err("it cannot be read".to_owned()),
     }
 }
 
-pub(crate) fn kind_of(value: &Value) -> &'static str {
+fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -248,6 +253,13 @@ mod tests {
         assert_eq!(list["_meta"][LEFT_OUT][0], json!({"name": "bad", "reason": "it has no inputSchema"}));
         let no_list = mend(json!({"id": 1, "result": {"tools": null}}), None);
         assert_eq!(no_list["error"]["message"], "its list of tools is no list");
+    }
+
+    #[test]
+    fn hints_of_a_tool_stay_where_they_are_booleans() {
+        let hints = json!({"readOnlyHint": true, "destructiveHint": "no", "title": 5});
+        let list = result(json!({"tools": [{"name": "look", "inputSchema": {}, "annotations": hints}]}));
+        assert_eq!(list["tools"][0]["annotations"], json!({"readOnlyHint": true}));
     }
 
     #[test]

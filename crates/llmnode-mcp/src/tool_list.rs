@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use llmnode_reader::internal::fault_of_parameters;
 use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool, ToolAnnotations};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
+use crate::clean;
 use crate::failure::of_service;
 use crate::message::LEFT_OUT;
-use crate::{clean, schema};
 
 /// Tools of one server for an agent.
 pub(crate) const MOST: usize = 128;
@@ -155,7 +156,7 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
     if clean::has_hidden(&schema) {
         return Err("its schema has invisible characters in a name or a value".to_owned());
     }
-    if let Some(fault) = schema::fault(&schema) {
+    if let Some(fault) = fault_of_parameters(&schema) {
         return Err(format!("its schema cannot be used: {fault}"));
     }
     let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();

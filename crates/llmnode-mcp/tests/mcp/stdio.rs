@@ -238,8 +238,11 @@ async fn a_tool_a_page_and_a_block_that_cannot_be_read_cost_no_other() {
     for (name, reason) in [
         ("bad", "it has no inputSchema"),
         ("null", "its inputSchema is null, not an object"),
-        ("int", "its schema cannot be used: `properties.n.type` is \"int\", which is no type of JSON Schema"),
-        ("nulls", "its schema cannot be used: `properties` is null, not an object"),
+        (
+            "int",
+            "its schema cannot be used: `properties.n.type` is \"int\", must be one of null, boolean, integer, number, string, array, object",
+        ),
+        ("nulls", "its schema cannot be used: `properties` is null, must be an object of schemas"),
         ("look", "it would be called `s_look`, as \"look\" is; choose one of them with `only`"),
         ("tool 6", "it has no name"),
         (
