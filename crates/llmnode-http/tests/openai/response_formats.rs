@@ -338,7 +338,9 @@ async fn what_a_response_format_makes_cannot_be_given_beside_it() {
     let own = builder(&server.base_url()).response_format(ResponseFormat::Tool).build().unwrap();
     let error = Run::new(own).call(&COUNT).extra("tools", json!([])).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError, "{error}");
-    run.call(&COUNT).extra("tools", json!([])).await.unwrap();
+    let function = json!({"name": "now", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "function", "function": function}]);
+    run.call(&COUNT).extra("tools", tools).await.unwrap();
 }
 
 /// A copied form is JSON of the type; a copied schema is not. The model is told which one it copied, with the form.
