@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
+use llmnode_model::ModelError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::blocks::{Block, Head, completion};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{json_of, no_answer, no_json};
+use crate::api::unreadable::{broken_piece, json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{object, text};
 use crate::http::reported::{Reported, largest};
@@ -60,7 +60,8 @@ impl Stop<'_> {
 }
 
 impl WireMessage<'_> {
-    pub(super) fn read(self, usage: &[&RawValue]) -> (Head, Option<Vec<Block>>) {
+    /// `Ok(None)`: it has no content.
+    pub(super) fn read(self, usage: &[&RawValue]) -> (Head, Result<Option<Vec<Block>>, ModelError>) {
         let mut head = Head {
             id: self.id.map(Cow::into_owned),
             model: self.model.map(Cow::into_owned),
@@ -69,22 +70,27 @@ impl WireMessage<'_> {
         };
         let stop = Stop { stop_reason: self.stop_reason, stop_details: self.stop_details };
         stop.note(&mut head);
-        let list = self.content.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
-        let block = |raw: &RawValue| {
-            let members: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
-            Some(Block { members, raw: Some(raw.to_owned()), input: String::new() })
-        };
-        (head, list.map(|list| list.into_iter().filter_map(block).collect()))
+        (head, self.content.map_or(Ok(None), blocks))
     }
+}
+
+fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
+    if list.get() == "null" {
+        return Ok(None);
+    }
+    let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(broken_piece)?;
+    list.into_iter().map(Block::whole_of).collect::<Result<_, _>>().map(Some)
 }
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    let Reported { rest: message, usage } =
-        serde_json::from_slice::<Reported<'_, WireMessage<'_>>>(body).map_err(|error| no_json(&error))?;
-    match message.read(&usage) {
-        (head, Some(blocks)) => completion(head, &blocks, true, wanted),
-        _ if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        _ => Err(no_answer("the response is JSON without `content`: is this Anthropic's API?")),
+    let Reported { rest: message, usage } = serde_json::from_slice::<Reported<'_, WireMessage<'_>>>(body)
+        .map_err(|error| no_json(body, &error))?;
+    let (head, blocks) = message.read(&usage);
+    let usage = head.usage.figures().0;
+    match blocks.map_err(|broken| Unreadable::failure(broken, usage))? {
+        Some(blocks) => completion(head, &blocks, true, wanted),
+        None if error_body::is_error(body) => Err(Unreadable::ErrorObject),
+        None => Err(no_answer("the response is JSON without `content`: is this Anthropic's API?")),
     }
 }

@@ -3,6 +3,7 @@
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
 use llmnode_reader::internal::one_line;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -10,12 +11,14 @@ use super::usage::MessageUsage;
 use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
+use crate::api::unreadable::broken_piece;
 
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) members: Map<String, Value>,
-    /// For a block that came in one piece: as it was written.
+    /// As it was written, unless pieces changed its members.
     pub(super) raw: Option<Box<RawValue>>,
+    /// The pieces of the arguments. None of them: the block has them.
     pub(super) input: String,
 }
 
@@ -29,6 +32,74 @@ pub(super) struct Head {
 }
 
 impl Block {
+    /// A block that came in one piece, or the begin of one.
+    pub(super) fn whole_of(raw: &RawValue) -> Result<Block, ModelError> {
+        let members = serde_json::from_str(raw.get()).map_err(broken_piece)?;
+        let block = Block { members, raw: Some(raw.to_owned()), input: String::new() };
+        block.check()?;
+        Ok(block)
+    }
+
+    pub(super) fn of_text() -> Block {
+        let members = [("type".to_owned(), Value::from("text"))].into_iter().collect();
+        Block { members, ..Block::default() }
+    }
+
+    /// Takes a member of a delta.
+    pub(super) fn add(&mut self, name: String, value: Value) -> Result<(), ModelError> {
+        let kind = self.kind();
+        let is_elsewhere = match &*name {
+            "text" | "thinking" => kind == "tool_use",
+            "partial_json" => matches!(kind, "text" | "thinking"),
+            _ => false,
+        };
+        if is_elsewhere {
+            return Err(broken_piece(format!("`{name}` is added to a block `{kind}`")));
+        }
+        match (&*name, value) {
+            ("type", _) | (_, Value::Null) => {}
+            ("partial_json", Value::String(piece)) => self.input += &piece,
+            ("partial_json" | "text" | "thinking" | "signature", value) if !value.is_string() => {
+                return Err(broken_piece(format!("`{name}` of a delta is no text")));
+            }
+            ("citation", citation) => {
+                self.raw = None;
+                let list = self.members.entry("citations").or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = list {
+                    list.push(citation);
+                }
+            }
+            (_, value) => {
+                self.raw = None;
+                match (self.members.get_mut(&name), value) {
+                    (Some(Value::String(text)), Value::String(piece)) => text.push_str(&piece),
+                    (_, value) => {
+                        self.members.insert(name, value);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a block of a known kind has to have.
+    fn check(&self) -> Result<(), ModelError> {
+        let needed: &[&str] = match self.kind() {
+            "text" => &["text"],
+            "thinking" => &["thinking"],
+            "tool_use" => &["name", "id"],
+            _ => return Ok(()),
+        };
+        let is_broken = |name: &&&str| {
+            let value = self.members.get(**name);
+            !matches!(value, None | Some(Value::Null | Value::String(_)))
+        };
+        match needed.iter().find(is_broken) {
+            None => Ok(()),
+            Some(name) => Err(broken_piece(format!("`{name}` of a block `{}` is no text", self.kind()))),
+        }
+    }
+
     pub(super) fn kind(&self) -> &str {
         self.text("type")
     }
@@ -53,14 +124,14 @@ impl Block {
             #[serde(borrow)]
             input: &'a RawValue,
         }
-        let raw = self.raw.as_deref().and_then(|raw| serde_json::from_str::<Call<'_>>(raw.get()).ok());
-        if let Some(call) = raw {
-            return call.input.get().to_owned();
+        if !self.input.trim().is_empty() {
+            return self.input.trim().to_owned();
         }
-        match (self.input.trim(), self.members.get("input")) {
-            ("", Some(input)) => input.to_string(),
-            ("", None) => "{}".to_owned(),
-            (input, _) => input.to_owned(),
+        let raw = self.raw.as_deref().and_then(|raw| serde_json::from_str::<Call<'_>>(raw.get()).ok());
+        match (raw, self.members.get("input")) {
+            (Some(call), _) => call.input.get().to_owned(),
+            (None, Some(input)) => input.to_string(),
+            (None, None) => "{}".to_owned(),
         }
     }
 
@@ -73,16 +144,21 @@ impl Block {
     }
 
     fn whole(&self) -> Option<Json> {
-        match &self.raw {
-            Some(raw) => Some(Json::new(raw)),
-            None if self.input.trim().is_empty() => Json::of(&self.members),
-            None => {
-                let mut members = self.members.clone();
-                members.insert("input".to_owned(), serde_json::from_str(&self.input).ok()?);
-                Json::of(&members)
-            }
+        if self.input.trim().is_empty() {
+            return self.raw.as_deref().map_or_else(|| Json::of(&self.members), |raw| Some(Json::new(raw)));
         }
+        let mut others = self.members.clone();
+        others.remove("input");
+        Json::of(&WithInput { others, input: serde_json::from_str(&self.input).ok()? })
     }
+}
+
+/// A block whose arguments came in pieces.
+#[derive(Serialize)]
+struct WithInput<'a> {
+    #[serde(flatten)]
+    others: Map<String, Value>,
+    input: &'a RawValue,
 }
 
 /// `has_ended`: the message came to the end that this API has for one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use llmnode_model::internal::is_document;
-use llmnode_model::{Delta, Sink, TokenUsage};
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,13 +15,13 @@ use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{broken_off, piece};
+use crate::api::unreadable::{broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, object, tokens};
+use crate::http::lenient::{Count, tokens};
 use crate::http::reported::{Figures, Reported, largest};
 use crate::http::sse::Event;
 
-/// Later blocks are ignored: servers count from 0.
+/// Servers count from 0.
 const MOST_BLOCKS: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -29,8 +29,17 @@ pub(super) struct PartialMessage {
     head: Head,
     blocks: BTreeMap<u64, Block>,
     bytes: usize,
+    content: usize,
+    current: Option<Current>,
     has_ended: bool,
     padding: PaddingWatch,
+}
+
+/// The block that began last, and how much content there was before it.
+#[derive(Debug)]
+struct Current {
+    at: u64,
+    before: usize,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -41,8 +50,8 @@ struct MessageEvent<'a> {
     index: Count,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(deserialize_with = "object")]
-    content_block: Option<Map<String, Value>>,
+    #[serde(borrow)]
+    content_block: Option<&'a RawValue>,
     #[serde(borrow)]
     delta: Option<&'a RawValue>,
 }
@@ -52,9 +61,9 @@ impl StreamedAnswer for PartialMessage {
         let Reported { rest: read, usage } =
             piece::<Reported<'_, MessageEvent<'_>>>(event, serde_json::from_slice)?;
         match &*read.r#type {
-            "message_start" => self.start(read.message, sink),
-            "content_block_start" => self.start_block(read.index, read.content_block),
-            "content_block_delta" => self.add(read.index, read.delta, wanted, sink),
+            "message_start" => known(self.start(read.message, wanted, sink))?,
+            "content_block_start" => known(self.start_block(read.index, read.content_block, wanted, sink))?,
+            "content_block_delta" => known(self.add(read.index, read.delta, wanted, sink))?,
             "message_delta" => self.end(read.delta, &usage, sink),
             "message_stop" => {
                 self.has_ended = true;
@@ -78,6 +87,17 @@ impl StreamedAnswer for PartialMessage {
         self.head.usage.figures().0
     }
 
+    fn content(&self) -> usize {
+        self.content
+    }
+
+    /// A block of text or of a call may begin long before its first piece.
+    fn works_silently(&self) -> bool {
+        let Some(Current { at, before }) = &self.current else { return true };
+        let kind = self.blocks.get(at).map_or("", Block::kind);
+        !matches!(kind, "text" | "tool_use") || self.content == *before
+    }
+
     fn is_complete(&self) -> bool {
         self.head.stop.as_deref().is_some_and(ends::is_known)
             && self.blocks.values().all(|block| is_document(&block.arguments()))
@@ -93,25 +113,68 @@ impl StreamedAnswer for PartialMessage {
 }
 
 impl PartialMessage {
-    fn start(&mut self, message: Option<&RawValue>, sink: &mut dyn Sink) {
-        let message = message
-            .and_then(|raw| serde_json::from_str::<Reported<'_, WireMessage<'_>>>(raw.get()).ok())
-            .unwrap_or_default();
-        let (head, _) = message.rest.read(&message.usage);
+    fn start(
+        &mut self,
+        message: Option<&RawValue>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ModelError> {
+        let message: Reported<'_, WireMessage<'_>> = match message.map(RawValue::get) {
+            None | Some("null") => Reported::default(),
+            Some(message) => serde_json::from_str(message).map_err(broken_piece)?,
+        };
+        let (head, blocks) = message.rest.read(&message.usage);
         (self.head, self.blocks) = (head, BTreeMap::new());
         self.head.stop = None;
         self.head.usage.begins();
         self.report_usage(sink);
+        // The API has none here; other servers may.
+        for (at, block) in blocks?.unwrap_or_default().into_iter().enumerate() {
+            self.begin(at as u64, block, wanted, sink)?;
+        }
+        Ok(())
     }
 
-    fn start_block(&mut self, index: Count, members: Option<Map<String, Value>>) {
+    fn start_block(
+        &mut self,
+        index: Count,
+        block: Option<&RawValue>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ModelError> {
+        let block = block.ok_or_else(|| broken_piece("the start of a block has none"))?;
         let at = index.tokens.unwrap_or(self.blocks.len() as u64);
-        if self.blocks.len() >= MOST_BLOCKS {
-            return;
+        self.begin(at, Block::whole_of(block)?, wanted, sink)
+    }
+
+    /// A block may begin with all that it has.
+    fn begin(
+        &mut self,
+        at: u64,
+        block: Block,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ModelError> {
+        self.take_room()?;
+        self.bytes += block.raw.as_ref().map_or(0, |raw| raw.get().len());
+        match block.kind() {
+            "text" if wanted.function.is_none() => sink.delta(Delta::Text(block.text("text"))),
+            "thinking" => sink.delta(Delta::Reasoning(block.text("thinking"))),
+            _ => {}
         }
-        let members = members.unwrap_or_default();
-        self.bytes += size_of::<Block>() + serde_json::to_vec(&members).map_or(0, |json| json.len());
-        self.blocks.insert(at, Block { members, raw: None, input: String::new() });
+        self.current = Some(Current { at, before: self.content });
+        let text = if block.kind() == "text" { block.text("text").len() } else { 0 };
+        self.content += text;
+        self.blocks.insert(at, block);
+        Ok(())
+    }
+
+    fn take_room(&mut self) -> Result<(), ModelError> {
+        if self.blocks.len() >= MOST_BLOCKS {
+            return Err(broken_piece(format!("it is block {MOST_BLOCKS}, and no answer has as many")));
+        }
+        self.bytes += size_of::<Block>();
+        Ok(())
     }
 
     fn add(
@@ -120,57 +183,41 @@ impl PartialMessage {
         delta: Option<&RawValue>,
         wanted: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
-    ) {
-        let Some(delta) = delta else { return };
-        let bytes = delta.get().len();
-        let Ok(delta) = serde_json::from_str::<Map<String, Value>>(delta.get()) else { return };
-        self.bytes += bytes;
+    ) -> Result<(), ModelError> {
+        let delta = delta.ok_or_else(|| broken_piece("a delta is missing"))?;
+        let members: Map<String, Value> = serde_json::from_str(delta.get()).map_err(broken_piece)?;
+        self.bytes += delta.get().len();
         let first = self.blocks.values().position(|block| block.kind() == "tool_use").unwrap_or(usize::MAX);
         let at = index.tokens.unwrap_or(0);
         let is_first_call = self.blocks.keys().position(|key| *key == at) == Some(first);
         if !self.blocks.contains_key(&at) {
-            if self.blocks.len() >= MOST_BLOCKS {
-                return;
-            }
-            self.bytes += size_of::<Block>();
+            self.take_room()?;
+            self.current = Some(Current { at, before: self.content });
         }
         // Some servers leave out the start of a block.
-        let block = self.blocks.entry(at).or_insert_with(|| {
-            let members = [("type".to_owned(), Value::from("text"))].into_iter().collect();
-            Block { members, ..Block::default() }
-        });
-        for (name, value) in delta {
-            match (&*name, value) {
-                ("type", _) => {}
-                ("partial_json", Value::String(piece)) => {
+        let block = self.blocks.entry(at).or_insert_with(Block::of_text);
+        for (name, value) in members {
+            match (&*name, value.as_str()) {
+                // If there is a function for the answer, text may not be the answer.
+                ("text", Some(piece)) => {
+                    self.content += piece.len();
+                    if wanted.function.is_none() {
+                        sink.delta(Delta::Text(piece));
+                    }
+                }
+                ("thinking", Some(piece)) => sink.delta(Delta::Reasoning(piece)),
+                ("partial_json", Some(piece)) => {
+                    self.content += piece.len();
                     let answers = wanted.function.is_some_and(|function| block.text("name") == function);
                     if answers && is_first_call {
-                        sink.delta(Delta::Text(&piece));
-                    }
-                    block.input += &piece;
-                }
-                ("citation", citation) => {
-                    let list = block.members.entry("citations").or_insert_with(|| Value::Array(Vec::new()));
-                    if let Value::Array(list) = list {
-                        list.push(citation);
+                        sink.delta(Delta::Text(piece));
                     }
                 }
-                (_, value) => {
-                    match (&*name, value.as_str()) {
-                        // If there is a function for the answer, this may not be the answer.
-                        ("text", Some(piece)) if wanted.function.is_none() => sink.delta(Delta::Text(piece)),
-                        ("thinking", Some(piece)) => sink.delta(Delta::Reasoning(piece)),
-                        _ => {}
-                    }
-                    match (block.members.get_mut(&name), value) {
-                        (Some(Value::String(text)), Value::String(piece)) => text.push_str(&piece),
-                        (_, value) => {
-                            block.members.insert(name, value);
-                        }
-                    }
-                }
+                _ => {}
             }
+            block.add(name, value)?;
         }
+        Ok(())
     }
 
     fn end(&mut self, delta: Option<&RawValue>, usage: &[&RawValue], sink: &mut dyn Sink) {
@@ -195,6 +242,13 @@ impl PartialMessage {
             let written = if block.kind() == "tool_use" { &*block.input } else { block.text("text") };
             self.padding.is_padded(written)
         })
+    }
+}
+
+fn known(read: Result<(), ModelError>) -> ControlFlow<End> {
+    match read {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(broken) => ControlFlow::Break(End::Failure(broken)),
     }
 }
 

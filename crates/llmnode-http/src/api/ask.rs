@@ -10,6 +10,7 @@ use llmnode_model::{
 };
 use llmnode_reader::Flag;
 
+use super::halves::{read_body, resolve};
 use super::inner::Inner;
 use super::names::RenamingSink;
 use super::prepared_request::{Asking, PreparedRequest};
@@ -236,21 +237,22 @@ impl Inner {
         }
         let received = self.body(response.body_mut(), asked, sink).await;
         let (outcome, reported_usage) = match received {
-            Ok(ResponseBody::Events(written)) => {
+            Ok(ResponseBody::Events { written, has_marks }) => {
                 let reported_usage = written.usage();
-                (Ok(Ok(written.finish(asked.wanted()))), reported_usage)
+                (Ok(Ok(resolve(written.finish(asked.wanted()), has_marks))), reported_usage)
             }
-            Ok(ResponseBody::Full(body, reported_usage)) => (Ok(Err(body)), reported_usage),
+            Ok(ResponseBody::Full { body, usage, has_marks }) => (Ok(Err((body, has_marks))), usage),
             Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {
-            let body = outcome.ok().and_then(Result::err).unwrap_or_default();
+            let (body, _) = outcome.ok().and_then(Result::err).unwrap_or_default();
             return Err(self.refusal(&head, &body, asked, sink));
         }
         let completion = match outcome {
             Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
-            Ok(Err(body)) => {
-                self.completion((self.wire.read)(&body, asked.wanted()), &body, &head, asked, sink)
+            Ok(Err((body, has_marks))) => {
+                let read = read_body(&body, has_marks, asked.wanted(), self.wire.read);
+                self.completion(read, &body, &head, asked, sink)
             }
             Err(failure) => Err(failure),
         };

@@ -45,6 +45,7 @@ impl ClientSettings {
             connect_timeout,
             attempt_timeout: self.attempt_timeout,
             idle_timeout: Some(self.idle_timeout),
+            thinking_timeout: self.thinking_timeout,
             body_cap: self.body_cap,
         };
         let key_hint = match (&key, &self.config_source) {

@@ -7,6 +7,7 @@ use llmnode_reader::Flag;
 use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
+use super::halves::{Shown, read_body, read_event, resolve};
 use super::read_answer::{ReadAnswer, Unreadable};
 use super::wire::{End, StreamedAnswer, Wire};
 use crate::http::sse::{Decoder, Event};
@@ -43,22 +44,29 @@ const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, l
 /// The result of a body in these pieces, and what a listener sees.
 fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String, String) {
     let (mut decoder, mut written, mut seen) = (Decoder::default(), (wire.stream)(), Seen::default());
+    let mut sink = Shown::new(&mut seen);
+    let mut ended = None;
     for piece in pieces {
-        let read = decoder.push(piece, |event| written.read(event, WANTED, &mut seen));
-        written.flush(&mut seen);
+        let read = decoder.push(piece, |event| read_event(&mut *written, event, WANTED, &mut sink));
+        written.flush(&mut sink);
         if let ControlFlow::Break(end) = read {
-            return (shown(wire, end, written), seen.shown());
+            ended = Some(end);
+            break;
         }
     }
-    let end = decoder.end(|event| written.read(event, WANTED, &mut seen)).break_value();
-    (shown(wire, end.unwrap_or(End::Complete), written), seen.shown())
+    if ended.is_none() {
+        ended = decoder.end(|event| read_event(&mut *written, event, WANTED, &mut sink)).break_value();
+    }
+    sink.end();
+    let has_marks = sink.has_marks();
+    (shown(wire, ended.unwrap_or(End::Complete), written, has_marks), seen.shown())
 }
 
-fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>) -> String {
+fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>, has_marks: bool) -> String {
     let read = match end {
         End::Failure(failure) => return format!("{failure:?}"),
-        End::Body(body) => (wire.read)(&body, WANTED),
-        End::Complete => written.finish(WANTED),
+        End::Body(body) => read_body(&body, has_marks, WANTED, wire.read),
+        End::Complete => resolve(written.finish(WANTED), has_marks),
     };
     match read {
         Ok(ReadAnswer { completion, parts, flags, .. }) => {

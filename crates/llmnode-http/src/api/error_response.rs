@@ -49,7 +49,14 @@ impl Inner {
         };
         let shown = &self.service.endpoint.shown;
         let hint = if learns { String::new() } else { self.hint(category, &refusal, asked) };
-        let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
+        // The model reads it, and nothing of where it runs.
+        let message = match category {
+            Category::SchemaError => format!("the server could not read what the model wrote: {said}"),
+            _ => format!("{shown} answered {status}: {said}{hint}"),
+        };
+        let mut failure = ModelError::new(category, message);
+        let wrote = error.wrote.clone().filter(|_| category == Category::SchemaError);
+        failure.answer = wrote.map(|wrote| Box::new(Message::assistant(wrote)));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         // Only for errors that waiting helps against: other texts may quote the prompt.
@@ -63,8 +70,10 @@ impl Inner {
         failure.retry = if learns {
             Some(Retry::Adapted)
         } else {
-            retry_after::should_retry(&head.headers)
-                .map(|again| if again { Retry::Transport } else { Retry::No })
+            let asked = retry_after::should_retry(&head.headers)
+                .map(|again| if again { Retry::Transport } else { Retry::No });
+            // The same request would fail as it did: the model has to be told.
+            if category == Category::SchemaError { Some(Retry::Feedback) } else { asked }
         };
         failure
     }

@@ -7,6 +7,7 @@ pub(crate) mod cuts;
 pub(crate) mod ends;
 pub(crate) mod error_response;
 pub(crate) mod expected_calls;
+pub(crate) mod halves;
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) mod handle;
 pub(crate) mod inner;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Sink, TokenUsage};
 
+use super::halves::{Shown, read_event};
 use super::inner::Inner;
 use super::prepared_request::PreparedRequest;
 use super::wire::{End, StreamedAnswer};
@@ -16,9 +17,17 @@ use crate::http::usage::larger;
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 pub(crate) enum ResponseBody {
-    /// With the usage that a stream has reported before.
-    Full(Vec<u8>, Option<TokenUsage>),
-    Events(Box<dyn StreamedAnswer>),
+    Full {
+        body: Vec<u8>,
+        /// What a stream has reported before.
+        usage: Option<TokenUsage>,
+        /// Whether it stands in a stream whose [halves](super::halves) are marked.
+        has_marks: bool,
+    },
+    Events {
+        written: Box<dyn StreamedAnswer>,
+        has_marks: bool,
+    },
 }
 
 impl Inner {
@@ -55,7 +64,7 @@ impl Inner {
                 None => {}
             }
         }
-        Ok(ResponseBody::Full(body, None))
+        Ok(ResponseBody::Full { body, usage: None, has_marks: false })
     }
 
     async fn events(
@@ -65,18 +74,23 @@ impl Inner {
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<ResponseBody, ModelError> {
-        incoming.set_idle_timeout(self.service.idle_timeout);
+        incoming.begin_stream(self.service.idle_timeout, self.service.thinking_timeout);
         let (mut decoder, mut written) = (Decoder::default(), (self.wire.stream)());
         let (wanted, mut unseen) = (asked.wanted(), begin.len());
-        let mut read = decoder.push(&begin, |event| written.read(event, wanted, sink));
+        let mut shown = Shown::new(sink);
+        let sink = &mut shown;
+        let mut read = decoder.push(&begin, |event| read_event(&mut *written, event, wanted, sink));
         drop(begin);
+        if written.content() > 0 {
+            incoming.content_came();
+        }
         loop {
             written.flush(sink);
             if let ControlFlow::Break(end) = read {
                 if !matches!(end, End::Failure(_)) {
                     incoming.drain().await;
                 }
-                return ended(end, written);
+                return ended(end, written, sink);
             }
             let cap = self.service.body_cap;
             if decoder.buffered() > cap {
@@ -95,30 +109,40 @@ impl Inner {
                 tokio::task::yield_now().await;
             }
             let data_bytes = decoder.data_bytes();
+            let content = written.content();
             read = match incoming.next().await {
                 Ok(Some(bytes)) => {
                     unseen += bytes.len();
-                    decoder.push(&bytes, |event| written.read(event, wanted, sink))
+                    decoder.push(&bytes, |event| read_event(&mut *written, event, wanted, sink))
                 }
                 Err(failure) if !written.is_complete() => {
                     return Err(with_reported_usage(failure, &*written));
                 }
                 Ok(None) | Err(_) => {
-                    let end = decoder.end(|event| written.read(event, wanted, sink));
-                    return ended(end.break_value().unwrap_or(End::Complete), written);
+                    let end = decoder.end(|event| read_event(&mut *written, event, wanted, sink));
+                    return ended(end.break_value().unwrap_or(End::Complete), written, sink);
                 }
             };
-            if decoder.data_bytes() > data_bytes {
-                incoming.reset_idle_timeout();
+            // Once the model writes, an event without content may come from a server whose model is dead.
+            if written.content() > content {
+                incoming.content_came();
+            } else if decoder.data_bytes() > data_bytes && written.works_silently() {
+                incoming.event_came();
             }
         }
     }
 }
 
-fn ended(end: End, written: Box<dyn StreamedAnswer>) -> Result<ResponseBody, ModelError> {
+fn ended(
+    end: End,
+    written: Box<dyn StreamedAnswer>,
+    shown: &mut Shown<'_>,
+) -> Result<ResponseBody, ModelError> {
+    shown.end();
+    let has_marks = shown.has_marks();
     match end {
-        End::Complete => Ok(ResponseBody::Events(written)),
-        End::Body(body) => Ok(ResponseBody::Full(body, written.usage())),
+        End::Complete => Ok(ResponseBody::Events { written, has_marks }),
+        End::Body(body) => Ok(ResponseBody::Full { body, usage: written.usage(), has_marks }),
         End::Failure(failure) => Err(with_reported_usage(failure, &*written)),
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct ClientSettings {
     pub(crate) connect_timeout: Duration,
     pub(crate) attempt_timeout: Duration,
     pub(crate) idle_timeout: Duration,
+    pub(crate) thinking_timeout: Duration,
     pub(crate) body_cap: usize,
     pub(crate) proxy: Option<Secret>,
     pub(crate) root_certificates: Vec<Vec<u8>>,
@@ -64,6 +65,7 @@ impl ClientSettings {
             connect_timeout: Duration::from_secs(5),
             attempt_timeout: Duration::from_secs(600),
             idle_timeout: Duration::from_secs(60),
+            thinking_timeout: Duration::from_secs(600),
             body_cap: 8 * 1024 * 1024,
             proxy: None,
             root_certificates: Vec::new(),
@@ -252,11 +254,20 @@ macro_rules! client_settings {
                 self
             }
 
-            /// Sets the longest time without an event of a stream. A longer pause is a `timeout`. Comments, which servers
-            /// send to keep a connection open, are not events. Time during which nobody polls the stream does not count.
-            /// Default 60 s; models that think for longer before they write need more.
+            /// Sets the longest time in which nothing of a stream comes. A longer pause is a `timeout`. Once the model
+            /// writes text or arguments, only more of them counts; before that, and while it thinks, any event does. Comments,
+            /// which servers send to keep a connection open, never count. Time during which nobody polls the stream does not
+            /// count either. Default 60 s; models that think for longer without an event need more.
             pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
                 self.settings.idle_timeout = timeout;
+                self
+            }
+
+            /// Sets the longest time in which a stream has events, such as thoughts and pings, and neither text nor
+            /// arguments. A longer one is a `timeout`, which is not retried: the model may be at work. Time during which
+            /// nobody polls the stream does not count. Default 10 minutes.
+            pub fn thinking_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.settings.thinking_timeout = timeout;
                 self
             }
 
@@ -335,6 +346,7 @@ macro_rules! client_settings {
                     .field("connect_timeout", &settings.connect_timeout)
                     .field("attempt_timeout", &settings.attempt_timeout)
                     .field("idle_timeout", &settings.idle_timeout)
+                    .field("thinking_timeout", &settings.thinking_timeout)
                     .field("max_body_bytes", &settings.body_cap)
                     .field("proxy", &settings.proxy)
                     .field("retry_budget", &settings.retry_budget)

@@ -1,5 +1,6 @@
 //! What all wires do with a body or a stream without an answer.
 
+use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Retry};
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;
 use super::wire::End;
+use crate::http::error_body;
 use crate::http::sse::Event;
 
 pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
@@ -18,8 +20,18 @@ pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
     }
 }
 
-pub(crate) fn no_json(error: &serde_json::Error) -> Unreadable {
-    no_answer(format!("the response cannot be read as JSON: {error}"))
+/// An error may have any form.
+pub(crate) fn no_json(body: &[u8], error: &serde_json::Error) -> Unreadable {
+    match error_body::is_error(body) {
+        true => Unreadable::ErrorObject,
+        false => no_answer(format!("the response cannot be read: {error}")),
+    }
+}
+
+/// A piece of a known kind that is not as its API writes it. Without it, the answer would say something else.
+pub(crate) fn broken_piece(what: impl Display) -> ModelError {
+    let message = format!("a piece of the answer cannot be read: {what}");
+    ModelError::new(Category::BadResponse, message).retry(Retry::Transport)
 }
 
 pub(crate) fn no_answer(message: impl Into<String>) -> Unreadable {
@@ -42,8 +54,8 @@ pub(crate) fn piece<'e, T>(
         Ok(piece) if !event.is_error => return ControlFlow::Continue(piece),
         // The server broke off in the middle of an event.
         Err(_) if !event.is_complete => End::Failure(broken_off()),
-        Err(error) if !event.is_error => {
-            let message = format!("an event of the stream cannot be read as JSON: {error}");
+        Err(error) if !event.is_error && !error_body::is_error(event.data) => {
+            let message = format!("an event of the stream cannot be read: {error}");
             End::Failure(ModelError::new(Category::BadResponse, message).retry(Retry::Transport))
         }
         _ => End::Body(as_error_body(event.data)),

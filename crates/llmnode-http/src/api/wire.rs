@@ -78,6 +78,12 @@ pub(crate) trait StreamedAnswer: Send {
 
     fn usage(&self) -> Option<TokenUsage>;
 
+    /// How much text and arguments there are so far, in bytes.
+    fn content(&self) -> usize;
+
+    /// Whether the model may be at work in silence: it has not begun to write, or it thinks, or a tool of the provider runs.
+    fn works_silently(&self) -> bool;
+
     fn is_complete(&self) -> bool {
         false
     }

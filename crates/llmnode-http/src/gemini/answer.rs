@@ -20,7 +20,7 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     }
     let mut gathered = Gathered::default();
     match Response::read(body).map(|response| gathered.add(response, &mut |_| {})) {
-        Err(error) => Err(no_json(&error)),
+        Err(error) => Err(no_json(body, &error)),
         Ok(true) => completion(gathered, wanted),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
         Ok(false) => Err(no_candidates()),
@@ -30,9 +30,9 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 /// A stream whose events a gateway has put into a list.
 fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let (mut gathered, mut is_answer) = (Gathered::default(), false);
-    for event in serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(&error))? {
+    for event in serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))? {
         let event = event.get().as_bytes();
-        let response = Response::read(event).map_err(|error| no_json(&error))?;
+        let response = Response::read(event).map_err(|error| no_json(event, &error))?;
         if gathered.add(response, &mut |_| {}) {
             is_answer = true;
         } else if error_body::is_error(event) {
@@ -56,6 +56,9 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let failed = |category, message: String, retry| {
         Err(Unreadable::failure(ModelError::new(category, message).retry(retry), usage))
     };
+    if let Some(broken) = answer.broken {
+        return Err(Unreadable::failure(broken, usage));
+    }
     let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
     let reason = answer.finish.as_deref().unwrap_or_default();
     // A block may also end an answer that has begun.

@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use llmnode_model::internal::{CarriedPart, Json};
-use llmnode_model::{TokenUsage, ToolCall};
-use serde::de::{DeserializeSeed, Error, SeqAccess};
+use llmnode_model::{ModelError, TokenUsage, ToolCall};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::usage::UsageMetadata;
 use crate::api::ends::UNSPECIFIED;
+use crate::api::unreadable::broken_piece;
 use crate::http::lenient::{
-    Count, First, Indexed, Lenient, LenientVisitor, first, object, set_if_changed, text, tokens,
+    Count, First, Indexed, first, known_object, object, set_if_changed, text, tokens,
 };
 use crate::http::reported::{self, Reported};
 
@@ -50,7 +52,7 @@ struct PromptFeedback<'a> {
 struct Candidate<'a> {
     #[serde(deserialize_with = "tokens")]
     index: Count,
-    #[serde(borrow, deserialize_with = "object")]
+    #[serde(borrow, deserialize_with = "known_object")]
     content: Option<Content<'a>>,
     #[serde(borrow, deserialize_with = "text")]
     finish_reason: Option<Cow<'a, str>>,
@@ -97,6 +99,12 @@ pub(super) struct Gathered {
     pub(super) parts: Vec<CarriedPart>,
     /// The last part is text of white space alone.
     is_blank: bool,
+    /// The first piece that cannot be read.
+    pub(super) broken: Option<ModelError>,
+    /// How much text and arguments there are.
+    pub(super) content: usize,
+    /// The last part is no text and no call.
+    pub(super) is_silent: bool,
     /// Memory that it takes.
     pub(super) bytes: usize,
 }
@@ -154,7 +162,10 @@ impl Gathered {
         let before = self.parts.len();
         match serde_json::from_str(raw.get()) {
             Ok(OnlyText { text }) => self.text(&text, None, show),
-            Err(_) => self.other_part(raw, show),
+            Err(_) => {
+                let read = self.other_part(raw, show);
+                self.broken = self.broken.take().or(read.err());
+            }
         }
         self.bytes += raw.get().len() + (self.parts.len() - before) * size_of::<CarriedPart>();
     }
@@ -163,6 +174,8 @@ impl Gathered {
         if text.is_empty() && beside.is_none() {
             return;
         }
+        self.content += text.len();
+        self.is_silent &= text.is_empty();
         show(Piece::Text(text));
         self.text.push_str(text);
         let blank = beside.is_none() && text.trim().is_empty();
@@ -182,28 +195,35 @@ impl Gathered {
     }
 
     /// A part that is more than text.
-    fn other_part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) {
-        let Ok(members) = serde_json::from_str::<Members<'_>>(raw.get()) else { return };
-        if let Some(called) = members.get("functionCall") {
-            let call = called_function(called);
+    fn other_part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) -> Result<(), ModelError> {
+        let members: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
+        if let Some(called) = members.get("functionCall").filter(|called| called.get() != "null") {
+            let call = called_function(called)?;
+            self.content += called.get().len();
+            self.is_silent = false;
             show(Piece::Call { name: &call.name, arguments: &call.arguments });
             let beside = beside(&members, "functionCall");
             self.parts.push(CarriedPart::Call { at: self.calls.len(), beside });
             self.calls.push(call);
-            return;
+            return Ok(());
         }
-        let text = word(&members, "text");
+        let text = known_word(&members, "text")?;
         if members.get("thought").is_some_and(|thought| thought.get() == "true") {
             let text = text.unwrap_or_default();
+            self.is_silent = true;
             show(Piece::Thought(&text));
             self.reasoning += &text;
             self.parts.push(CarriedPart::Other(Json::new(raw)));
-            return;
+            return Ok(());
         }
         match text {
             Some(text) => self.text(&text, beside(&members, "text"), show),
-            None => self.parts.push(CarriedPart::Other(Json::new(raw))),
+            None => {
+                self.is_silent = true;
+                self.parts.push(CarriedPart::Other(Json::new(raw)));
+            }
         }
+        Ok(())
     }
 }
 
@@ -219,11 +239,20 @@ fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
     if rest.is_empty() { None } else { Json::of(&rest) }
 }
 
-fn called_function(raw: &RawValue) -> ToolCall {
-    let called: Members<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, ModelError> {
+    match members.get(name) {
+        None => Ok(None),
+        Some(value) => serde_json::from_str(value.get())
+            .map_err(|error| broken_piece(format!("`{name}` of a part: {error}"))),
+    }
+}
+
+fn called_function(raw: &RawValue) -> Result<ToolCall, ModelError> {
+    let called: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
     let arguments = called.get("args").map(|args| args.get()).filter(|args| *args != "null");
-    let said = |name: &str| word(&called, name).unwrap_or_default();
-    ToolCall::new(said("id"), said("name"), arguments.unwrap_or("{}"))
+    let name = known_word(&called, "name")?.unwrap_or_default();
+    let id = word(&called, "id").unwrap_or_default();
+    Ok(ToolCall::new(id, name, arguments.unwrap_or("{}")))
 }
 
 /// What most parts of a stream are.
@@ -236,14 +265,20 @@ struct OnlyText<'a> {
 
 struct RawParts;
 
-impl<'de> LenientVisitor<'de> for RawParts {
+impl<'de> Visitor<'de> for RawParts {
     type Value = Vec<&'de RawValue>;
 
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of parts, which are pieces of the answer")
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         std::iter::from_fn(|| list.next_element().transpose()).collect()
     }
 }
 
 fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'de RawValue>, D::Error> {
-    Lenient(RawParts).deserialize(from)
+    from.deserialize_any(RawParts)
 }

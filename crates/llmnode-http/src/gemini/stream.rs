@@ -31,6 +31,9 @@ impl StreamedAnswer for PartialAnswer {
         if !is_answer && crate::http::error_body::is_error(event.data) {
             return ControlFlow::Break(End::Body(event.data.to_vec()));
         }
+        if let Some(broken) = self.answer.broken.take() {
+            return ControlFlow::Break(End::Failure(broken));
+        }
         if self.answer.finish.is_none() && self.padding.is_padded(&self.answer.text) {
             self.answer.finish = Some("MAX_TOKENS".to_owned());
             return ControlFlow::Break(End::Complete);
@@ -52,6 +55,14 @@ impl StreamedAnswer for PartialAnswer {
 
     fn usage(&self) -> Option<TokenUsage> {
         self.answer.usage_so_far()
+    }
+
+    fn content(&self) -> usize {
+        self.answer.content
+    }
+
+    fn works_silently(&self) -> bool {
+        self.answer.content == 0 || self.answer.is_silent
     }
 
     fn is_complete(&self) -> bool {

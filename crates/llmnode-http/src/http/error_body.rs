@@ -21,6 +21,8 @@ pub(crate) struct ErrorBody {
     pub(crate) codes: Vec<Vec<String>>,
     pub(crate) status: Option<u16>,
     pub(crate) param: Option<String>,
+    /// What the model wrote, where the server could not read it.
+    pub(crate) wrote: Option<String>,
     pub(crate) retry_after: Option<Duration>,
     /// Failed requests may use tokens, too. The flag: a figure is impossible.
     pub(crate) usage: (Option<TokenUsage>, bool),
@@ -61,6 +63,7 @@ impl ErrorBody {
                     if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
             }
         }
+        error.wrote = error.wrote.take().or_else(|| wrote_in(&error.message).map(str::to_owned));
         let boundary = |end: &usize| error.message.is_char_boundary(*end);
         error.message.truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
         error
@@ -108,6 +111,9 @@ impl ErrorBody {
         self.add_wait(error);
         let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
         self.param = self.param.take().or(param);
+        // Groq's.
+        let wrote = error.get("failed_generation").map(describe).filter(|wrote| !wrote.is_empty());
+        self.wrote = self.wrote.take().or(wrote);
     }
 
     /// Gateways may pass on the provider's error as a string.
@@ -204,6 +210,15 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         last = c;
     }
     words
+}
+
+/// Ollama and llama.cpp quote the model: `error parsing tool call: raw='..', err=..`, `Failed to parse input at pos 7: ..`.
+fn wrote_in(message: &str) -> Option<&str> {
+    if let Some((_, quoted)) = message.split_once("parsing tool call: raw='") {
+        return Some(quoted.rsplit_once("', err=").map_or(quoted, |(wrote, _)| wrote));
+    }
+    let (_, behind) = message.split_once("Failed to parse input at pos ")?;
+    Some(behind.split_once(": ")?.1)
 }
 
 fn status_named(name: &str) -> Option<u16> {

@@ -20,9 +20,19 @@ pub(crate) struct Incoming<'a> {
     body: &'a mut ResponseBody,
     deadline: Deadline,
     idle: Option<(Duration, Instant)>,
+    /// The longest time without content, whatever else comes.
+    thinking: Option<(Duration, Instant)>,
+    /// It began without content, or goes on without.
+    is_thinking: bool,
     expected: Option<u64>,
     read: usize,
     read_since: usize,
+}
+
+struct IdleEnd {
+    timeout: Duration,
+    end: Instant,
+    is_thinking: bool,
 }
 
 impl Service {
@@ -34,7 +44,17 @@ impl Service {
 impl<'a> Incoming<'a> {
     fn new(service: &'a Service, body: &'a mut ResponseBody, deadline: Deadline) -> Self {
         let expected = body.length();
-        Incoming { service, body, deadline, idle: None, expected, read: 0, read_since: 0 }
+        Incoming {
+            service,
+            body,
+            deadline,
+            idle: None,
+            thinking: None,
+            is_thinking: true,
+            expected,
+            read: 0,
+            read_since: 0,
+        }
     }
 
     pub(crate) fn set_idle_timeout(&mut self, idle: Option<Duration>) {
@@ -43,14 +63,36 @@ impl<'a> Incoming<'a> {
         self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
     }
 
-    pub(crate) fn reset_idle_timeout(&mut self) {
+    pub(crate) fn begin_stream(&mut self, idle: Option<Duration>, thinking: Duration) {
+        self.set_idle_timeout(idle);
+        self.thinking = Instant::now().checked_add(thinking).map(|end| (thinking, end));
+    }
+
+    /// An event without content, from a model that may think.
+    pub(crate) fn event_came(&mut self) {
         self.set_idle_timeout(self.idle.map(|(idle, _)| idle));
+        self.is_thinking = true;
+    }
+
+    pub(crate) fn content_came(&mut self) {
+        let thinking = self.thinking.map(|(thinking, _)| thinking);
+        self.begin_stream(self.idle.map(|(idle, _)| idle), thinking.unwrap_or(Duration::MAX));
+        self.is_thinking = false;
+    }
+
+    /// When to give up, if not at the end of the attempt, and why.
+    fn idle_end(&self) -> Option<IdleEnd> {
+        let idle = self.idle.map(|(timeout, end)| IdleEnd { timeout, end, is_thinking: false });
+        let thinking = self.thinking.filter(|_| self.is_thinking);
+        let thinking = thinking.map(|(timeout, end)| IdleEnd { timeout, end, is_thinking: true });
+        idle.into_iter().chain(thinking).min_by_key(|idle| idle.end)
     }
 
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         let total = self.deadline.end();
         loop {
-            let end = self.idle.map_or(total, |(_, end)| end.min(total));
+            let idle_end = self.idle_end();
+            let end = idle_end.as_ref().map_or(total, |idle| idle.end.min(total));
             // Bytes already in the socket win over the timeout: they arrived in time.
             match timeout_at(end, self.body.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
@@ -64,17 +106,23 @@ impl<'a> Incoming<'a> {
                 }
                 Err(_) => {
                     let now = Instant::now();
-                    let Some((idle, _)) = self.idle.filter(|_| now < total) else {
+                    let Some(idle) = idle_end.filter(|_| now < total) else {
                         let state = format!("the response stood at {} bytes", self.read);
                         return Err(self.service.timed_out(&state, self.deadline));
                     };
                     if now.saturating_duration_since(end) < LATE_POLL {
-                        let failure = self.service.idle(idle, self.read);
+                        let failure = match idle.is_thinking {
+                            true => self.service.thinks_too_long(idle.timeout, self.read),
+                            false => self.service.idle(idle.timeout, self.read),
+                        };
                         // The server may still work on the request: repeated, it would do it twice.
-                        return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
+                        let may_work = idle.is_thinking || self.read_since > 0;
+                        return Err(if may_work { failure.retry(Retry::No) } else { failure });
                     }
                     // Nobody polled, so nothing could be received.
-                    self.reset_idle_timeout();
+                    let is_thinking = self.is_thinking;
+                    self.content_came();
+                    self.is_thinking = is_thinking;
                 }
             }
         }

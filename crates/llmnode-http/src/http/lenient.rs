@@ -1,4 +1,7 @@
 //! Lenient deserializers: a value of the wrong type becomes `None`.
+//!
+//! What holds a piece of an answer is read strictly instead ([`known_object`], [`known_text`]): left out, it would change what
+//! the model said. There only `null`, and the empty list that some languages write for an empty object, mean nothing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,6 +11,7 @@ use llmnode_model::TokenUsage;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 pub(crate) trait LenientVisitor<'de>: Sized {
     type Value: Default;
@@ -137,6 +141,112 @@ impl LenientVisitor<'_> for Tokens {
     }
 }
 
+/// An object that is a piece of an answer.
+pub(crate) struct KnownObject<T>(pub(crate) PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObject<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object, which is a piece of the answer")
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        match list.next_element::<IgnoredAny>()? {
+            None => Ok(None),
+            Some(_) => Err(A::Error::custom("a list where an object is a piece of the answer")),
+        }
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for KnownObject<T> {
+    type Value = Option<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+/// A list of pieces of an answer.
+struct KnownObjects<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObjects<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects, which are pieces of the answer")
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(element) = list.next_element_seed(KnownObject(PhantomData))? {
+            all.extend(element);
+        }
+        Ok(all)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        match map.next_entry::<IgnoredAny, IgnoredAny>()? {
+            None => Ok(Vec::new()),
+            Some(_) => Err(A::Error::custom("an object where a list has pieces of the answer")),
+        }
+    }
+}
+
+/// A text that is a piece of an answer.
+struct KnownText;
+
+impl<'de> Visitor<'de> for KnownText {
+    type Value = Option<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, which is a piece of the answer")
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Borrowed(text)))
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(text.to_owned())))
+    }
+}
+
+/// Words that are shown and no part of the answer: what is no text is shown as the JSON that it is.
+struct Words;
+
+impl<'de> LenientVisitor<'de> for Words {
+    type Value = Option<Cow<'de, str>>;
+
+    fn string(self, text: Cow<'de, str>) -> Self::Value {
+        Some(text)
+    }
+    fn number(self, number: Number) -> Self::Value {
+        Text.number(number)
+    }
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = list.next_element::<&RawValue>()? {
+            all.push(item.get());
+        }
+        Ok(Some(all).filter(|all| !all.is_empty()).map(|all| Cow::Owned(format!("[{}]", all.join(",")))))
+    }
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            all.push(format!("{}:{}", name.get(), value.get()));
+        }
+        Ok(Some(all).filter(|all| !all.is_empty()).map(|all| Cow::Owned(format!("{{{}}}", all.join(",")))))
+    }
+}
+
 pub(crate) struct Object<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
@@ -176,12 +286,18 @@ pub(crate) trait Indexed {
 
 struct Answers<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de> + Indexed> LenientVisitor<'de> for Answers<T> {
+impl<'de, T: Deserialize<'de> + Indexed> Visitor<'de> for Answers<T> {
     type Value = Option<First<T>>;
 
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of answers")
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut first = First { answer: None, others: false };
-        while let Some(answer) = list.next_element_seed(Lenient(Object(PhantomData::<T>)))? {
+        while let Some(answer) = list.next_element_seed(KnownObject(PhantomData::<T>))? {
             let Some(answer) = answer else { continue };
             match answer.index().tokens {
                 None | Some(0) if first.answer.is_none() => first.answer = Some(answer),
@@ -211,12 +327,32 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) ->
     Lenient(Object(PhantomData)).deserialize(from)
 }
 
+pub(crate) fn known_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    from.deserialize_any(KnownObject(PhantomData))
+}
+
+pub(crate) fn known_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    from.deserialize_any(KnownObjects(PhantomData))
+}
+
+pub(crate) fn known_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    from.deserialize_any(KnownText)
+}
+
+pub(crate) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    Lenient(Words).deserialize(from)
+}
+
 pub(crate) fn first<'de, D, T>(from: D) -> Result<Option<First<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Indexed,
 {
-    Lenient(Answers(PhantomData)).deserialize(from)
+    from.deserialize_any(Answers(PhantomData))
 }
 
 #[cfg(feature = "anthropic")]

@@ -29,6 +29,7 @@ pub(crate) struct Service {
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) attempt_timeout: Duration,
     pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) thinking_timeout: Duration,
     pub(crate) body_cap: usize,
 }
 
@@ -156,8 +157,17 @@ impl Service {
 
     pub(super) fn idle(&self, idle: Duration, read: usize) -> ModelError {
         let message = format!(
-            "{}: the stream stood at {read} bytes, and no event came within {idle:?} (idle timeout; the request may have \
-             been processed)",
+            "{}: the stream stood at {read} bytes, and nothing of the answer came within {idle:?} (idle timeout; the request \
+             may have been processed)",
+            self.endpoint.shown
+        );
+        ModelError::new(Category::Timeout, message)
+    }
+
+    pub(super) fn thinks_too_long(&self, thinking: Duration, read: usize) -> ModelError {
+        let message = format!(
+            "{}: the stream stood at {read} bytes, and neither text nor arguments came within {thinking:?}, although events \
+             did (thinking timeout; raise `thinking_timeout` for a model that thinks for longer)",
             self.endpoint.shown
         );
         ModelError::new(Category::Timeout, message)

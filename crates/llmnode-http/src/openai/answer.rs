@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use llmnode_model::{Category, Completion, ModelError, Retry};
 use llmnode_reader::internal::one_line;
 
-use super::calls::{self, AnswerCall, called};
+use super::calls::{self, AnswerCall, ToolCall, called};
 use super::carried;
 use super::response::{Choice, Choices, Message, Response};
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
+use crate::api::unreadable::{broken_piece, no_json};
 use crate::http::error_body;
 use crate::http::reported::{Reported, largest};
 use crate::http::usage::Usage;
@@ -23,10 +24,8 @@ pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
         Some(_) => {}
     }
-    let read: Reported<'_, Response<'_>> = serde_json::from_slice(body).map_err(|error| {
-        let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
-        broken_text(body, wanted).unwrap_or_else(failed)
-    })?;
+    let read: Reported<'_, Response<'_>> = serde_json::from_slice(body)
+        .map_err(|error| broken_text(body, wanted).unwrap_or_else(|| no_json(body, &error)))?;
     let usage = largest(&read.usage);
     completion(read.rest, usage, || error_body::is_error(body), true, wanted)
 }
@@ -55,18 +54,22 @@ pub(super) fn completion(
     };
     let Choice { finish_reason, message, .. } = choice;
     let mut message = message.unwrap_or_default();
+    message.tool_calls.check(wanted).map_err(|broken| Unreadable::failure(broken, usage))?;
     message.drop_stubs();
-    let refusal = message.refusal.take().map(Cow::into_owned);
-    let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
+    if message.tool_calls.calls.iter().any(ToolCall::lacks_function) {
+        return Err(Unreadable::failure(broken_piece("a call has no `function`"), usage));
+    }
+    let refusal = message.refusal.take().or_else(|| message.content.refusal.take()).map(Cow::into_owned);
+    let calls = calls::collect_tool_calls(&message.tool_calls.calls, message.function_call.as_ref(), wanted);
     let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
     let reasoning = message.reasoning.take().filter(|reasoning| !reasoning.is_empty());
     // A call of the function for the answer goes back as a text.
-    let called = if calls.is_empty() { &[] } else { &*message.tool_calls };
+    let called = if calls.is_empty() { &[] } else { &*message.tool_calls.calls };
     let lists = [message.reasoning_details, message.thinking_blocks];
     let parts = carried::parts(called, thought.as_deref(), lists, reasoning.as_deref());
     let reasoning = thought.or(reasoning).or_else(|| message.content.thought.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
-    let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
+    let has_call = !message.tool_calls.calls.is_empty() || message.function_call.is_some();
     let text = match text(message, function) {
         Ok(text) => text,
         Err(failure) => return Err(Unreadable::rejected(failure, parts, usage)),
@@ -92,7 +95,7 @@ pub(super) fn completion(
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelError> {
     let said = message.content.text.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
-    match called(message.tool_calls, message.function_call, function) {
+    match called(message.tool_calls.calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
         AnswerCall::Other(name) if said.trim().is_empty() => {
             let message = format!("the model called {:?} instead of {function:?}", one_line(&name, 100));
@@ -104,37 +107,20 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelErr
 
 /// The only fault may be invalid UTF-8 that the model wrote.
 fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
-    let text = replace_lone_surrogates(&String::from_utf8_lossy(body));
+    let text = String::from_utf8_lossy(body);
     let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
     if text.as_bytes() == body {
         return None;
     }
     let ReadAnswer { completion, parts, .. } = read(text.as_bytes(), wanted).ok()?;
     let message = format!(
-        "the answer contains an invalid byte, or half of a surrogate pair, which is not a character: shown here as {:?}",
+        "the answer contains an invalid byte, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
     let is_the_answers = broken(&completion.text) == broken(&text);
     failure.answer = Some(Box::new(llmnode_model::Message::assistant(completion.text)));
     is_the_answers.then(|| Unreadable::rejected(failure, parts, completion.usage))
-}
-
-fn replace_lone_surrogates(json: &str) -> String {
-    let (mut whole, mut rest) = (String::with_capacity(json.len()), json);
-    while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
-        let unit = |at| u16::from_str_radix(escape.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
-        let (length, kept) = match (unit(0), unit(6)) {
-            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (12, true),
-            (Some(0xD800..0xE000), _) => (6, false),
-            _ => (escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end), true),
-        };
-        let (escape, behind) = escape.split_at(length);
-        whole += before;
-        whole += if kept { escape } else { "\u{FFFD}" };
-        rest = behind;
-    }
-    whole + rest
 }
 
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
@@ -179,12 +165,11 @@ mod tests {
             (r#"{"content":"a\nb"}"#, "a\nb"),
             (r#"{"content":[{"type":"text","text":"a"},{"type":"image"},"b",{"text":"\u00e9"}]}"#, "abé"),
             (r#"{"content":null}"#, ""),
-            (r#"{"content":{"text":"a"}}"#, ""),
             (r#"{"content":[]}"#, ""),
             (r#"{"role":"assistant"}"#, ""),
             (r#"{"content":"","reasoning_content":"thinking"}"#, ""),
             ("null", ""),
-            ("[1]", ""),
+            ("[]", ""),
         ] {
             assert_eq!(ok(&choice(message)).text, text, "{message}");
         }
@@ -214,7 +199,7 @@ mod tests {
             ("[]".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
             ("null".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
             (format!("[{other}]"), r#""{\"n\":3}""#, r#"{"n":3}"#),
-            (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
+            (r#"[{"function":{"name":"Choice","arguments":""}},{}]"#.to_owned(), "null", ""),
             (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
         ] {
             let Ok(ReadAnswer { completion, .. }) = calls(&calls_made, content) else {
@@ -232,6 +217,27 @@ mod tests {
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
         let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
+    }
+
+    #[test]
+    fn calls_that_cannot_be_read_fail_an_answer_that_may_have_some() {
+        for calls in [
+            "[7]",
+            r#"{"0":{}}"#,
+            r#""none""#,
+            r#"[{"id":"a","function":"shout"}]"#,
+            r#"[{"function":{"name":[]}}]"#,
+        ] {
+            let body = choice(&format!(r#"{{"content":"a","tool_calls":{calls}}}"#));
+            assert_eq!(ok(&body).text, "a", "{calls}");
+            let wanted = ExpectedCalls { tools: true, ..ExpectedCalls::default() };
+            let Err(Unreadable::Failure(error)) = read(body.as_bytes(), wanted) else { panic!("{calls}") };
+            assert_eq!(
+                (error.category, error.retry),
+                (Category::BadResponse, Some(Retry::Transport)),
+                "{calls}"
+            );
+        }
     }
 
     #[test]
@@ -357,11 +363,7 @@ mod tests {
             );
             fails(&[head, content, tail].concat())
         };
-        for (content, text) in [
-            (&br"a \ud83d b"[..], "a \u{fffd} b"),
-            (br"\ude00\\ \ud83d\ude00", "\u{fffd}\\ \u{1f600}"),
-            (b"a\xFFb", "a\u{fffd}b"),
-        ] {
+        for (content, text) in [(&b"a\xFFb"[..], "a\u{fffd}b")] {
             let error = answer(content);
             assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
             assert_eq!(
@@ -369,12 +371,8 @@ mod tests {
                 (Some(text), Some(3))
             );
         }
-        let beside = fails(br#"{"id":"\ud83d","choices":[{"message":{"content":"a\ud83d"}}]}"#);
+        let beside = fails(b"{\"id\":\"\xFF\",\"choices\":[{\"message\":{\"content\":\"a\xFF\"}}]}");
         assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
-        assert_eq!(
-            replace_lone_surrogates(r#""\\ud83d \u0041 \ud83d\u0041 \"#),
-            "\"\\\\ud83d \\u0041 \u{fffd}\\u0041 \\"
-        );
     }
 
     #[test]
@@ -391,6 +389,21 @@ mod tests {
             (br#"{"choices":[]}"#, Category::EmptyResponse, Retry::Transport),
             (b"{\"model\":\"\xFF\"}", Category::BadResponse, Retry::Transport),
             (br#"{"model":"a","model":"b","choices":[]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{"message":"Hello"}]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{"message":[1]}]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":["Hello"]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{"message":{"content":{"text":"a"}}}]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{"message":{"content":["a",["b"]]}}]}"#, Category::BadResponse, Retry::Transport),
+            (
+                br#"{"choices":[{"message":{"content":[{"text":"please do "},{"text":["NOT"]},{"text":" deliver"}]}}]}"#,
+                Category::BadResponse,
+                Retry::Transport,
+            ),
+            (
+                br#"{"choices":[{"message":{"tool_calls":[{"id":"a","type":"function"}]}}]}"#,
+                Category::BadResponse,
+                Retry::Transport,
+            ),
             (br#"{"choices":[{}],"x":NaN}"#, Category::BadResponse, Retry::Transport),
             (deep.as_bytes(), Category::BadResponse, Retry::No),
         ] {

@@ -1,15 +1,16 @@
 //! Function calls: of tools, or of the one function whose arguments are the answer.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
+use std::collections::BTreeMap;
 
-use serde::de::{DeserializeSeed, SeqAccess};
+use llmnode_model::ModelError;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::api::expected_calls::ExpectedCalls;
-use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
+use crate::api::unreadable::broken_piece;
+use crate::http::lenient::{Count, known_object, known_objects, known_text, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -18,7 +19,9 @@ pub(super) struct ToolCall<'a> {
     pub(super) index: Count,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "object")]
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "known_object")]
     pub(super) function: Option<FunctionCall<'a>>,
     /// Google's signatures of thoughts.
     #[serde(borrow)]
@@ -27,10 +30,42 @@ pub(super) struct ToolCall<'a> {
     pub(super) thought_signature: Option<&'a RawValue>,
 }
 
+/// The calls of a message or a delta. They are pieces of the answer only where some were asked for.
+#[derive(Debug, Default)]
+pub(super) struct ToolCalls<'a> {
+    pub(super) calls: Vec<ToolCall<'a>>,
+    /// Why they cannot be read.
+    broken: Option<String>,
+}
+
+impl<'a> ToolCalls<'a> {
+    pub(super) fn of(calls: Vec<ToolCall<'a>>) -> Self {
+        ToolCalls { calls, broken: None }
+    }
+
+    pub(super) fn check(&self, wanted: ExpectedCalls<'_>) -> Result<(), ModelError> {
+        match &self.broken {
+            Some(why) if wanted.tools || wanted.function.is_some() => {
+                Err(broken_piece(format!("`tool_calls`: {why}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCalls<'de>, D::Error> {
+    let raw = <&RawValue>::deserialize(from)?;
+    let read = known_objects(&mut serde_json::Deserializer::from_str(raw.get()));
+    Ok(match read {
+        Ok(calls) => ToolCalls { calls, broken: None },
+        Err(error) => ToolCalls { calls: Vec::new(), broken: Some(error.to_string()) },
+    })
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FunctionCall<'a> {
-    #[serde(borrow, deserialize_with = "text")]
+    #[serde(borrow, deserialize_with = "known_text")]
     pub(super) name: Option<Cow<'a, str>>,
     /// A string with JSON; some servers send the JSON itself.
     #[serde(borrow)]
@@ -42,6 +77,15 @@ impl ToolCall<'_> {
     pub(super) fn is_stub(&self) -> bool {
         self.id.as_deref().is_none_or(str::is_empty)
             && self.function.as_ref().is_some_and(FunctionCall::is_empty)
+    }
+}
+
+impl ToolCall<'_> {
+    /// It is a call of a function, and has none.
+    pub(super) fn lacks_function(&self) -> bool {
+        let has_id = self.id.as_deref().is_some_and(|id| !id.is_empty());
+        let is_function = self.r#type.as_deref().is_none_or(|kind| kind == "function");
+        self.function.is_none() && has_id && is_function
     }
 }
 
@@ -109,25 +153,16 @@ pub(super) fn called(
     }
 }
 
+/// Numbers are compared as they are written: read, two of many digits may be one.
 fn is_same_json(one: &str, other: &str) -> bool {
-    let value = |text| serde_json::from_str::<Value>(text).ok();
-    one == other || value(one).is_some_and(|one| value(other) == Some(one))
-}
-
-struct Calls;
-
-impl<'de> LenientVisitor<'de> for Calls {
-    type Value = Vec<ToolCall<'de>>;
-
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut calls = Vec::new();
-        while let Some(call) = list.next_element_seed(Lenient(Object(PhantomData)))? {
-            calls.extend(call);
-        }
-        Ok(calls)
+    let members = |text| serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
+    let items = |text| serde_json::from_str::<Vec<&RawValue>>(text);
+    let same = |(one, other): (&&RawValue, &&RawValue)| is_same_json(one.get(), other.get());
+    if let (Ok(one), Ok(other)) = (members(one), members(other)) {
+        return one.keys().eq(other.keys()) && one.values().zip(other.values()).all(same);
     }
-}
-
-pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ToolCall<'de>>, D::Error> {
-    Lenient(Calls).deserialize(from)
+    if let (Ok(one), Ok(other)) = (items(one), items(other)) {
+        return one.len() == other.len() && one.iter().zip(&other).all(same);
+    }
+    one.trim() == other.trim()
 }

@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::answer;
-use super::calls::{FunctionCall, ToolCall, tool_calls};
+use super::calls::{FunctionCall, ToolCall, ToolCalls, tool_calls};
 use super::carried;
 use super::response::{Choice, Choices, ContentTexts, Message, Response, content};
 use crate::api::ends;
@@ -20,7 +20,7 @@ use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, First, Indexed, first, object, set_if_changed, text, tokens};
+use crate::http::lenient::{Count, First, Indexed, first, known_object, set_if_changed, text, tokens, words};
 use crate::http::reported::{self, Reported};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
@@ -45,7 +45,7 @@ struct ChunkChoice<'a> {
     index: Count,
     #[serde(borrow, deserialize_with = "text")]
     finish_reason: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "object")]
+    #[serde(borrow, deserialize_with = "known_object")]
     delta: Option<ChunkDelta<'a>>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
@@ -57,20 +57,20 @@ struct ChunkDelta<'a> {
     #[serde(borrow, deserialize_with = "content")]
     content: ContentTexts<'a>,
     /// DeepSeek, vLLM and llama.cpp.
-    #[serde(borrow, deserialize_with = "text")]
+    #[serde(borrow, deserialize_with = "words")]
     reasoning_content: Option<Cow<'a, str>>,
     /// OpenRouter, Groq and vLLM.
-    #[serde(borrow, deserialize_with = "text")]
+    #[serde(borrow, deserialize_with = "words")]
     reasoning: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
+    #[serde(borrow, deserialize_with = "words")]
     refusal: Option<Cow<'a, str>>,
     #[serde(borrow)]
     reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
     thinking_blocks: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "tool_calls")]
-    tool_calls: Vec<ToolCall<'a>>,
-    #[serde(borrow, deserialize_with = "object")]
+    tool_calls: ToolCalls<'a>,
+    #[serde(borrow, deserialize_with = "known_object")]
     function_call: Option<FunctionCall<'a>>,
 }
 
@@ -88,6 +88,9 @@ pub(super) struct PartialCompletion {
     calls: Vec<Call>,
     call_positions: HashMap<Option<u64>, CallPositions>,
     bytes: usize,
+    content: usize,
+    /// The last piece is of the thoughts.
+    thinks: bool,
     finish_reason: Option<String>,
     bytes_at_finish: Option<usize>,
     usage: Option<Usage>,
@@ -146,7 +149,11 @@ impl StreamedAnswer for PartialCompletion {
             self.finish_reason = Some(reason.into_owned());
         }
         let has_begun = self.bytes > 0;
-        self.add(delta.unwrap_or_default(), wanted, sink);
+        let delta = delta.unwrap_or_default();
+        if let Err(broken) = delta.tool_calls.check(wanted) {
+            return ControlFlow::Break(End::Failure(broken));
+        }
+        self.add(delta, wanted, sink);
         if self.finish_reason.is_some() {
             self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
         } else if self.is_padded() {
@@ -162,6 +169,14 @@ impl StreamedAnswer for PartialCompletion {
 
     fn usage(&self) -> Option<TokenUsage> {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
+    }
+
+    fn content(&self) -> usize {
+        self.content
+    }
+
+    fn works_silently(&self) -> bool {
+        self.content == 0 || self.thinks
     }
 
     fn is_complete(&self) -> bool {
@@ -193,21 +208,24 @@ impl StreamedAnswer for PartialCompletion {
             content: ContentTexts {
                 text: Some(Cow::Owned(text)),
                 thought: Some(self.content_thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
+                refusal: None,
             },
             refusal: Some(Cow::Owned(refusal)),
             reasoning_content: Some(thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
             reasoning: Some(Cow::Owned(reasoning)),
             reasoning_details: details.as_deref(),
             thinking_blocks: blocks.as_deref(),
-            tool_calls: called
-                .map(|(call, function)| ToolCall {
-                    id: Some(call.id.as_str().into()),
-                    function: Some(function),
-                    extra_content: call.extra_content.as_deref(),
-                    thought_signature: call.thought_signature.as_deref(),
-                    ..ToolCall::default()
-                })
-                .collect(),
+            tool_calls: ToolCalls::of(
+                called
+                    .map(|(call, function)| ToolCall {
+                        id: Some(call.id.as_str().into()),
+                        function: Some(function),
+                        extra_content: call.extra_content.as_deref(),
+                        thought_signature: call.thought_signature.as_deref(),
+                        ..ToolCall::default()
+                    })
+                    .collect(),
+            ),
             function_call: None,
         };
         let finish_reason = finish_reason.map(Cow::Owned);
@@ -227,6 +245,11 @@ impl PartialCompletion {
         self.padding.is_padded(written)
     }
 
+    fn writes(&mut self, bytes: usize) {
+        self.content += bytes;
+        self.thinks &= bytes == 0;
+    }
+
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let (thought, reasoning) = (said.reasoning_content.as_deref(), said.reasoning.as_deref());
         let (thought, content_thought) =
@@ -241,6 +264,7 @@ impl PartialCompletion {
         ] {
             let piece = piece.unwrap_or_default();
             self.bytes += piece.len();
+            self.thinks |= !piece.is_empty();
             all.push_str(piece);
         }
         for (all, pieces) in self.thoughts.iter_mut().zip([said.reasoning_details, said.thinking_blocks]) {
@@ -254,28 +278,46 @@ impl PartialCompletion {
                 sink.delta(Delta::Text(&content));
             }
             self.bytes += content.len();
+            self.writes(content.len());
             self.text.push_str(&content);
         }
-        if let Some(refusal) = said.refusal {
+        if let Some(refusal) = said.refusal.or(said.content.refusal) {
             self.bytes += refusal.len();
+            self.writes(refusal.len());
             self.refusal.push_str(&refusal);
         }
         let single =
             said.function_call.map(|function| ToolCall { function: Some(function), ..ToolCall::default() });
-        let pieces = said.tool_calls.into_iter().chain(single);
+        let pieces = said.tool_calls.calls.into_iter().chain(single);
         for call in pieces.filter(|call| !call.is_stub()) {
             self.call(&call, wanted, sink);
         }
     }
 
     fn call(&mut self, piece: &ToolCall<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let Some(called) = &piece.function else { return };
         let id = piece.id.as_deref().unwrap_or_default();
+        // A call may begin with its id alone.
+        if piece.function.is_some() || piece.lacks_function() {
+            let none = FunctionCall::default();
+            self.called(piece, piece.function.as_ref().unwrap_or(&none), id, wanted, sink);
+        }
+    }
+
+    fn called(
+        &mut self,
+        piece: &ToolCall<'_>,
+        called: &FunctionCall<'_>,
+        id: &str,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) {
         if id.is_empty() && self.begins_another(piece.index.tokens, called) {
             self.call_positions.entry(piece.index.tokens).or_default().last = None;
         }
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
+        let known = self.calls.len();
         let at = self.call_position(piece.index.tokens, id, is_named);
+        let begins = self.calls.len() > known;
         let call = &mut self.calls[at];
         // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -298,6 +340,8 @@ impl PartialCompletion {
         }
         self.bytes += arguments.len();
         call.arguments.push_str(&arguments);
+        let name = called.name.as_deref().filter(|_| begins).map_or(0, str::len);
+        self.writes(arguments.len() + name);
     }
 
     /// Without ids, several whole calls may have the same index.

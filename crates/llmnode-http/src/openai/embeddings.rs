@@ -162,17 +162,17 @@ impl Inner {
         }
         let received = self.body(response.body_mut(), asked, sink).await;
         if !head.status.is_success() {
-            let Ok(ResponseBody::Full(body, _)) = received else {
+            let Ok(ResponseBody::Full { body, .. }) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));
             };
             return Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink));
         }
         let read = match received {
-            Ok(ResponseBody::Full(body, _)) if error_body::is_error(&body) => {
+            Ok(ResponseBody::Full { body, .. }) if error_body::is_error(&body) => {
                 Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink))
             }
-            Ok(ResponseBody::Full(body, _)) => self.vectors(&body, texts, asked, sink),
-            Ok(ResponseBody::Events(_)) => Err(self.no_vectors("is a stream of events")),
+            Ok(ResponseBody::Full { body, .. }) => self.vectors(&body, texts, asked, sink),
+            Ok(ResponseBody::Events { .. }) => Err(self.no_vectors("is a stream of events")),
             Err(failure) => Err(failure),
         };
         match read {

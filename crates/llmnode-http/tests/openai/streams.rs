@@ -257,7 +257,7 @@ async fn silence_is_a_timeout_and_comments_are_silence() {
         let run = Run::new(model);
         let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
         assert_eq!(error.category(), Category::Timeout);
-        assert!(error.message().contains("no event came within 200ms (idle timeout"), "{error}");
+        assert!(error.message().contains("nothing of the answer came within 200ms (idle timeout"), "{error}");
     }
     // The whole stream has its time as well.
     let server = server([StubReply::pieces(vec!["a"; 500]).pause(Duration::from_millis(20))]).await;

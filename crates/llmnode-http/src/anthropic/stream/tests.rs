@@ -13,6 +13,11 @@ fn cuts_anywhere_come_to_the_same() {
         ),
         format!("event: message_start\r\ndata: {start}\r\n\r\ndata: {piece}\r\n\r\ndata: {end}"),
         format!(
+            "data: {start}\n\ndata: {}\n\ndata: {}\n\ndata: {end}\n\n",
+            piece.replace("é\\n", "\\ud83d"),
+            piece.replace("é", "\\ude00"),
+        ),
+        format!(
             "data: {start}\n\nevent: error\ndata: {{\"type\":\"error\",\"error\":{{\"type\":\"overloaded_error\"}}}}\n\n"
         ),
         format!("data: {start}\n\ndata: {piece}\n\n"),

@@ -9,6 +9,11 @@ fn cuts_anywhere_come_to_the_same() {
     for body in [
         format!("data: {PIECE}\n\ndata: {CALL}\n\ndata: {PIECE}\n\n"),
         format!("data: {PIECE}\r\n\r\ndata: {CALL}"),
+        format!(
+            "data: {}\n\ndata: {}\n\ndata: {CALL}\n\n",
+            PIECE.replace("é\\n", "\\ud83d"),
+            PIECE.replace("é", "\\ude00"),
+        ),
         format!("data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"),
         format!("data: {PIECE}\r\n\r\n{{\r\n  \"error\": {{\"code\":429}}\r\n}}\r\n"),
         format!("data: {PIECE}\n\n"),

@@ -14,9 +14,9 @@ use super::usage::ResponseUsage;
 use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
-use crate::api::unreadable::{json_of, no_answer, no_json};
+use crate::api::unreadable::{broken_piece, json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::http::lenient::text;
+use crate::http::lenient::{known_text, text};
 use crate::http::reported::{Reported, largest};
 
 #[derive(Debug, Default, Deserialize)]
@@ -45,7 +45,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     let Reported { rest: response, usage } =
-        serde_json::from_slice::<Reported<'_, Response<'_>>>(body).map_err(|error| no_json(&error))?;
+        serde_json::from_slice::<Reported<'_, Response<'_>>>(body).map_err(|error| no_json(body, &error))?;
     match response {
         Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
         Response { output: None, status: None, .. } if error_body::is_error(body) => {
@@ -78,9 +78,8 @@ fn completion(response: Response<'_>, usage: Option<ResponseUsage>, wanted: Expe
         let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
         return Err(Unreadable::failure(withheld, usage));
     }
-    let items = list(response.output.as_ref());
-    let mut read = Items::default();
-    items.iter().for_each(|item| read.add(&members(item)));
+    let items = list(response.output.as_ref()).map_err(|broken| Unreadable::failure(broken, usage))?;
+    let read = Items::of(&items).map_err(|broken| Unreadable::failure(broken, usage))?;
     let Items { mut completion, refusal, reasoning, says } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
@@ -122,30 +121,43 @@ struct Items {
 }
 
 impl Items {
-    fn add(&mut self, item: &Members<'_>) {
+    fn of(items: &[&RawValue]) -> Result<Items, ModelError> {
+        let mut read = Items::default();
+        for item in items {
+            read.add(&serde_json::from_str(item.get()).map_err(broken_piece)?)?;
+        }
+        Ok(read)
+    }
+
+    fn add(&mut self, item: &Members<'_>) -> Result<(), ModelError> {
         let kind = kind(item);
         self.says |= kind != Kind::Message;
         match kind {
             Kind::Message => {
                 self.says |= word(item, "phase").is_some();
-                list(item.get("content")).into_iter().for_each(|part| self.message(&members(part)))
+                for part in list(item.get("content"))? {
+                    self.message(&serde_json::from_str(part.get()).map_err(broken_piece)?)?;
+                }
             }
             Kind::Call => {
                 let id = word(item, "call_id").or_else(|| word(item, "id")).unwrap_or_default();
                 let arguments = item.get("arguments").map(|raw| arguments(raw)).unwrap_or_default();
-                let call = ToolCall::new(id, word(item, "name").unwrap_or_default(), arguments);
+                let call = ToolCall::new(id, known_word(item, "name")?.unwrap_or_default(), arguments);
                 self.completion.calls.push(call);
             }
+            // It goes back as it is, whatever of it can be shown.
             Kind::Other => {
-                for part in ["summary", "content"].iter().flat_map(|name| list(item.get(*name))) {
+                let shown = ["summary", "content"].map(|name| list(item.get(name)).unwrap_or_default());
+                for part in shown.iter().flatten() {
                     self.reasoning += &word(&members(part), "text").unwrap_or_default();
                 }
             }
         }
+        Ok(())
     }
 
-    fn message(&mut self, part: &Members<'_>) {
-        match (word(part, "refusal"), word(part, "text")) {
+    fn message(&mut self, part: &Members<'_>) -> Result<(), ModelError> {
+        match (word(part, "refusal"), known_word(part, "text")?) {
             (Some(refusal), _) => self.refusal += &refusal,
             (None, Some(text)) => {
                 self.says |=
@@ -154,6 +166,7 @@ impl Items {
             }
             (None, None) => {}
         }
+        Ok(())
     }
 }
 
@@ -211,7 +224,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
 }
 
 fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
-    let content = list(item.remove("content").as_ref());
+    let content = list(item.remove("content").as_ref()).unwrap_or_default();
     let mut own = Some(rest(item, &["type", "role"]));
     for raw in content {
         let part = members(raw);
@@ -233,8 +246,17 @@ fn rest<'a>(mut members: Members<'a>, own: &[&str]) -> Members<'a> {
     members
 }
 
-fn list<'a>(raw: Option<&&'a RawValue>) -> Vec<&'a RawValue> {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+fn list<'a>(raw: Option<&&'a RawValue>) -> Result<Vec<&'a RawValue>, ModelError> {
+    match raw.map(|raw| raw.get()) {
+        None | Some("null") => Ok(Vec::new()),
+        Some(list) => serde_json::from_str(list).map_err(broken_piece),
+    }
+}
+
+fn known_word<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, str>>, ModelError> {
+    let Some(value) = members.get(name) else { return Ok(None) };
+    known_text(&mut serde_json::Deserializer::from_str(value.get()))
+        .map_err(|error| broken_piece(format!("`{name}`: {error}")))
 }
 
 fn word<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {

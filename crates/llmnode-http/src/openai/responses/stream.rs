@@ -12,13 +12,20 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{as_error_body, broken_off, piece};
+use crate::api::unreadable::{as_error_body, broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, object, text, tokens};
+use crate::http::lenient::{Count, known_text, object, text, tokens};
 use crate::http::sse::Event;
 
-/// Later items are ignored.
 const MOST_ITEMS: usize = 10_000;
+
+/// Events whose delta is a piece of a text.
+const PIECES: [&str; 4] = [
+    "response.output_text.delta",
+    "response.function_call_arguments.delta",
+    "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
+];
 
 #[derive(Debug, Default)]
 pub(super) struct PartialResponse {
@@ -27,6 +34,9 @@ pub(super) struct PartialResponse {
     done: BTreeMap<u64, Box<RawValue>>,
     text: String,
     bytes: usize,
+    content: usize,
+    /// The item that began last is no text and no call, or has nothing yet.
+    is_silent: bool,
     padding: PaddingWatch,
 }
 
@@ -43,8 +53,8 @@ struct Begun {
 struct ResponseEvent<'a> {
     #[serde(borrow, deserialize_with = "text")]
     r#type: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    delta: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
     #[serde(deserialize_with = "tokens")]
     output_index: Count,
     #[serde(borrow)]
@@ -57,13 +67,26 @@ impl StreamedAnswer for PartialResponse {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
         let ResponseEvent { r#type, delta, output_index, item, response } =
             piece(event, serde_json::from_slice)?;
-        let (at, delta) = (output_index.tokens.unwrap_or(0), delta.unwrap_or_default());
-        match &*r#type.unwrap_or_default() {
+        let at = output_index.tokens.unwrap_or(0);
+        let kind = r#type.unwrap_or_default();
+        let delta = match PIECES.contains(&&*kind) {
+            true => known_delta(delta)?,
+            false => Cow::Borrowed(""),
+        };
+        if self.begun.len().max(self.done.len()) > MOST_ITEMS {
+            let many = broken_piece(format!("it is item {MOST_ITEMS}, and no answer has as many"));
+            return ControlFlow::Break(End::Failure(many));
+        }
+        match &*kind {
             "response.output_item.added" => self.begin(at, item),
             "response.output_item.done" => self.end(at, item),
-            "response.output_text.delta" => self.add_text(at, &delta, wanted, sink),
-            "response.function_call_arguments.delta" => self.add_arguments(at, &delta, wanted, sink),
+            "response.output_text.delta" | "response.function_call_arguments.delta" if !delta.is_empty() => {
+                self.content += delta.len();
+                self.is_silent = false;
+                self.add(&kind, at, &delta, wanted, sink);
+            }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.is_silent = true;
                 sink.delta(Delta::Reasoning(&delta));
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
@@ -88,6 +111,14 @@ impl StreamedAnswer for PartialResponse {
         self.bytes
     }
 
+    fn content(&self) -> usize {
+        self.content
+    }
+
+    fn works_silently(&self) -> bool {
+        self.content == 0 || self.is_silent
+    }
+
     /// Only the last event has it.
     fn usage(&self) -> Option<TokenUsage> {
         None
@@ -98,19 +129,34 @@ impl StreamedAnswer for PartialResponse {
     }
 }
 
+fn known_delta(delta: Option<&RawValue>) -> ControlFlow<End, Cow<'_, str>> {
+    let read = delta.map(|delta| known_text(&mut serde_json::Deserializer::from_str(delta.get())));
+    match read.transpose() {
+        Ok(piece) => ControlFlow::Continue(piece.flatten().unwrap_or_default()),
+        Err(error) => ControlFlow::Break(End::Failure(broken_piece(format!("a delta: {error}")))),
+    }
+}
+
 impl PartialResponse {
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
         let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
-        if self.begun.len() < MOST_ITEMS {
-            self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
-            self.begun.insert(at, begun.flatten().unwrap_or_default());
-        }
+        self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
+        self.begun.insert(at, begun.flatten().unwrap_or_default());
+        self.is_silent = true;
     }
 
     fn end(&mut self, at: u64, item: Option<&RawValue>) {
-        if let Some(item) = item.filter(|_| self.done.len() < MOST_ITEMS) {
+        if let Some(item) = item {
             self.bytes += item.get().len();
             self.done.insert(at, item.to_owned());
+        }
+    }
+
+    fn add(&mut self, kind: &str, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+        if kind == "response.output_text.delta" {
+            self.add_text(at, piece, wanted, sink);
+        } else {
+            self.add_arguments(at, piece, wanted, sink);
         }
     }
 

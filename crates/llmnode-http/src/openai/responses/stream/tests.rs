@@ -12,6 +12,11 @@ fn cuts_anywhere_come_to_the_same() {
         format!("event: x\ndata: {PIECE}\n\ndata: {DONE}\n\ndata: {END}\n\n"),
         format!("data: {PIECE}\r\n\r\ndata: {BARE}"),
         format!("data: {PIECE}\n\nevent: error\ndata: {{\"type\":\"error\",\"code\":\"server_error\"}}\n\n"),
+        format!(
+            "data: {}\n\ndata: {}\n\ndata: {DONE}\n\ndata: {BARE}\n\n",
+            PIECE.replace("é", "\\ud83d").replace("\\n", ""),
+            PIECE.replace("é", "\\ude00"),
+        ),
         format!("data: {PIECE}\n\n"),
         "data: [DONE]\n\n".to_owned(),
     ] {
