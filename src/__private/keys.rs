@@ -50,6 +50,7 @@ keys! {
         "`tools = [Search, Summarize]`: the tools that the model may call." tools
         "`turns = 6`: the most responses of the model, the answer included. Default 10." turns
         "`calls_in_text = false`: a text that is a call of a tool is text. Default: it is executed where the model's server knows no calls." calls_in_text
+        "`thoughts_in_text = false`: thoughts that stand in a text (`<think>..</think>` first in it) stay there. Default: they are no part of the answer." thoughts_in_text
         "`tool`: the node is a tool, too, and its fields are the arguments." tool
         "`exact`: JSON is taken only as it stands: nothing is repaired, and nothing changed to fit `output`." exact
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name

@@ -8,7 +8,8 @@ use super::carried::Carried;
 use super::tool::ToolCall;
 use crate::usage::TokenUsage;
 
-/// Why an answer ended. An unknown word of a provider is kept, and the answer is judged by its content.
+/// Why an answer ended. An unknown word of a provider is kept, and the attempt has the
+/// flag `unknown_finish`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FinishReason {

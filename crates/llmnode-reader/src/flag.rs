@@ -25,7 +25,7 @@ pub enum Flag {
     Fenced,
     /// The JSON was between other text.
     InProse,
-    /// The JSON followed the model's thoughts (`<think>`), which were skipped.
+    /// The answer followed the model's thoughts (`<think>`), which stood in its text and were skipped.
     AfterThinking,
     /// The text became JSON by a repair of this kind, such as `comma`. Nothing was lost.
     Repaired(Cow<'static, str>),

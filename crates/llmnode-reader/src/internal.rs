@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
 pub use crate::check::target;
+pub use crate::find::{Spoken, Thoughts, without_thoughts};
 pub use crate::marks::{MARK, marks_in};
 pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;

@@ -21,7 +21,7 @@ use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 34] = [
+const VALUES: [&str; 35] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -46,6 +46,7 @@ const VALUES: [&str; 34] = [
     "tools",
     "turns",
     "calls_in_text",
+    "thoughts_in_text",
     "name",
     "prep",
     "store",
@@ -130,6 +131,7 @@ pub(crate) struct NodeArgs {
     pub(crate) tools: Slot<Vec<Type>>,
     pub(crate) turns: Slot<u32>,
     pub(crate) calls_in_text: Slot<bool>,
+    pub(crate) thoughts_in_text: Slot<bool>,
     pub(crate) tool: Slot<()>,
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
@@ -179,6 +181,7 @@ impl NodeArgs {
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
             "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
             "calls_in_text" => fill(&mut self.calls_in_text, key, bool_literal(input)),
+            "thoughts_in_text" => fill(&mut self.thoughts_in_text, key, bool_literal(input)),
             "tool" => fill(&mut self.tool, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),

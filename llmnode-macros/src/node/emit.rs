@@ -186,6 +186,7 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
         ("stated_recover", recover.map(|recover| recover::emit(recover, private))),
         ("stated_fallback_model", text(&args.fallback_model)),
         ("calls_in_text", value(&args.calls_in_text).map(|reads| quote!(#reads))),
+        ("thoughts_in_text", value(&args.thoughts_in_text).map(|reads| quote!(#reads))),
         ("exact", args.exact.as_ref().map(|_| quote!(true))),
     ])
 }

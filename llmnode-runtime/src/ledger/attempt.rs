@@ -12,7 +12,7 @@ use super::record::{AttemptKind, AttemptRecord};
 use super::recorder::{JournaledAnswer, RecorderEvent};
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::money::Money;
-use crate::prices::Listed;
+use crate::prices::Price;
 
 pub(crate) struct JournalKey {
     pub(crate) conversation: String,
@@ -27,8 +27,8 @@ pub(crate) struct OpenAttempt<'c> {
     started: Instant,
     span: AttemptSpan,
     pub(crate) journal_key: Option<Box<JournalKey>>,
-    /// The price by the names known before the answer; the provider may report another name.
-    asked: Option<Listed<'c>>,
+    /// Found by the names known before the answer; the provider may report another name.
+    price: Option<&'c Price>,
     begun: bool,
     answered: bool,
     /// `None`: committed or forgotten.
@@ -58,7 +58,7 @@ impl<'c> OpenAttempt<'c> {
             started,
             span,
             journal_key: None,
-            asked: None,
+            price: None,
             begun: false,
             answered: false,
             record: Some(record),
@@ -76,7 +76,7 @@ impl<'c> OpenAttempt<'c> {
         names: [Option<&str>; 3],
         content_in_traces: bool,
     ) {
-        self.asked = self.call.prices.first_listed(names.into_iter().flatten());
+        self.price = names.into_iter().flatten().find_map(|name| self.call.prices.of(name));
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
             record.model = record.model.take().or_else(|| info.model.map(str::to_owned));
@@ -187,9 +187,9 @@ impl<'c> OpenAttempt<'c> {
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
-        let usage = record.usage?;
-        let listed = self.call.prices.of_response(self.asked, record.model.as_deref(), &usage)?;
-        listed.price.of(&usage).map(Money::to_f64)
+        let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
+        let price = reported.or(self.price)?;
+        price.of(&record.usage?).map(Money::to_f64)
     }
 
     fn log(&self, record: &AttemptRecord) {

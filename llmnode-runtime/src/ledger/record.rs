@@ -194,10 +194,6 @@ impl AttemptRecord {
         self.violations = Vec::new();
     }
 
-    pub(crate) fn estimate_answer(&mut self, answer: &str) {
-        self.estimate_unreported(answer.chars().count());
-    }
-
     pub(crate) fn estimate_unreported(&mut self, characters: usize) {
         if !self.reported() {
             self.estimate_written(characters);

@@ -9,7 +9,9 @@ use llmnode_model::{
     Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError, Request,
     ResponseFormat, Retry, Sink, TokenUsage, Wire,
 };
-use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
+use llmnode_reader::internal::{
+    Thoughts, is_met_by, one_line, repeated_form, repeats_form, without_choices, without_thoughts,
+};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
@@ -126,12 +128,16 @@ async fn ask(
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
     let outcome = match listener {
-        None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,
+        None => {
+            let mut sink = AttemptSink { open, reserved, written: None };
+            model.complete(request, &mut sink).await
+        }
         // Boxed, so that calls without a listener reserve no room for it.
         Some(listener) => {
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
     };
+    let outcome = outcome.map(|completion| take_thoughts(completion, request, open, settings));
     let mut answer = answer(outcome, request, open, reserved, settings)?;
     let may_be_text = settings.calls_in_text() && model.calls_in_text(request);
     if let Some(round) = take_round(&mut answer, may_be_text, request, open, asked, settings) {
@@ -246,13 +252,37 @@ async fn complete_streamed(
     settings: &Resolved<'_>,
 ) -> Result<Completion, ModelError> {
     listener.request_began();
-    let mut watch = AttemptSink { open, reserved, written: Some((listener, 0)) };
+    let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
+    let mut written = Written { listener, characters: 0, thoughts };
+    let mut watch = AttemptSink { open, reserved, written: Some(&mut written) };
     let outcome =
         listener.with_max_bytes(settings.max_output_bytes(), model.complete(request, &mut watch)).await;
-    if let Ok(completion) = &outcome {
-        listener.emit_unstreamed(&completion.text);
-    }
+    written.end(outcome.as_ref().ok());
     outcome
+}
+
+/// Typed answers are what follows the thoughts, as the reader finds it.
+fn reads_thoughts(request: &Request, settings: &Resolved<'_>) -> bool {
+    settings.thoughts_in_text() && request.output.is_none()
+}
+
+/// Takes thoughts out of a text, and out of what stands beside calls: they are not sent back as the model's words.
+fn take_thoughts(
+    mut completion: Completion,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    settings: &Resolved<'_>,
+) -> Completion {
+    let is_beside_calls = settings.thoughts_in_text() && !completion.calls.is_empty();
+    if !is_beside_calls && !reads_thoughts(request, settings) {
+        return completion;
+    }
+    if let Some((answer, thoughts)) = without_thoughts(&completion.text) {
+        completion.text = answer;
+        completion.reasoning.get_or_insert_default().push_str(&thoughts);
+        flag(open, Flag::AfterThinking);
+    }
+    completion
 }
 
 struct ModelAnswer {
@@ -283,6 +313,7 @@ fn answer(
     let mut completion = settle_response(outcome, open, reserved)?;
     let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
+    let thoughts = completion.reasoning.as_ref().map_or(0, |reasoning| reasoning.chars().count());
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, limit, .. } =
         completion;
     let stopped = finish == Some(FinishReason::Length);
@@ -299,8 +330,8 @@ fn answer(
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
         note_provider(record, usage, answered_by, request_id);
         match &round {
-            None => record.estimate_answer(&text),
-            Some(round) => record.estimate_unreported(round.characters()),
+            None => record.estimate_unreported(text.chars().count() + thoughts),
+            Some(round) => record.estimate_unreported(round.characters() + thoughts),
         }
         if padding > 0 && usage.is_none_or(|usage| usage.output.is_none()) {
             record.flags.push(Flag::EstimatedUsage);
@@ -534,14 +565,44 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
 }
 
 /// Stores at once what a model reports during an attempt, so that it survives a dropped call.
-pub(super) struct AttemptSink<'a, 'o, 'c> {
+pub(super) struct AttemptSink<'a, 'o, 'c, 'l> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
-    /// With the number of characters already passed to the listener.
-    pub(super) written: Option<(&'a Listener<'a>, usize)>,
+    pub(super) written: Option<&'a mut Written<'l>>,
 }
 
-impl Sink for AttemptSink<'_, '_, '_> {
+/// What a listener has of an answer so far.
+pub(super) struct Written<'l> {
+    listener: &'l Listener<'l>,
+    characters: usize,
+    /// Finds those in a text.
+    thoughts: Option<Thoughts>,
+}
+
+impl Written<'_> {
+    fn delta(&mut self, delta: Delta<'_>) {
+        let listener = self.listener;
+        self.characters = self.characters.saturating_add(delta.text().chars().count());
+        match (&mut self.thoughts, delta) {
+            (Some(thoughts), Delta::Text(piece)) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
+            _ => listener.delta(delta),
+        }
+    }
+
+    /// A model that does not stream has said nothing so far.
+    fn end(mut self, completion: Option<&Completion>) {
+        let unstreamed = completion.filter(|_| self.characters == 0);
+        if let Some(completion) = unstreamed {
+            self.delta(Delta::Text(&completion.text));
+        }
+        if let Some(thoughts) = &mut self.thoughts {
+            let listener = self.listener;
+            thoughts.end(&mut |piece| listener.spoken(piece));
+        }
+    }
+}
+
+impl Sink for AttemptSink<'_, '_, '_, '_> {
     fn request_id(&mut self, id: &str) {
         self.open.note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
     }
@@ -583,12 +644,12 @@ impl Sink for AttemptSink<'_, '_, '_> {
     }
 
     fn delta(&mut self, delta: Delta<'_>) {
-        let Some((listener, characters)) = &mut self.written else { return };
-        if *characters == 0 {
+        let Some(written) = &mut self.written else { return };
+        if written.characters == 0 {
             self.open.begins_to_answer();
         }
-        *characters = characters.saturating_add(delta.text().chars().count());
-        self.open.note(|record| record.estimate_written(*characters));
-        listener.delta(delta);
+        written.delta(delta);
+        let characters = written.characters;
+        self.open.note(|record| record.estimate_written(characters));
     }
 }

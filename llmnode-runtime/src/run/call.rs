@@ -162,6 +162,9 @@ impl<'r, T> Call<'r, T> {
         /// Sets the longest wait that a server may ask for. If it asks for more, there is no retry. A wait set with
         /// `wait` or by a step of `recover` may be longer.
         max_wait: Duration,
+        /// Sets whether thoughts that stand in a text (`<think>..</think>` first in it) are read as thoughts, and are no part
+        /// of it. Default: yes.
+        thoughts_in_text: bool,
     }
 
     /// Sets the steps that follow failures of a category or group.

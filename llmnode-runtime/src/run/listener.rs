@@ -9,7 +9,7 @@ use std::task::Poll;
 use llmnode_model::internal::lock;
 use llmnode_model::{BoxFuture, Category, Delta, ModelError, ToolCall};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{WRAPPER, has_list_at, one_line};
+use llmnode_reader::internal::{Spoken, WRAPPER, has_list_at, one_line};
 
 use super::event::{Event, FlowContext, Observer};
 use crate::error::NodeError;
@@ -90,6 +90,19 @@ impl<'r> Listener<'r> {
             (Delta::Text(text), _) => self.emit(state, Event::Text(text.to_owned())),
             (Delta::Reasoning(text), _) => self.emit(state, Event::Reasoning(text.to_owned())),
             _ => {}
+        }
+    }
+
+    /// A piece of a text in which thoughts may stand.
+    pub(super) fn spoken(&self, piece: Spoken<'_>) {
+        match piece {
+            Spoken::Answer(text) => self.delta(Delta::Text(text)),
+            Spoken::Thought(text) => self.delta(Delta::Reasoning(text)),
+            // As where a turn ends without an answer: the text before was none.
+            Spoken::Void => {
+                self.lock().bytes = 0;
+                self.emit_tool_calls(&[]);
+            }
         }
     }
 

@@ -62,6 +62,10 @@ impl<'p> Resolved<'p> {
         self.stacks.nearest(|level| level.calls_in_text).unwrap_or(true)
     }
 
+    pub(crate) fn thoughts_in_text(&self) -> bool {
+        self.stacks.nearest(|level| level.thoughts_in_text).unwrap_or(true)
+    }
+
     /// `model`: settings of a registered model; `None`: the run's own is asked.
     pub(crate) fn apply_to(
         &self,
@@ -235,6 +239,7 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
         ("stop_on_repeat", model.stop_on_repeat.is_some()),
         ("exact", model.exact.is_some()),
         ("calls_in_text", model.calls_in_text.is_some()),
+        ("thoughts_in_text", model.thoughts_in_text.is_some()),
         ("limits", !model.limits.is_empty()),
         ("label", !model.labels.is_empty()),
     ];

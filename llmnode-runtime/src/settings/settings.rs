@@ -99,6 +99,11 @@ pub struct Settings {
     /// Whether a text that is a call of a tool, and nothing else, is executed as that call, where the model's server knows no
     /// calls. Default: yes. Then the attempt has the flag [`CallInText`](llmnode_reader::Flag::CallInText).
     pub calls_in_text: Option<bool>,
+    /// Whether thoughts that stand in a text, such as `<think>..</think>` first in it, are read as thoughts. Default: yes.
+    /// Then they are [`Event::Reasoning`](crate::Event::Reasoning), in neither the answer nor the history, and the attempt has
+    /// the flag [`AfterThinking`](llmnode_reader::Flag::AfterThinking). Otherwise they stay in the text. Typed answers are
+    /// what follows the thoughts in any case.
+    pub thoughts_in_text: Option<bool>,
     /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
     /// Labels for the records, spans and hooks of calls, such as a tenant or a job. A call has its own labels, the
@@ -138,6 +143,7 @@ impl fmt::Debug for Settings {
             .field("stop_on_repeat", &self.stop_on_repeat)
             .field("exact", &self.exact)
             .field("calls_in_text", &self.calls_in_text)
+            .field("thoughts_in_text", &self.thoughts_in_text)
             .field("limits", &self.limits)
             .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
@@ -191,6 +197,7 @@ impl Settings {
             stop_on_repeat: None,
             exact: None,
             calls_in_text: None,
+            thoughts_in_text: None,
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
@@ -236,6 +243,8 @@ impl Settings {
         exact: bool,
         /// Sets whether a text that is a call of a tool is executed as that call.
         calls_in_text: bool,
+        /// Sets whether thoughts that stand in a text are read as thoughts, and are no part of it.
+        thoughts_in_text: bool,
     }
 
     /// Sets the steps that follow failures of a category or group, and replaces those set for it so far.

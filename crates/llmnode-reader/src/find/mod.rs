@@ -3,6 +3,7 @@
 mod context;
 mod fence;
 mod thinking;
+mod thoughts;
 
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use self::context::{
 };
 use self::fence::Fence;
 pub(super) use self::thinking::{Tag, find_closing, tag_at};
+pub use self::thoughts::{Spoken, Thoughts, without_thoughts};
 use super::json::Json;
 use super::repair::{self, Parsed, Repairs, SyntaxError, is_quote, skip_blank};
 

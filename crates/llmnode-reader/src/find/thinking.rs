@@ -19,7 +19,7 @@ const NAMES: [&str; 10] = [
     "antthinking",
 ];
 
-const PAIRS: [(&str, &[&str]); 10] = [
+pub(super) const PAIRS: [(&str, &[&str]); 10] = [
     ("◁think▷", &["◁/think▷"]),
     ("[THINK]", &["[/THINK]"]),
     ("<|think|>", &["<|/think|>", "<|content|>"]),
@@ -33,9 +33,9 @@ const PAIRS: [(&str, &[&str]); 10] = [
 ];
 
 /// The header of a channel, of which `final` is the answer: `<|start|>assistant<|channel|>analysis<|message|>`.
-const CHANNEL: &str = "<|channel|>";
-const MESSAGE: &str = "<|message|>";
-const START: &str = "<|start|>assistant";
+pub(super) const CHANNEL: &str = "<|channel|>";
+pub(super) const MESSAGE: &str = "<|message|>";
+pub(super) const START: &str = "<|start|>assistant";
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) at: Range<usize>,

@@ -131,13 +131,20 @@ fn one(call: Value, written: &Written<'_>, tools: &[ToolSpec], typed: bool) -> O
         Value::String(text) => (exact(&text)?, text),
         arguments => (arguments, written.get(key)?.get().to_owned()),
     };
+    let as_written = compact(&written)?;
     let id = call.remove("id").and_then(|id| id.as_str().map(str::to_owned));
     let is_function = call.remove("type").is_none_or(|kind| kind == "function");
     // Calls that end the conversation or ask a person must be native.
     let may_run = tools.iter().find(|tool| tool.name == name).map_or(typed, |tool| !tool.external);
-    let call_of_tool = || ToolCall::new(id.unwrap_or_default(), name.as_str(), arguments.to_string());
+    let call_of_tool = || ToolCall::new(id.unwrap_or_default(), name.as_str(), as_written);
     (may_run && is_function && arguments.is_object() && call.is_empty())
         .then(|| TextCall { call: call_of_tool(), written })
+}
+
+/// Its numbers as they are written: read, they could lose digits.
+fn compact(object: &str) -> Option<String> {
+    let members: Written<'_> = serde_json::from_str(object).ok()?;
+    serde_json::to_string(&members).ok()
 }
 
 #[cfg(test)]
