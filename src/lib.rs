@@ -925,7 +925,7 @@ pub mod prelude {
     #[doc(hidden)]
     pub use llmnode_macros::LlmNode;
     /// The macro alone: the module of that name stays `llmnode::flow`.
-    pub use llmnode_macros::flow;
+    pub use llmnode_macros::{flow, step};
     #[doc(inline)]
     pub use llmnode_runtime::prompt::History;
     #[cfg(feature = "smart")]

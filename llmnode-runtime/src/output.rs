@@ -18,7 +18,8 @@ use crate::validate::{Checks, Coverage, uncovered};
     message = "`{Self}` cannot be the output of a node",
     label = "lacks `Deserialize` or `JsonSchema`",
     note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
-    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`",
+    note = "where nothing names the type, write it: `run.extract::<Invoice>(text)`"
 )]
 pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
