@@ -104,8 +104,14 @@ async fn a_choice_always_counts() {
 async fn what_responses_cannot_say_goes_by_chat() {
     let server = Recorded::answering(greets).await;
     let run = Run::new(at("api.openai.com", &server).build().unwrap());
-    for field in ["stop", "seed", "reasoning_effort", "modalities", "verbosity"] {
-        run.call(&Greet).extra(field, json!("x")).await.unwrap();
+    for (field, value) in [
+        ("stop", json!("x")),
+        ("seed", json!(1)),
+        ("reasoning_effort", json!("low")),
+        ("modalities", json!(["text"])),
+        ("verbosity", json!("low")),
+    ] {
+        run.call(&Greet).extra(field, value).await.unwrap();
     }
     run.call(&Greet).extra("metadata", json!({"a": "b"})).await.unwrap();
     run.call(&Listen { heard: Audio::bytes("audio/wav", b"RIFF....WAVEfmt ").unwrap() }).await.unwrap();
