@@ -671,7 +671,9 @@ fn drip(api: Api) -> Drip {
             thought: &[r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]}"#],
             text: &[r#"{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}"#],
             ping: r#"{"candidates":[{"content":{"parts":[{"text":""}]}}]}"#,
-            end: &[r#"{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}"#],
+            end: &[
+                r#"{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}],"usageMetadata":{"candidatesTokenCount":1}}"#,
+            ],
         },
     }
 }

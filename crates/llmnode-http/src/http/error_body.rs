@@ -63,7 +63,11 @@ impl ErrorBody {
                     if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
             }
         }
-        error.wrote = error.wrote.take().or_else(|| wrote_in(&error.message).map(str::to_owned));
+        if let Some(wrote) = wrote_in(&error.message).map(str::to_owned) {
+            error.wrote.get_or_insert(wrote);
+            // As Groq says it. The text is in the next request, too, where the model is told.
+            error.fields.push(word("tool_use_failed"));
+        }
         let boundary = |end: &usize| error.message.is_char_boundary(*end);
         error.message.truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
         error
@@ -214,10 +218,10 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 
 /// Ollama and llama.cpp quote the model: `error parsing tool call: raw='..', err=..`, `Failed to parse input at pos 7: ..`.
 fn wrote_in(message: &str) -> Option<&str> {
-    if let Some((_, quoted)) = message.split_once("parsing tool call: raw='") {
+    if let Some(quoted) = message.strip_prefix("error parsing tool call: raw='") {
         return Some(quoted.rsplit_once("', err=").map_or(quoted, |(wrote, _)| wrote));
     }
-    let (_, behind) = message.split_once("Failed to parse input at pos ")?;
+    let behind = message.strip_prefix("Failed to parse input at pos ")?;
     Some(behind.split_once(": ")?.1)
 }
 

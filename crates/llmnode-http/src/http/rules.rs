@@ -145,15 +145,6 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(&[], BodyPattern::Field("ratelimit ratelimitexceeded resourceexhausted throttling"), RateLimitError),
     rule(SERVER_FAILURE_STATUSES, BodyPattern::Field("deadlineexceeded timeout"), Timeout),
-    // A call that the model wrote and the server could not read; the text quotes it.
-    rule(
-        &[2, 400, 5],
-        BodyPattern::Phrase(&[
-            "error parsing tool call",      // Ollama
-            "failed to parse input at pos", // llama.cpp
-        ]),
-        SchemaError,
-    ),
     // Texts, for providers without a field.
     rule(
         AMBIGUOUS_STATUSES,
