@@ -54,17 +54,9 @@ const ROWS: &[(Provider, &str, Way)] = &[
     (Provider::Vllm, "google/gemma-4-26B-A4B-it", Way::Chat),
 ];
 
-/// Refusals that the client does not read well enough yet: another API for tools, a grammar that cannot begin, forced calls in
-/// words of their own, thoughts of an answer that the program adds to a history. A row that ends with one is left out.
-const NOT_YET: &[&str] = &[
-    "openai.tools-only-without-effort",
-    "openai.tools-never-on-chat",
-    "azure.tools-please-use-responses",
-    "llamacpp.grammar-stack",
-    "moonshot.forced-call-while-thinking",
-    "cerebras.forced-calls",
-    "deepseek.reasoning-passed-back",
-];
+/// Refusals that the client does not read well enough yet; a row that ends with one is left out. An answer that the program
+/// itself adds to a history has no thoughts, and DeepSeek wants them.
+const NOT_YET: &[&str] = &["deepseek.reasoning-passed-back"];
 
 /// How many requests more may be refused than without a provider.
 const REFUSALS: usize = 3;
