@@ -1,6 +1,5 @@
 //! One call is one request. Every failure gets its category from the raw response (status, headers, body).
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -16,9 +15,9 @@ use super::names::RenamingSink;
 use super::prepared_request::{Asking, PreparedRequest};
 use super::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
+use super::request_shape::RequestShape;
 use super::response_head::ResponseHead;
 use super::sent_calls::IdForm;
-use super::shape::RequestShape;
 use crate::http::client::Response;
 use crate::http::endpoint;
 use crate::http::headers::RequestHeaders;
@@ -41,7 +40,7 @@ impl Inner {
         if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
             && let Ok(RequestShape {
                 schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)), ..
-            }) = self.shape(request, model, asker(request), false)
+            }) = self.shape(request, model, Asker::of(request), false)
         {
             self.beliefs.unenforced(model, attempt.call());
         }
@@ -50,7 +49,7 @@ impl Inner {
     /// A model that can call natively does not need calls in text.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
         let has_called =
-            |model| self.beliefs.quirks(model, asker(request), Situation::default()).calls_natively;
+            |model| self.beliefs.quirks(model, Asker::of(request), Situation::default()).calls_natively;
         let host = self.service.endpoint.url.host();
         let is_providers = self.wire.hosts.iter().any(|end| host.ends_with(end));
         !is_providers && !self.model_of(request).is_some_and(has_called)
@@ -73,7 +72,7 @@ impl Inner {
         let own = request.on(self.wire.name);
         let request = own.as_deref().unwrap_or(request);
         let situation = Situation { tools: !request.tools.is_empty(), ..Situation::default() };
-        let quirks = self.beliefs.quirks(self.model_of(request)?, asker(request), situation);
+        let quirks = self.beliefs.quirks(self.model_of(request)?, Asker::of(request), situation);
         let thinking = self.thinking(request, quirks).ok().flatten();
         Some(limit(request, quirks, thinking.map(|(_, way)| way)))
     }
@@ -341,19 +340,6 @@ fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
     let given = headers.get(BETA).map(|given| [given.as_bytes(), b",", beta.as_bytes()].concat());
     let all = given.and_then(|all| HeaderValue::from_bytes(&all).ok());
     headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
-}
-
-/// Who asks: attempts of one call are one.
-pub(crate) fn asker(request: &Request) -> Asker {
-    match request.correlation {
-        Some(attempt) => Asker::Call(attempt.call()),
-        None => {
-            let mut hasher = DefaultHasher::new();
-            request.model.hash(&mut hasher);
-            request.messages.iter().for_each(|message| message.content.hash(&mut hasher));
-            Asker::Request(hasher.finish())
-        }
-    }
 }
 
 pub(crate) fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {

@@ -16,7 +16,7 @@ use crate::http::error_body::ErrorBody;
 use crate::http::lookalikes::model_hint;
 use crate::http::service::PROXY_CREDENTIALS;
 use crate::http::{classify, retry_after, wait_hint};
-use crate::refusal::efforts::has_word;
+use crate::refusal::effort_fault::has_word;
 use crate::refusal::message::{decoded, without_prompt};
 use crate::refusal::parts::{Part, Parts};
 use crate::refusal::quirks::Choice;

@@ -8,7 +8,7 @@ use llmnode_reader::internal::{Profile, choices_in_words, instruction, reminder,
 use serde_json::value::RawValue;
 
 use super::prepared_request::PreparedRequest;
-use super::shape::RequestShape;
+use super::request_shape::RequestShape;
 use crate::refusal::parts;
 
 pub(crate) enum Messages<'a> {

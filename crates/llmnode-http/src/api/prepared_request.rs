@@ -10,10 +10,9 @@ use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ask::asker;
 use super::expected_calls::ExpectedCalls;
+use super::request_shape::RequestShape;
 use super::sent_calls::{IdForm, sent_name};
-use super::shape::RequestShape;
 use crate::http::service::Deadline;
 use crate::refusal::beliefs::Asker;
 use crate::refusal::efforts::Thinking;
@@ -33,7 +32,7 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     pub(crate) fn of(request: &Request) -> Asking<'static> {
-        Asking { asker: asker(request), switch: None, without_thoughts: false }
+        Asking { asker: Asker::of(request), switch: None, without_thoughts: false }
     }
 }
 

@@ -5,31 +5,13 @@ use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 
 use super::inner::Inner;
+use super::request_shape::RequestShape;
 use super::wire::Wire;
 use crate::refusal::beliefs::Asker;
 use crate::refusal::efforts::{Effort, Thinking};
 use crate::refusal::parts::{Part, Situation, Thought};
 use crate::refusal::quirks::{Choice, Quirks};
 use crate::refusal::response_formats;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RequestShape<'a> {
-    pub(crate) quirks: Quirks,
-    pub(crate) situation: Situation<'a>,
-    pub(crate) schema: Option<(ResponseFormat, &'a str)>,
-    pub(crate) tools: bool,
-    pub(crate) carries: bool,
-    /// The turn began without thinking, so that the model may not think now.
-    pub(crate) no_thinking: bool,
-    pub(crate) thinking: Option<(Reasoning, Thinking)>,
-    pub(crate) choices: bool,
-    /// Tools are taken by this API only without thoughts.
-    pub(crate) without_thoughts: bool,
-    /// The provider leaves out thoughts that are bound to another beginning of the conversation.
-    pub(crate) drops_bound_thoughts: bool,
-    /// The function for the answer stays listed, although the answer is asked for in another way.
-    pub(crate) keeps_function: bool,
-}
 
 impl Inner {
     pub(super) fn shape<'a>(

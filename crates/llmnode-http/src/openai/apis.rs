@@ -11,15 +11,14 @@ use llmnode_model::{
     Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink, Wire,
 };
 
-use super::config::OpenAiBuilder;
+use super::chat::CHAT;
 use super::responses::RESPONSES;
-use super::{CHAT, OpenAi};
-use crate::api::ask::asker;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::Asking;
 use crate::api::settings::ClientSettings;
 use crate::http::endpoint::Endpoint;
 use crate::http::url::Url;
+use crate::refusal::beliefs::Asker;
 use crate::refusal::switch::{Switch, Way};
 
 /// Members of a request for chat completions that one for Responses has not: the difference of the two schemas in OpenAI's
@@ -44,6 +43,32 @@ const CHAT_ONLY: [&str; 18] = [
     "verbosity",
     "web_search_options",
 ];
+
+/// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
+///
+/// OpenAI's own host is asked by its Responses API, and any other server by chat completions, unless
+/// [`responses`](OpenAi::responses) or [`chat_completions`](OpenAi::chat_completions) says otherwise. Where nobody chose and a
+/// server says that the model needs the other API, it is asked by that one. At OpenAI's host, a request with audio, or with a
+/// field in `extra` that only chat completions have (such as `stop`, `seed` or `reasoning_effort`), goes to these.
+///
+/// The handle learns from refusals: if a model refuses a setting (`max_tokens` instead of `max_completion_tokens`, a
+/// `temperature`, a response format of schemas), the same call goes on without it, and later calls are asked so from the
+/// beginning. If a model takes no schema, or answers with something other than JSON of the schema, a form of
+/// the answer goes into the system message.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::OpenAi;
+///
+/// # fn main() -> Result<(), llmnode_model::ModelError> {
+/// let model = OpenAi::from_env()?; // OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct OpenAi(pub(super) Arc<Apis>);
 
 /// What all clones of a handle share.
 pub(super) struct Apis {
@@ -90,7 +115,7 @@ impl Apis {
 
     fn way(&self, request: &Request) -> Way {
         let Some(model) = self.chat.model_of(request) else { return self.switch.first() };
-        let way = self.switch.way(model, asker(request), !request.tools.is_empty());
+        let way = self.switch.way(model, Asker::of(request), !request.tools.is_empty());
         let is_at_openai = !self.switch.is_chosen() && self.switch.first() == Way::Responses;
         if is_at_openai && way == Way::Responses && needs_chat(request) { Way::Chat } else { way }
     }
@@ -175,22 +200,6 @@ impl OpenAi {
     }
 }
 
-impl OpenAiBuilder {
-    /// Asks by the Responses API: see [`OpenAi::responses`]. Default: by the server.
-    pub fn responses(mut self) -> Self {
-        self.settings.wire = &RESPONSES;
-        self.settings.is_api_chosen = true;
-        self
-    }
-
-    /// Asks by chat completions: see [`OpenAi::chat_completions`]. Default: by the server.
-    pub fn chat_completions(mut self) -> Self {
-        self.settings.wire = &CHAT;
-        self.settings.is_api_chosen = true;
-        self
-    }
-}
-
 impl ChatModel for OpenAi {
     fn complete<'a>(
         &'a self,
@@ -199,7 +208,7 @@ impl ChatModel for OpenAi {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let way = self.0.way(request);
         let without_thoughts = way == Way::ChatWithoutThoughts;
-        let asking = Asking { asker: asker(request), switch: Some(&self.0.switch), without_thoughts };
+        let asking = Asking { asker: Asker::of(request), switch: Some(&self.0.switch), without_thoughts };
         Box::pin(self.0.by(way).complete(request, asking, sink))
     }
 

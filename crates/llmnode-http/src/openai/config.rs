@@ -1,6 +1,8 @@
 //! The builder of [`OpenAi`].
 
-use super::{CHAT, OpenAi};
+use super::apis::OpenAi;
+use super::chat::CHAT;
+use super::responses::RESPONSES;
 use crate::api::settings::{ClientSettings, client_settings};
 
 /// Builds an [`OpenAi`]. Every setting has a default. [`build`](OpenAiBuilder::build) checks them together.
@@ -42,6 +44,22 @@ impl OpenAiBuilder {
     /// Sets the project to which requests are billed.
     pub fn project(self, id: impl Into<String>) -> Self {
         self.header("openai-project", id)
+    }
+}
+
+impl OpenAiBuilder {
+    /// Asks by the Responses API: see [`OpenAi::responses`]. Default: by the server.
+    pub fn responses(mut self) -> Self {
+        self.settings.wire = &RESPONSES;
+        self.settings.is_api_chosen = true;
+        self
+    }
+
+    /// Asks by chat completions: see [`OpenAi::chat_completions`]. Default: by the server.
+    pub fn chat_completions(mut self) -> Self {
+        self.settings.wire = &CHAT;
+        self.settings.is_api_chosen = true;
+        self
     }
 }
 

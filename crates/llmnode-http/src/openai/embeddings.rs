@@ -11,14 +11,14 @@ use llmnode_model::{AttemptId, Category, Completion, ModelError, Request, Retry,
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
-use super::OpenAi;
+use super::apis::OpenAi;
 use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
 use crate::api::inner::Inner;
 use crate::api::prepared_request::{Asking, PreparedRequest};
 use crate::api::receive::ResponseBody;
+use crate::api::request_shape::RequestShape;
 use crate::api::response_head::ResponseHead;
-use crate::api::shape::RequestShape;
 use crate::http::error_body::{self, ErrorBody};
 use crate::http::headers::RequestHeaders;
 use crate::http::lenient::text;
@@ -62,8 +62,12 @@ impl EmbeddingsApi {
     pub fn of(model: &OpenAi) -> Self {
         let chat = model.0.chat();
         let endpoint = chat.service.endpoint.with_path("/embeddings");
-        let inner =
-            Inner { model: None, response_format: None, id_form: None, ..chat.at(&super::CHAT, endpoint) };
+        let inner = Inner {
+            model: None,
+            response_format: None,
+            id_form: None,
+            ..chat.at(&super::chat::CHAT, endpoint)
+        };
         EmbeddingsApi { inner: Arc::new(inner), learned: Arc::default() }
     }
 

@@ -1,7 +1,7 @@
 //! The servers that have their own constructor.
 
-use super::CHAT;
-use super::OpenAi;
+use super::apis::OpenAi;
+use super::chat::CHAT;
 use super::config::OpenAiBuilder;
 use crate::api::sent_calls::IdForm;
 use crate::api::settings::{ClientSettings, KeySource};

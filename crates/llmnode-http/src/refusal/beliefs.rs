@@ -6,10 +6,11 @@
 //! was believed is forgotten; if it is refused, it is believed for another hour.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use llmnode_model::{CallId, Message, Role};
+use llmnode_model::{CallId, Message, Request, Role};
 use tokio::time::Instant;
 
 use super::parts::{Condition, Fact, Situation};
@@ -28,6 +29,21 @@ const LIFETIME: Duration = Duration::from_secs(3600);
 pub(crate) enum Asker {
     Call(CallId),
     Request(u64),
+}
+
+impl Asker {
+    /// Attempts of one call are one.
+    pub(crate) fn of(request: &Request) -> Asker {
+        match request.correlation {
+            Some(attempt) => Asker::Call(attempt.call()),
+            None => {
+                let mut hasher = DefaultHasher::new();
+                request.model.hash(&mut hasher);
+                request.messages.iter().for_each(|message| message.content.hash(&mut hasher));
+                Asker::Request(hasher.finish())
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

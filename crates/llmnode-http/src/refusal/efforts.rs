@@ -3,9 +3,6 @@
 use llmnode_model::Reasoning;
 use serde_json::{Map, Value};
 
-use super::phrases::{OFF_REFUSED, any_of};
-use super::values::{Bounds, bounds, named_values};
-
 /// Words of all APIs; each accepts some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
@@ -19,7 +16,7 @@ pub(crate) enum Effort {
 }
 
 /// With the number of tokens for APIs that take only numbers.
-const EFFORTS: [(Effort, &str, u32); 7] = [
+pub(super) const EFFORTS: [(Effort, &str, u32); 7] = [
     (Effort::None, "none", 0),
     (Effort::Minimal, "minimal", 0),
     (Effort::Low, "low", 1_024),
@@ -52,7 +49,7 @@ impl Thinking {
         matches!(self, Thinking::Effort(_) | Thinking::Budget(_)) && !self.is_off()
     }
 
-    fn is_off(self) -> bool {
+    pub(super) fn is_off(self) -> bool {
         matches!(self, Thinking::Effort(Effort::None) | Thinking::Budget(0))
     }
 }
@@ -131,21 +128,21 @@ impl Budgets {
 
 /// Ways of thinking, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Refused(u32);
+pub(crate) struct Refused(pub(super) u32);
 
 /// A bit for each effort, then one for 0 tokens.
-const WORDS: u32 = 0b0111_1111;
+pub(super) const WORDS: u32 = 0b0111_1111;
 const NO_TOKENS: u32 = 1 << 7;
 /// Bits of efforts as numbers. If all are set, no number is accepted.
-const NUMBERS: u32 = 0b0111_1100_0000_0000;
+pub(super) const NUMBERS: u32 = 0b0111_1100_0000_0000;
 const BETWEEN_TOOLS: u32 = 1 << 16;
 /// A refusal has named it. Before that, it is not asked for: few models know it.
-const BETWEEN_TOOLS_OFFERED: u32 = 1 << 17;
+pub(super) const BETWEEN_TOOLS_OFFERED: u32 = 1 << 17;
 /// Words refused one by one, after which no other is tried: a call adapts only a few times.
-const MOST_GUESSES: u32 = 2;
+pub(super) const MOST_GUESSES: u32 = 2;
 
 impl Refused {
-    fn of(way: Thinking) -> Refused {
+    pub(super) fn of(way: Thinking) -> Refused {
         Refused(match way {
             Thinking::Effort(effort) => 1 << effort as u32,
             Thinking::Budget(0) => NO_TOKENS,
@@ -157,7 +154,7 @@ impl Refused {
         })
     }
 
-    fn has(self, way: Thinking) -> bool {
+    pub(super) fn has(self, way: Thinking) -> bool {
         if way == Thinking::BetweenTools && !self.contains(Refused(BETWEEN_TOOLS_OFFERED)) {
             return true;
         }
@@ -174,60 +171,7 @@ impl Refused {
         Refused(self.0 | other.0)
     }
 
-    fn guesses(self) -> u32 {
+    pub(super) fn guesses(self) -> u32 {
         (self.0 & WORDS).count_ones()
     }
-}
-
-/// What a refusal says of the way in which thoughts were asked for.
-#[derive(Debug, PartialEq)]
-pub(super) enum EffortFault {
-    Refused(Refused),
-    Budget(Bounds),
-}
-
-/// `text`: in lower case. `refuses`: it says that something is not supported.
-pub(super) fn refused(
-    (reasoning, way): (Reasoning, Thinking),
-    known: Refused,
-    text: &str,
-    refuses: bool,
-) -> Option<EffortFault> {
-    if let (Thinking::Budget(tokens @ 1..), Some(range)) = (way, bounds(text, None))
-        && range.excludes(tokens)
-    {
-        return Some(EffortFault::Budget(range));
-    }
-    let names = EFFORTS.map(|(_, name, _)| name);
-    if let (Thinking::Effort(word), Some(offer)) = (way, named_values(text, &names)) {
-        let others = EFFORTS.iter().filter(|(_, other, _)| !offer.contains(other));
-        let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
-        let others = others.fold(Refused::default(), Refused::union);
-        return others.has(Thinking::Effort(word)).then_some(EffortFault::Refused(others));
-    }
-    let off_is_refused = any_of(text, OFF_REFUSED);
-    if off_is_refused && !way.is_off() && !refuses {
-        return None;
-    }
-    if !refuses && !off_is_refused {
-        return None;
-    }
-    let own = Refused::of(way);
-    Some(EffortFault::Refused(match way {
-        Thinking::Budget(0) if text.contains("between_tools") => own.union(Refused(BETWEEN_TOOLS_OFFERED)),
-        _ if way.is_off() && (off_is_refused || way == Thinking::Budget(0)) => own,
-        Thinking::BetweenTools => own,
-        Thinking::Effort(word) if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES => own,
-        Thinking::Effort(_) => Refused(WORDS),
-        // The program has to correct its own number.
-        Thinking::Budget(tokens) if has_word(text, &tokens.to_string()) => match reasoning {
-            Reasoning::Budget(_) => return None,
-            _ => own,
-        },
-        Thinking::Budget(_) => Refused(NUMBERS),
-    }))
-}
-
-pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|one| one == word)
 }

@@ -13,6 +13,7 @@
 //! No model is known by its name: what is refused is known from refusals alone.
 
 pub(crate) mod beliefs;
+pub(crate) mod effort_fault;
 pub(crate) mod efforts;
 pub(crate) mod fields;
 pub(crate) mod message;

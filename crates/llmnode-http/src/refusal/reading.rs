@@ -16,7 +16,8 @@
 
 use llmnode_model::{Reasoning, ResponseFormat};
 
-use super::efforts::{self, EffortFault, Thinking};
+use super::effort_fault::{self, EffortFault};
+use super::efforts::Thinking;
 use super::fields::{CONTENTS, Field, NAMES, TOP};
 use super::parts::{Condition, Fact, Part, Parts, Situation, Thought, WhenThinking};
 use super::phrases::{
@@ -327,7 +328,7 @@ fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
 
 fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let refuses = refuses || any_of(text, NO_SUCH_EFFORT);
-    let fault = efforts::refused(sent.effort?, sent.quirks.reasoning, text, refuses)?;
+    let fault = effort_fault::refused(sent.effort?, sent.quirks.reasoning, text, refuses)?;
     Some(match fault {
         EffortFault::Refused(refused) => Fact::Efforts(refused),
         EffortFault::Budget(bounds) => Fact::Budget { least: bounds.least, most: bounds.most },
@@ -397,7 +398,7 @@ fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
 
 /// What the refusal names beside the part, if the request has it.
 fn condition(fact: &Fact, text: &str, situation: Situation<'_>) -> Condition {
-    let says = |words: &[&str]| words.iter().any(|word| efforts::has_word(text, word));
+    let says = |words: &[&str]| words.iter().any(|word| effort_fault::has_word(text, word));
     let with_tools = situation.tools && says(&["tool", "tools", "function", "functions"]);
     let thinks = situation.thought == Thought::On;
     let says_thinking = says(&["thinking", "thoughts", "reasoning", "reasoning_effort", "enable_thinking"]);

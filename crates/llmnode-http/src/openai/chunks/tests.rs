@@ -325,6 +325,6 @@ fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
         (&[&call("{}"), &call(""), end, &call("{}")], false),
         (&[&call(""), END], false),
     ] {
-        assert_eq!(crate::api::cuts::is_complete(&super::super::CHAT, events), expected, "{events:?}");
+        assert_eq!(crate::api::cuts::is_complete(&super::super::chat::CHAT, events), expected, "{events:?}");
     }
 }

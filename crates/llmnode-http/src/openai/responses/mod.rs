@@ -6,7 +6,7 @@ mod request;
 mod stream;
 mod usage;
 
-use super::CHAT;
+use super::chat::CHAT;
 use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
