@@ -43,6 +43,9 @@ const DOCUMENTED: &[(&str, FinishReason)] = &[
 /// Gemini's word for none, which has `FINISH` in it.
 pub(crate) const UNSPECIFIED: &str = "FINISH_REASON_UNSPECIFIED";
 
+/// Words of Gemini that are no good end, though their single words would say so.
+const KEPT: [&str; 2] = [UNSPECIFIED, "UNEXPECTED_TOOL_CALL"];
+
 const WORDS: [(&[&str], FinishReason); 4] = [
     (
         &[
@@ -95,7 +98,7 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
     if word.starts_with("IMAGE_") {
         return Some(FinishReason::ContentFilter);
     }
-    let known = by_words(word).filter(|_| word != UNSPECIFIED);
+    let known = by_words(word).filter(|_| !KEPT.contains(&word));
     Some(known.unwrap_or_else(|| FinishReason::Other(word.to_owned())))
 }
 
@@ -183,8 +186,17 @@ mod tests {
             assert_eq!(finish(word), Some(expected), "{word}");
         }
         // Parts of words say nothing.
-        for word in ["stopped", "unfinished", "terrors", "backend", "recall", "lengthy", "weird", UNSPECIFIED]
-        {
+        for word in [
+            "stopped",
+            "unfinished",
+            "terrors",
+            "backend",
+            "recall",
+            "lengthy",
+            "weird",
+            UNSPECIFIED,
+            "UNEXPECTED_TOOL_CALL",
+        ] {
             assert_eq!(finish(word), Some(FinishReason::Other(word.to_owned())), "{word}");
         }
         assert_eq!(finish(""), None);
