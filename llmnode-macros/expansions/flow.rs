@@ -10,8 +10,9 @@ const _: () = {
         type Action = Action;
         fn table() -> &'static __llmnode::Table<State, Action> {
             static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
-            TABLE
-                .get_or_init(|| {
+            ::std::sync::OnceLock::get_or_init(
+                &TABLE,
+                || {
                     __llmnode::Table::<
                         State,
                         Action,
@@ -49,7 +50,8 @@ const _: () = {
                                 __llmnode::Arm::end(0, ()),
                             ),
                         )
-                })
+                },
+            )
         }
     }
     #[automatically_derived]

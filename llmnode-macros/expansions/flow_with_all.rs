@@ -14,8 +14,9 @@ const _: () = {
         type Action = Action;
         fn table() -> &'static __llmnode::Table<State, Action> {
             static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
-            TABLE
-                .get_or_init(|| {
+            ::std::sync::OnceLock::get_or_init(
+                &TABLE,
+                || {
                     __llmnode::Table::<
                         State,
                         Action,
@@ -83,7 +84,8 @@ const _: () = {
                                 __llmnode::Arm::end(0, Outcome::Late),
                             ),
                         )
-                })
+                },
+            )
         }
         fn enter(self, state: &mut State) {
             __llmnode::write(self.file, &mut state.part.current);

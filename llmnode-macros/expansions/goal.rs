@@ -53,15 +53,17 @@ const _: () = {
     impl __llmnode::smart::Smart for Judge {
         fn declared() -> &'static __llmnode::smart::TypedSignature {
             static DECLARED: ::std::sync::OnceLock<__llmnode::smart::TypedSignature> = ::std::sync::OnceLock::new();
-            DECLARED
-                .get_or_init(|| {
+            ::std::sync::OnceLock::get_or_init(
+                &DECLARED,
+                || {
                     __llmnode::smart::SignatureBuilder::thinking::<
                         Verdict,
                     >("Judge the claim.", __llmnode::smart::Form::Chat)
                         .input::<Vec<String>>("facts", "what is known")
                         .input::<String>("claim", "")
                         .done()
-                })
+                },
+            )
         }
         fn values(&self) -> __llmnode::smart::WrittenValues {
             let mut __to = __llmnode::smart::InputWriter::new(
