@@ -21,9 +21,9 @@ pub use llmnode_model::{Category, ChatModel, Reasoning};
 pub use {schemars, serde};
 
 pub use crate::validate::{
-    AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Own, Traverse, Validate, ValidateAll,
+    AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Traverse, Validate, ValidateAll,
     ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState, Validated as OneValidateBlock,
-    ValidatedFields, validate, validate_with_state,
+    ValidatedFields, ValidatorBlock, validate, validate_with_state,
 };
 pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 
@@ -80,15 +80,15 @@ macro_rules! __impl_validate_all {
         });
     };
     (@ $ty:ty, [$($params:tt)*] [$($bounds:tt)*] $in_block:expr) => {
-        type __Own = $crate::private::Own<{ $in_block }>;
+        type __ValidatorBlock = $crate::private::ValidatorBlock<{ $in_block }>;
         #[automatically_derived]
         impl<$($params)* __S: ?::core::marker::Sized> $crate::private::ValidateAll<__S> for $ty
         where
             $($bounds)*
-            __Own: $crate::private::Dive<Self, __S>,
+            __ValidatorBlock: $crate::private::Dive<Self, __S>,
         {
             fn all<'__a>(&'__a self, __to: &mut $crate::private::Checks<'__a, __S>) {
-                <__Own as $crate::private::Dive<Self, __S>>::dive(self, __to)
+                <__ValidatorBlock as $crate::private::Dive<Self, __S>>::dive(self, __to)
             }
         }
     };

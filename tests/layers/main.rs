@@ -127,6 +127,7 @@ const SMART: &[&str] = &[
     "optimise",
 ];
 const CLI: &[&str] = &[
+    "terminal",
     "location",
     "args",
     "report",
@@ -205,6 +206,8 @@ const STUB: &[&str] = &[
 const MACROS: &[&str] = &[
     "generated",
     "diagnostics",
+    "manifest",
+    "crate_path",
     "cfg",
     "generics",
     "item",
@@ -216,7 +219,6 @@ const MACROS: &[&str] = &[
     "literals",
     "description",
     "time",
-    "crate_path",
     "expression",
     "choices",
     "action",

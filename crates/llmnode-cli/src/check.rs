@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::args::Options;
 use crate::placeholders::{self, AnyType, Named};
-use crate::terminal::{print, say};
+use crate::terminal::{print, print_line};
 use crate::{hints, node_types, stores};
 
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
@@ -36,7 +36,7 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
         lines.try_for_each(|line| print(&line))?;
     }
     if !faults.is_empty() {
-        hint.iter().for_each(|hint| say(hint));
+        hint.iter().for_each(|hint| print_line(hint));
     }
     Ok(faults.is_empty())
 }

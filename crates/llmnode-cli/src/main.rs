@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let command = match args::parse(std::env::args().skip(1)) {
         Ok(command) => command,
         Err(mistake) => {
-            terminal::say(&format!("{mistake}\n\n{USAGE}"));
+            terminal::print_line(&format!("{mistake}\n\n{USAGE}"));
             return ExitCode::from(2);
         }
     };
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            terminal::say(&error.to_string());
+            terminal::print_line(&error.to_string());
             ExitCode::from(2)
         }
     }

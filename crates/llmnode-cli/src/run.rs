@@ -20,7 +20,7 @@ use crate::check::{folder, read};
 use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
-use crate::terminal::{print, say, say_styled};
+use crate::terminal::{print, print_line, print_styled};
 use crate::{hints, node_types, page, stores};
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
@@ -34,15 +34,15 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let graph = match Graph::parse(&text, &registry) {
         Ok(graph) => graph,
         Err(faults) => {
-            say_styled(&report(&file, &text, &faults.faults, false, styled));
+            print_styled(&report(&file, &text, &faults.faults, false, styled));
             let file = serde_json::from_str(&text).unwrap_or(Value::Null);
             let named = named(file, &folder(options));
-            hints::all(&named, options).iter().for_each(|hint| say(hint));
+            hints::all(&named, options).iter().for_each(|hint| print_line(hint));
             return Ok(false);
         }
     };
     if !graph.warnings().is_empty() {
-        say_styled(&report(&file, &text, graph.warnings(), true, styled));
+        print_styled(&report(&file, &text, graph.warnings(), true, styled));
     }
     let state =
         graph.start(inputs(&graph, options)?)?.with_messages(options.message.as_deref().map(Message::user));
@@ -95,7 +95,7 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         match decided(paused, options) {
             Ok(decided) => from = decided,
             // What has run so far is not lost.
-            Err(error) => say(&error.to_string()),
+            Err(error) => print_line(&error.to_string()),
         }
         if from.is_none() {
             break outcome;
@@ -107,22 +107,22 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         Some(record) => print(&record.mermaid())?,
         None => print(&run.state().shown())?,
     }
-    told(&run, &outcome, options);
+    print_outcome(&run, &outcome, options);
     if let (Some(file), Some(recording)) = (&options.page, &recording) {
         page::write(file, recording)?;
     }
     Ok(outcome.is_ok())
 }
 
-fn told(run: &Run<State>, outcome: &Result<String, NodeError>, options: &Options) {
+fn print_outcome(run: &Run<State>, outcome: &Result<String, NodeError>, options: &Options) {
     let spent = run.ledger().total();
     let tokens =
         spent.total.total().map_or_else(|| "an unknown number of".to_owned(), |tokens| tokens.to_string());
-    say(&format!("{} requests, {tokens} tokens", spent.requests));
+    print_line(&format!("{} requests, {tokens} tokens", spent.requests));
     if let Err(error) = outcome {
-        say(&error.to_string());
+        print_line(&error.to_string());
         let hint = if error.category() == Category::ConfigError { hints::embeddings(options) } else { None };
-        hint.iter().for_each(|hint| say(hint));
+        hint.iter().for_each(|hint| print_line(hint));
     }
 }
 
@@ -177,10 +177,10 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<
 fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
     let WaitingCall { id, name, node, arguments, .. } = waiting;
     let of = if name == node { String::new() } else { format!(" of {node}") };
-    say(&format!("{name}{of} waits for an approval ({id}):"));
-    say(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
+    print_line(&format!("{name}{of} waits for an approval ({id}):"));
+    print_line(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
     if !stdin().is_terminal() {
-        say(&format!(
+        print_line(&format!(
             "There is no terminal to ask: answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
         ));
         return Ok(None);
@@ -194,7 +194,7 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         }
         match Answer::of(&answer) {
             Some(answer) => return Ok(Some(answer)),
-            None => say("That is neither."),
+            None => print_line("That is neither."),
         }
     }
 }

@@ -9,7 +9,7 @@ use llmnode_flow::flow::{FlowEvent, Position, StepRecord};
 use llmnode_model::internal::{is_hidden, visible};
 use llmnode_runtime::Event;
 
-use crate::terminal::say;
+use crate::terminal::print_line;
 
 /// Characters of a streamed text in one line.
 const SHOWN: usize = 60;
@@ -66,7 +66,7 @@ impl Table {
     pub(crate) fn close(&mut self) {
         self.rows.values().for_each(|row| row.line.abandon());
         if self.is_live {
-            say("");
+            print_line("");
         }
     }
 
@@ -113,7 +113,7 @@ impl Table {
         let told = format!("{}  {text}", told.join(", "));
         row.line.finish_with_message(told.clone());
         if !is_live {
-            say(&format!("{name}: {}", told.trim_end()));
+            print_line(&format!("{name}: {}", told.trim_end()));
         }
     }
 }

@@ -6,12 +6,12 @@ use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use llmnode_model::internal::{is_hidden, visible};
 
 /// To the standard error. A terminal that is gone is no failure.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_line(text: &str) {
     let _ = writeln!(stderr(), "{}", visible(text));
 }
 
 /// What has colours of its own: its texts were made harmless before.
-pub(crate) fn say_styled(text: &str) {
+pub(crate) fn print_styled(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 

@@ -74,7 +74,7 @@ impl GraphFile {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub(crate) fn canonical(&self) -> &Path {
         &self.canonical
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn restore(app: &Arc<App>) {
                 }
                 Err(run) => *run,
             };
-            let file = state.files.iter().position(|file| file.path() == run.path);
+            let file = state.files.iter().position(|file| file.canonical() == run.path);
             let page = state.store.as_ref().map_or_else(String::new, |store| store.page(run.number));
             let outcome = if run.waits.is_some() { WAITS.to_owned() } else { run.outcome.clone() };
             state.history.add(Ended::of(KeptRun { outcome, ..run }, file, page, false));
@@ -37,7 +37,7 @@ pub(crate) fn restore(app: &Arc<App>) {
 
 /// `Err`: it does not wait, or cannot go on now.
 fn waits(app: &Arc<App>, state: &State, run: KeptRun) -> Result<Begun, Box<KeptRun>> {
-    let file = state.files.iter().position(|file| file.path() == run.path);
+    let file = state.files.iter().position(|file| file.canonical() == run.path);
     let loaded = file.and_then(|file| Some((file, state.files.get(file)?.loaded.clone()?)));
     let is_possible = app.options.can_run && state.run.is_none();
     let recording = run.waits.as_ref().and_then(|waits| continued(&waits.recording).ok());

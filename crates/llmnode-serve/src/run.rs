@@ -54,7 +54,7 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) 
         }
         let number = state.history.next_number();
         let written = state.files.get(file);
-        let path = written.map_or_else(PathBuf::new, |file| file.path().to_path_buf());
+        let path = written.map_or_else(PathBuf::new, |file| file.canonical().to_path_buf());
         let name = written.map_or_else(String::new, |file| file.name().into_owned());
         let kept = KeptRun::begun(number, path, name, inputs, requests);
         state.keep(&kept);

@@ -109,14 +109,14 @@ fn conversation(html: &mut Html, messages: &[Message]) {
             for message in last {
                 html.element("div", &[("class", "said")], |html| {
                     html.leaf("span", "who", role(message));
-                    html.verbatim(&visible(&cut(&redactor.text(&said(message)))));
+                    html.verbatim(&visible(&cut(&redactor.text(&message_text(message)))));
                 });
             }
         },
     );
 }
 
-fn said(message: &Message) -> String {
+fn message_text(message: &Message) -> String {
     let calls = message.calls().iter().map(|call| format!("calls {} {}", call.name, call.arguments));
     let parts = Some(message.shown()).filter(|text| !text.is_empty()).into_iter().chain(calls);
     parts.collect::<Vec<_>>().join("\n")

@@ -106,31 +106,32 @@ impl<'c> OpenAttempt<'c> {
     }
 
     pub(crate) fn journal_answer(&self, text: &str, carried: Option<&Arc<Carried>>, accepted: bool) {
-        self.journal(JournaledAnswer {
+        self.journal(|model| JournaledAnswer {
             text: text.to_owned(),
             calls: Vec::new(),
             carried: carried.cloned(),
             is_round: false,
             accepted,
-            model: None,
+            model,
         });
     }
 
     pub(crate) fn journal_round(&self, text: &str, calls: &[ToolCall], carried: Option<&Arc<Carried>>) {
-        self.journal(JournaledAnswer {
+        self.journal(|model| JournaledAnswer {
             text: text.to_owned(),
             calls: calls.to_vec(),
             carried: carried.cloned(),
             is_round: true,
             accepted: true,
-            model: None,
+            model,
         });
     }
 
-    fn journal(&self, answer: JournaledAnswer) {
+    /// The answer is copied only where there is a journal.
+    fn journal(&self, answer: impl FnOnce(Option<String>) -> JournaledAnswer) {
         if let Some(journal_key) = &self.journal_key {
             let JournalKey { conversation, request, model } = &**journal_key;
-            let answer = JournaledAnswer { model: model.clone(), ..answer };
+            let answer = answer(model.clone());
             self.call.note(RecorderEvent::Answered { call: self.call.id, conversation, request, answer });
         }
     }

@@ -208,7 +208,7 @@ fn finish(
     match judged {
         // A text that was cut is shorter than it would be; a document that is complete is not.
         Ok(_) if cut && request.output.is_none() && limit.is_some_and(|limit| limit.rises) => {
-            Err(Failure { answer: Some(text), ..truncated(request, limit) })
+            Err(Failure { answer: Some(text.into()), ..truncated(request, limit) })
         }
         Ok((flags, warnings)) => {
             open.journal_answer(&text, carried.as_ref(), true);
@@ -222,10 +222,10 @@ fn finish(
         // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
             let bad = if cut { truncated(request, limit) } else { bad };
-            Err(Failure { answer: Some(text), carried, retry: Some(Retry::Adapted), ..bad })
+            Err(Failure { answer: Some(text.into()), carried, retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
-            Err(Failure { answer: Some(text), carried, ..truncated(request, limit) })
+            Err(Failure { answer: Some(text.into()), carried, ..truncated(request, limit) })
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
@@ -238,7 +238,7 @@ fn finish(
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, carried.as_ref(), false);
             }
-            Err(Failure { answer: Some(text), carried, ..failure })
+            Err(Failure { answer: Some(text.into()), carried, ..failure })
         }
     }
 }
@@ -357,7 +357,7 @@ fn answer(
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, limits) {
-        return Err(Failure { answer: Some(text), carried, ..failure });
+        return Err(Failure { answer: Some(text.into()), carried, ..failure });
     }
     let (text, carried) = with_paused(request, text, carried);
     Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
@@ -551,7 +551,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         retry_after: error.retry_after,
         violations: if feedback { violations } else { Vec::new() },
         carried: error.answer.as_deref().and_then(Message::carried).cloned(),
-        answer: error.answer.map(|answer| answer.content),
+        answer: error.answer.map(|answer| answer.content.into()),
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)

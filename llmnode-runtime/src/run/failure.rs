@@ -18,7 +18,7 @@ pub(super) struct Failure {
     pub(super) retry: Option<Retry>,
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
-    pub(super) answer: Option<String>,
+    pub(super) answer: Option<Box<str>>,
     /// What the provider put beside the answer.
     pub(super) carried: Option<Arc<Carried>>,
     /// The answer was cut at a limit that nobody set, and is asked for again with a higher one.

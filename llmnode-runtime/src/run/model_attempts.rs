@@ -158,7 +158,7 @@ impl ModelAttempts<'_, '_> {
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.take_replayed(usage, &text, &[]);
-                    return Err(Failure { sent: false, answer: Some(text), carried, ..failure });
+                    return Err(Failure { sent: false, answer: Some(text.into()), carried, ..failure });
                 }
             }
         }
@@ -442,7 +442,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         if is_told {
             let repeats = failure.violations.iter().any(is_repetition);
             let schema = request.output.as_deref().filter(|_| repeats);
-            let answer = (failure.answer.clone(), failure.carried.clone());
+            let answer = (failure.answer.clone().map(String::from), failure.carried.clone());
             let violations = &failure.violations;
             feedback::append(
                 &mut request.messages,
@@ -500,7 +500,7 @@ pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
         record.violations = std::mem::take(&mut failure.violations);
         record.retry_after = failure.retry_after;
         if let Some(answer) = failure.answer.take() {
-            record.keep_answer(answer);
+            record.keep_answer(answer.into());
         }
     });
     open.commit(Some(failure.category));

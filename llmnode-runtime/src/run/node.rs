@@ -89,6 +89,7 @@ impl<N: ?Sized, S: ?Sized> Reads<S> for N {
 }
 
 #[diagnostic::do_not_recommend]
+#[expect(clippy::needless_maybe_sized, reason = "the impl is for what `Node` is implemented for")]
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
     const TRIES_ITSELF: bool = N::TRIES_ITSELF;
 

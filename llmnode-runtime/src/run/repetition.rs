@@ -29,7 +29,7 @@ mod tests {
     fn only_the_same_bad_answer_in_a_row_repeats() {
         let mut repetition = Repetition::default();
         let mut says = |category, answer: &str| {
-            repetition.repeats(&Failure { answer: Some(answer.to_owned()), ..Failure::new(category, "") })
+            repetition.repeats(&Failure { answer: Some(answer.into()), ..Failure::new(category, "") })
         };
         assert!(!says(Category::SchemaError, "a"));
         assert!(!says(Category::ServerError, "a"), "no bad answer");

@@ -288,6 +288,7 @@ impl<S> Run<S> {
     /// A node without a model fails with `exec_error`.
     // `T` is a separate parameter: with `N::Output`, a type that is not a node would cause two errors.
     // `N` is `Sized` by `Exec`: with a bound of its own, a text in place of a node would be another two.
+    #[expect(clippy::needless_maybe_sized, reason = "one error in place of three, as said above")]
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
         N: Exec<S, Output = T> + ?Sized,

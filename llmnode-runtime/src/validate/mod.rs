@@ -21,6 +21,6 @@ pub use function::{validate, validate_with_state};
 pub use invalid::Invalid;
 pub(crate) use run::{CheckOutcome, CheckRun, run};
 pub use traverse::{
-    Dive, Own, Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateAll,
-    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
+    Dive, Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateAll,
+    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatorBlock,
 };

@@ -50,21 +50,21 @@ pub trait ValidateAll<S: ?Sized> {
 /// Where a definition's validators are: in its `#[validate]` block, which also goes through the fields, or in the fields
 /// alone. The constant is computed at the definition, from whether there is a block.
 #[derive(Debug)]
-pub struct Own<const IN_BLOCK: bool>;
+pub struct ValidatorBlock<const IN_BLOCK: bool>;
 
-/// What [`Own`] stands for.
+/// What [`ValidatorBlock`] stands for.
 pub trait Dive<T: ?Sized, S: ?Sized> {
     /// Adds all checks of the value.
     fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>);
 }
 
-impl<T: ValidateFields<S> + ?Sized, S: ?Sized> Dive<T, S> for Own<false> {
+impl<T: ValidateFields<S> + ?Sized, S: ?Sized> Dive<T, S> for ValidatorBlock<false> {
     fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>) {
         value.fields(to);
     }
 }
 
-impl<T: Validate<S> + ?Sized, S: ?Sized> Dive<T, S> for Own<true> {
+impl<T: Validate<S> + ?Sized, S: ?Sized> Dive<T, S> for ValidatorBlock<true> {
     fn dive<'a>(value: &'a T, to: &mut Checks<'a, S>) {
         value.checks(to);
     }

@@ -29,7 +29,8 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
     let as_text = Value::String(text.to_owned());
     let rules = schema.unwrap_or(&Value::Null);
     if let Some(choices) = rules.get("enum").and_then(Value::as_array) {
-        let chosen = choices.iter().find(|choice| **choice == as_text || choice.to_string() == text);
+        let is_written = |choice: &Value| serde_json::to_string(choice).is_ok_and(|json| json == text);
+        let chosen = choices.iter().find(|choice| **choice == as_text || is_written(choice));
         return Ok(Some(chosen.cloned().unwrap_or(as_text)));
     }
     let fits = |value: &Value| schema.is_none_or(|schema| schema_mismatch(schema, value).is_none());

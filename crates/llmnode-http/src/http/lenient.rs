@@ -142,9 +142,9 @@ impl LenientVisitor<'_> for Tokens {
 }
 
 /// An object that is a piece of an answer.
-pub(crate) struct KnownObject<T>(pub(crate) PhantomData<T>);
+pub(crate) struct StrictObject<T>(pub(crate) PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObject<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObject<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,7 +164,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObject<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for KnownObject<T> {
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for StrictObject<T> {
     type Value = Option<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -173,9 +173,9 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for KnownObject<T> {
 }
 
 /// A list of pieces of an answer.
-struct KnownObjects<T>(PhantomData<T>);
+struct StrictObjects<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObjects<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,7 +186,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObjects<T> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut all = Vec::new();
-        while let Some(element) = list.next_element_seed(KnownObject(PhantomData))? {
+        while let Some(element) = list.next_element_seed(StrictObject(PhantomData))? {
             all.extend(element);
         }
         Ok(all)
@@ -200,9 +200,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for KnownObjects<T> {
 }
 
 /// A text that is a piece of an answer.
-struct KnownText;
+struct StrictText;
 
-impl<'de> Visitor<'de> for KnownText {
+impl<'de> Visitor<'de> for StrictText {
     type Value = Option<Cow<'de, str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -297,7 +297,7 @@ impl<'de, T: Deserialize<'de> + Indexed> Visitor<'de> for Answers<T> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut first = First { answer: None, others: false };
-        while let Some(answer) = list.next_element_seed(KnownObject(PhantomData::<T>))? {
+        while let Some(answer) = list.next_element_seed(StrictObject(PhantomData::<T>))? {
             let Some(answer) = answer else { continue };
             match answer.index().tokens {
                 None | Some(0) if first.answer.is_none() => first.answer = Some(answer),
@@ -330,17 +330,17 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) ->
 pub(crate) fn known_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
-    from.deserialize_any(KnownObject(PhantomData))
+    from.deserialize_any(StrictObject(PhantomData))
 }
 
 pub(crate) fn known_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
-    from.deserialize_any(KnownObjects(PhantomData))
+    from.deserialize_any(StrictObjects(PhantomData))
 }
 
 pub(crate) fn known_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
-    from.deserialize_any(KnownText)
+    from.deserialize_any(StrictText)
 }
 
 pub(crate) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {

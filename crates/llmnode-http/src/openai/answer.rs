@@ -356,21 +356,11 @@ mod tests {
 
     #[test]
     fn what_the_model_wrote_is_its_to_mend() {
-        let answer = |content: &[u8]| {
-            let (head, tail) = (
-                &br#"{"usage":{"prompt_tokens":3},"choices":[{"message":{"content":""#[..],
-                &br#""}}]}"#[..],
-            );
-            fails(&[head, content, tail].concat())
-        };
-        for (content, text) in [(&b"a\xFFb"[..], "a\u{fffd}b")] {
-            let error = answer(content);
-            assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
-            assert_eq!(
-                (error.answer.as_deref().map(|answer| &*answer.content), error.usage.unwrap().input),
-                (Some(text), Some(3))
-            );
-        }
+        let error =
+            fails(b"{\"usage\":{\"prompt_tokens\":3},\"choices\":[{\"message\":{\"content\":\"a\xFFb\"}}]}");
+        assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
+        assert_eq!(error.answer.as_deref().map(|answer| &*answer.content), Some("a\u{fffd}b"));
+        assert_eq!(error.usage.unwrap().input, Some(3));
         let beside = fails(b"{\"id\":\"\xFF\",\"choices\":[{\"message\":{\"content\":\"a\xFF\"}}]}");
         assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
     }

@@ -180,13 +180,11 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
 
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
     let named = |name| WireToolChoice::Named(Tool { function: FunctionName { name } });
-    match (prepared.function(), prepared.tool_choice()) {
-        (_, choice) => choice.map(|choice| match choice {
-            ToolChoice::Named(name) => named(name),
-            ToolChoice::Any => WireToolChoice::Mode("required"),
-            ToolChoice::Nothing => WireToolChoice::Mode("none"),
-        }),
-    }
+    prepared.tool_choice().map(|choice| match choice {
+        ToolChoice::Named(name) => named(name),
+        ToolChoice::Any => WireToolChoice::Mode("required"),
+        ToolChoice::Nothing => WireToolChoice::Mode("none"),
+    })
 }
 
 fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<WireResponseFormat<'_>> {

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use super::calls::{FunctionCall, ToolCalls, tool_calls};
 use crate::api::ends;
 use crate::http::lenient::{
-    Count, KnownObject, Lenient, LenientVisitor, Object, known_object, known_text, text, tokens, words,
+    Count, Lenient, LenientVisitor, Object, StrictObject, known_object, known_text, text, tokens, words,
 };
 
 /// Or an error object with status 200.
@@ -208,7 +208,7 @@ fn next_choice<'de, A: SeqAccess<'de>>(
 ) -> Result<Option<Choice<'de>>, A::Error> {
     let choice: Option<Option<Choice<'de>>> = match is_dispensable {
         true => list.next_element_seed(Lenient(Object(PhantomData)))?,
-        false => list.next_element_seed(KnownObject(PhantomData))?,
+        false => list.next_element_seed(StrictObject(PhantomData))?,
     };
     Ok(choice.map(Option::unwrap_or_default))
 }

@@ -84,7 +84,7 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
     let refuses = conclusive.is_some()
         || NOT_HERE_CODES.iter().any(|(code, _)| error.has(code))
         || any_of(text, NOT_HERE)
-        || says_only(text)
+        || has_word_only(text)
         || (field == Field::Part(Part::Temperature) && any_of(text, ONE_TEMPERATURE));
     let fact = fact(field, refusal, sent, refuses)?;
     let mut quirks = sent.quirks;
@@ -96,7 +96,7 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
 }
 
 /// `only 1 is allowed`, `only temperature=1 is supported`.
-fn says_only(text: &str) -> bool {
+fn has_word_only(text: &str) -> bool {
     text.split_once("only ").is_some_and(|(_, behind)| {
         let sentence = behind.split(". ").next().unwrap_or_default();
         any_of(sentence, ONLY)
@@ -186,14 +186,14 @@ fn named(text: &str, sent: &Sent<'_>) -> Option<Field> {
     let users = sent.users.iter().filter_map(|name| find_name(text, &name.to_lowercase())).min();
     // Tools are named beside what they do not go with, and cannot be left out.
     let part = first(&|field| !matches!(field, Field::Effort | Field::Tools))
-        .or_else(|| first(&|field| field == Field::Tools && !says_effort_alone(sent)))
+        .or_else(|| first(&|field| field == Field::Tools && !sends_effort_alone(sent)))
         .or_else(|| first(&|field| field == Field::Effort));
     let (at, _, field) = part?;
     users.is_none_or(|user| at < user).then_some(field)
 }
 
 /// Tools that the node wrote cannot be left out; then the effort beside them can.
-fn says_effort_alone(sent: &Sent<'_>) -> bool {
+fn sends_effort_alone(sent: &Sent<'_>) -> bool {
     sent.effort.is_some() && sent.format != Some(ResponseFormat::Tool)
 }
 

@@ -90,7 +90,7 @@ fn range(text: &str) -> Option<Bounds> {
 }
 
 fn one_bound(text: &str) -> Option<Bounds> {
-    if let Some(most) = said_maximum(text) {
+    if let Some(most) = maximum_in(text) {
         return Some(Bounds { least: None, most: Some(most) });
     }
     let behind = |leads: &[(&str, i64)]| {
@@ -108,7 +108,7 @@ fn one_bound(text: &str) -> Option<Bounds> {
 }
 
 /// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
-fn said_maximum(text: &str) -> Option<u32> {
+fn maximum_in(text: &str) -> Option<u32> {
     let (before, behind) = text.split_once(" > ")?;
     let is_number = before.chars().next_back().is_some_and(|last| last.is_ascii_digit());
     let (most, rest) = number(behind)?;

@@ -395,7 +395,9 @@ async fn an_answer_of_half_a_character_is_corrected() {
     assert_eq!((report.value, report.record.attempts.len()), (7, 2));
     let messages = server.requests()[1].json().unwrap()["messages"].clone();
     assert_eq!(messages[1]["content"], "a \u{fffd}");
-    assert!(messages[2]["content"].as_str().unwrap().contains("half of a surrogate pair"), "{messages}");
+    assert!(messages[2]["content"].as_str().unwrap().contains("no JSON in the answer"), "{messages}");
+    let flags = &report.record.attempts[0].flags;
+    assert!(flags.iter().any(|flag| flag.to_string() == "unreadable"), "{flags:?}");
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ enum Piece {
 
 #[derive(Debug)]
 enum Outcome {
-    Answer(Completion),
+    Answer(Box<Completion>),
     Error(ModelError),
     Never,
 }
@@ -196,7 +196,7 @@ impl Reply {
             stream_pieces(&self.pieces, self.pause, sink).await;
         }
         match self.outcome {
-            Outcome::Answer(completion) => Ok(completion),
+            Outcome::Answer(completion) => Ok(*completion),
             Outcome::Error(error) => Err(error),
             Outcome::Never => std::future::pending().await,
         }
@@ -231,7 +231,7 @@ async fn stream_pieces(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
 
 impl From<Completion> for Reply {
     fn from(completion: Completion) -> Self {
-        Reply::from_outcome(Outcome::Answer(completion))
+        Reply::from_outcome(Outcome::Answer(Box::new(completion)))
     }
 }
 

@@ -1,5 +1,6 @@
 // Cause: the model may not be there, and its `Result` is given to the run.
 // Mend: write `OpenAi::from_env()?`.
+// Token: from_env()
 use llmnode::{ModelError, Run, ScriptedModel};
 
 fn from_env() -> Result<ScriptedModel, ModelError> {
