@@ -22,6 +22,7 @@ macro_rules! links {
 [graph-page.md]: self::graph_page
 [pages.md]: self::pages
 [providers.md]: self::providers
+[providers.md#anthropic]: self::providers#anthropic
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability

@@ -17,7 +17,7 @@ pub(super) fn fault(schema: &Value) -> Option<String> {
     Place { up: None, step: "" }.schema(schema, 0)
 }
 
-/// As [`fault`], of the parameters of a server's tool, which are an object.
+/// Says why the schema of a server's tool cannot be sent, with the place. The arguments of a tool are an object.
 pub fn fault_of_parameters(schema: &Value) -> Option<String> {
     let Some(root) = schema.as_object() else {
         return Some(format!("its schema is {}, must be an object", shown(schema)));
