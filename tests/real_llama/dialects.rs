@@ -37,7 +37,10 @@ impl Outcomes {
 
 /// Types that are narrower than what this server holds its model to: bounds of floats, formats of addresses, and lengths,
 /// for which strict mode has no keyword.
-const NARROWER: [&str; 4] = ["char", "format", "length_and_pattern", "range"];
+/// Tuples and maps with numbers as keys are among them: what is sent says the members' kinds, not which stands where, and any
+/// key, since that is what all providers take.
+const NARROWER: [&str; 7] =
+    ["char", "format", "length_and_pattern", "map_of_number_keys", "range", "root_tuple", "tuple_mixed"];
 
 #[derive(Default)]
 struct Answered {
