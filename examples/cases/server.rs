@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use llmnode::stub_server::{Refusal, refusal};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -171,8 +172,12 @@ async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Re
         Connection::SelfSigned => return shake_hands(stream).await,
         _ => {}
     }
-    let body = request(&mut stream).await?;
-    asked.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), body));
+    let request = read_request(&mut stream).await?;
+    let refusal = request.refusal();
+    asked.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), request.body));
+    if let Some(refusal) = refusal {
+        return refuse(stream, &refusal).await;
+    }
     sleep(response.delay).await;
     let own_url = format!("http://{}", stream.local_addr()?);
     let head = response.head(&own_url).into_bytes();
@@ -219,6 +224,17 @@ async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Re
     stream.shutdown().await
 }
 
+/// What every provider refuses is no request that a row can be about.
+async fn refuse(mut stream: TcpStream, refusal: &Refusal) -> io::Result<()> {
+    let body = refusal.to_string();
+    let status = refusal.status;
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}
+
 fn reset(stream: TcpStream) -> io::Result<()> {
     // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
     #[allow(deprecated)]
@@ -252,16 +268,29 @@ async fn send(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
     Ok(())
 }
 
-/// One request; its body.
-async fn request(stream: &mut TcpStream) -> io::Result<String> {
+/// A request, as it came.
+struct Request {
+    path: String,
+    body: String,
+}
+
+impl Request {
+    fn refusal(&self) -> Option<Refusal> {
+        let body = serde_json::from_str(&self.body).ok()?;
+        refusal(None, &self.path, &body)
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> io::Result<Request> {
     let mut read = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&read);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
             let head = head.to_ascii_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
             if body.len() >= length.and_then(|length| length.trim().parse().ok()).unwrap_or(0) {
-                return Ok(body.to_owned());
+                return Ok(Request { path, body: body.to_owned() });
             }
         }
         if stream.read_buf(&mut read).await? == 0 {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use llmnode::stub_server::refusal;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -78,7 +79,10 @@ impl Connection {
         let (asked, answered) = (self.asked.lock().unwrap(), self.answered.lock().unwrap());
         let pairs = bodies(&asked).into_iter().zip(bodies(&answered));
         pairs
-            .map(|((_, question), (status_line, answer))| {
+            .map(|((request_line, question), (status_line, answer))| {
+                let path = request_line.split(' ').nth(1).unwrap();
+                // This server takes more than providers do.
+                assert_eq!(refusal(None, path, &question), None, "{question}");
                 let status = status_line.split(' ').nth(1).unwrap().parse().unwrap();
                 Exchange { status, question, answer }
             })

@@ -142,7 +142,8 @@ impl<'a> Results<'a> {
     ) -> Result<(), String> {
         let id: Cow<'a, str> = ids.first().cloned().unwrap_or_default();
         let next = self.parts.len();
-        let at = called.ids.iter().position(|call| *call == id).unwrap_or(next);
+        let named = called.ids.iter().position(|call| *call == id && !id.is_empty());
+        let at = named.unwrap_or(next);
         let name = called.calls.get(at).map_or("", |call| &call.name);
         let name = prepared.sent_name(name);
         let images = message.attachments().map(attached).collect::<Result<Vec<_>, _>>()?;
