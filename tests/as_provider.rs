@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, Utc};
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, Provider, StubReply, StubServerBuilder};
-use llmnode::{Anthropic, Gemini, StubServer};
+use llmnode::{Anthropic, Gemini, ResponseFormat, StubServer};
 use serde_json::json;
 
 /// How a provider is asked.
@@ -144,6 +144,30 @@ async fn a_typed_node_is_answered() {
         if event.rank == 3 { Ok(()) } else { Err(format!("{event:?}")) }
     })
     .await;
+}
+
+/// OpenAI looks for the word JSON where the conversation is, not in the instructions.
+#[tokio::test]
+async fn responses_takes_each_response_format() {
+    let formats = [
+        ResponseFormat::Strict,
+        ResponseFormat::Schema,
+        ResponseFormat::JsonObject,
+        ResponseFormat::Prompt,
+        ResponseFormat::Tool,
+    ];
+    for format in formats {
+        let server = StubServer::builder()
+            .default_reply(StubReply::json(event()))
+            .as_provider(Provider::OpenAi)
+            .start()
+            .await
+            .unwrap();
+        let model = OpenAi::builder().base_url(server.base_url()).model("gpt-6-luna").response_format(format);
+        let event = Run::new(model.responses().build().unwrap()).call(&READ).await.unwrap();
+        assert_eq!(event.name, "Party");
+        assert_eq!(refused(&server), [""; 0], "{format:?}");
+    }
 }
 
 /// The time.

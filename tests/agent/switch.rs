@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use llmnode::journal::JournalFile;
 use llmnode::media::Audio;
 use llmnode::prelude::*;
 use llmnode::{Approval, Cassette, CassetteMode, Category, Flag, OpenAi, OpenAiBuilder, Reasoning, Wire};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::apis::{Api, call, text};
@@ -283,6 +285,43 @@ async fn a_pause_goes_on_by_another_api() {
     assert_eq!(report.record.attempts[0].flags, [Flag::CarriedLeft]);
     let body = server.bodies().remove(0);
     assert_eq!(body["input"][2]["output"], "pen is sold", "{body}");
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Shop {
+    said: String,
+}
+
+#[llm_node(prompt = "What is there?", state = Shop, tools = [Stock], store = said)]
+struct Count {}
+
+flow! { Counting(Shop): Count => end }
+
+#[tokio::test]
+async fn a_journal_goes_on_by_another_api() {
+    let file =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("switch-{}.journal", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    let model = |url: &str| OpenAi::builder().base_url(url).model("m");
+    let begins = |asked: &Asked| match asked.body["messages"].as_array().map_or(0, Vec::len) {
+        ..=2 => Api::Chat.answer(asked, &call("call_1", "stock", json!({"item": "pen"}))),
+        _ => refusal(400, "out of order"),
+    };
+    let server = Recorded::answering(begins).await;
+    let mut run = Run::new(model(&server.url).build().unwrap()).with_state(Shop::default());
+    run.flow(Counting).resume(JournalFile::open(&file).unwrap()).await.unwrap_err();
+
+    let server = Recorded::answering(|asked| Api::Responses.answer(asked, &text("Three."))).await;
+    let mut run = Run::new(model(&server.url).responses().build().unwrap()).with_state(Shop::default());
+    run.flow(Counting).resume(JournalFile::open(&file).unwrap()).await.unwrap();
+    assert_eq!(run.state().said, "Three.");
+    let [body] = &server.bodies()[..] else { panic!("the first turn stands in the journal") };
+    assert_eq!(
+        (&body["input"][1]["name"], &body["input"][2]["output"]),
+        (&json!("stock"), &json!("3")),
+        "{body}"
+    );
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[tokio::test]

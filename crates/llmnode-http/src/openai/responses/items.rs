@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
+use llmnode_model::{Attachment, Message, Part, ResponseFormat, Role, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -46,7 +46,7 @@ pub(super) enum Output<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ContentPart<'a> {
     InputText {
-        text: &'a str,
+        text: Cow<'a, str>,
     },
     InputImage {
         image_url: &'a str,
@@ -59,6 +59,9 @@ pub(super) enum ContentPart<'a> {
     },
     OutputText {
         text: &'a str,
+        /// A part that did not come from this API has none, and strict servers want the list.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        annotations: Option<[(); 0]>,
         #[serde(flatten)]
         beside: Beside<'a>,
     },
@@ -71,6 +74,8 @@ pub(super) enum FileSource<'a> {
     Uploaded { file_id: &'a str },
 }
 
+/// The text of the system apart, and all else. In JSON mode the text of the system is the first item: the API looks there alone
+/// for the word JSON, without which it refuses that mode.
 pub(super) fn items<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
@@ -89,8 +94,16 @@ pub(super) fn items<'a>(
             }
         }
     }
-    let system = system.join("\n\n");
-    Ok((Some(system).filter(|text| !text.is_empty()), items))
+    let system = Some(system.join("\n\n")).filter(|text| !text.is_empty());
+    let is_json_mode = prepared.typed().is_some_and(|(format, _)| format == ResponseFormat::JsonObject);
+    if !is_json_mode {
+        return Ok((system, items));
+    }
+    if let Some(text) = system {
+        let content = vec![ContentPart::InputText { text: text.into() }];
+        items.insert(0, Item::Message { role: "system", content, beside: Beside::new() });
+    }
+    Ok((None, items))
 }
 
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, String> {
@@ -104,7 +117,7 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, St
 
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
     let parts = message.parts().filter_map(|part| match part {
-        Part::Text(text) => Some(Ok(ContentPart::InputText { text })),
+        Part::Text(text) => Some(Ok(ContentPart::InputText { text: text.into() })),
         Part::Attachment(attachment) => Some(attached(attachment)),
         _ => None,
     });
@@ -145,7 +158,9 @@ fn assistant<'a>(
                         .get(name)
                         .and_then(|members| serde_json::from_str::<Beside<'_>>(members.get()).ok())
                 };
-                let part = ContentPart::OutputText { text, beside: of("part").unwrap_or_default() };
+                let beside_part = of("part").unwrap_or_default();
+                let annotations = (!beside_part.contains_key("annotations")).then_some([]);
+                let part = ContentPart::OutputText { text, annotations, beside: beside_part };
                 match (of("item"), items[turn..].last_mut()) {
                     (None, Some(Item::Message { content, .. })) => content.push(part),
                     (item, _) => items.push(Item::Message {
