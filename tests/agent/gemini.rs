@@ -1,9 +1,11 @@
 //! Gemini's `generateContent` over sockets, with answers written after its documentation.
 
+use std::sync::Arc;
+
 use llmnode::prelude::*;
 use llmnode::{
-    Anthropic, BoxError, Category, ChatModel, Event, Gemini, Image, Message, Request, ResponseFormat, Sink,
-    TokenUsage, ToolCall,
+    Anthropic, BoxError, Category, ChatModel, Event, Gemini, Image, Message, OutputSchema, Request,
+    ResponseFormat, Sink, TokenUsage, ToolCall, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -470,6 +472,28 @@ async fn images_follow_the_results_and_the_programs_own_fields_are_joined() {
     assert_eq!(contents[3], json!({"role": "user", "parts": [inline, {"text": "Well?"}]}));
     assert_eq!(asked.body["generationConfig"], json!({"maxOutputTokens": 5, "topK": 3}));
     assert_eq!(asked.body["tools"], json!([{"googleSearch": {}}]));
+}
+
+/// A program that runs the tools itself hands on what came.
+#[tokio::test]
+async fn a_call_without_an_id_goes_back_as_it_came() {
+    let calls = json!([signed(call("pen"), "c2ln"), call("ink")]);
+    let said = [json(answer(calls.clone(), "STOP")), json(answer(json!([{"text": "Yes."}]), "STOP"))];
+    let server = Recorded::start(said).await;
+    let model = Gemini::builder().base_url(&server.url).model("gemini-x").build().unwrap();
+    let mut request = Request::new(vec![Message::user("What is there?")]);
+    let parameters = json!({"type": "object", "properties": {"item": {"type": "string"}}});
+    let schema = OutputSchema::from_value("stock", parameters);
+    request.tools = [ToolSpec::new("stock", "Counts.", Arc::new(schema))].into();
+    let came = model.complete(&request, &mut Unseen).await.unwrap();
+    let turn = Message::assistant(came.text).calling(came.calls).carrying(came.carried);
+    request.messages.extend([turn, Message::tool("", "3"), Message::tool("", "4")]);
+    model.complete(&request, &mut Unseen).await.unwrap();
+    let contents = server.asked()[1].body["contents"].clone();
+    assert_eq!(contents[1]["parts"], calls);
+    let result =
+        |output: &str| json!({"functionResponse": {"name": "stock", "response": {"output": output}}});
+    assert_eq!(contents[2]["parts"], json!([result("3"), result("4")]));
 }
 
 /// W29.

@@ -5,8 +5,8 @@
 //! same, so that a conversation keeps its beginning and an older one (a history, a pause, a journal) is sent like a new one:
 //!
 //! - a *name* that no tool of the request has becomes 1 to 64 of `A-Z a-z 0-9 _ -`, as all providers want it;
-//! - an *id* goes as it came, or in the [form](IdForm) that the provider is known to want. Calls that share an id, and calls
-//!   without one where the provider wants one, get ids of their own. A result has the id of its call.
+//! - an *id* goes as it came, or in the [form](IdForm) that the provider is known to want. Calls without an id, and calls that
+//!   share one, get ids of their own. A result has the id of its call.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -23,8 +23,6 @@ const NO_NAME: &str = "unnamed";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdForm {
     Any,
-    /// As [`Any`](Self::Any), and a call that came without an id goes back without one: its result is found by its place.
-    Optional,
     /// At most 64 bytes.
     Short,
     /// At most 64 of `a-z A-Z 0-9 _ -`.
@@ -37,13 +35,12 @@ impl IdForm {
     /// Keeps an id that fits. Another one always becomes the same id.
     fn fit(self, id: &str) -> Cow<'_, str> {
         let fits = match self {
-            IdForm::Any | IdForm::Optional => true,
+            IdForm::Any => true,
             IdForm::Short => id.len() <= 64,
             IdForm::Word => id.len() <= 64 && id.bytes().all(is_of_word),
             IdForm::Nine => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
         };
-        let may_be_empty = self == IdForm::Optional;
-        if fits && (may_be_empty || !id.is_empty()) { Cow::Borrowed(id) } else { Cow::Owned(self.made(id)) }
+        if fits && !id.is_empty() { Cow::Borrowed(id) } else { Cow::Owned(self.made(id)) }
     }
 
     fn made(self, of: &str) -> String {
@@ -108,9 +105,6 @@ struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// Two calls never get the same id.
     fn id(&mut self, given: &'a str) -> Cow<'a, str> {
-        if given.is_empty() && self.form == IdForm::Optional {
-            return Cow::Borrowed("");
-        }
         let seen = self.seen.entry(given).or_default();
         loop {
             let id = match *seen {
@@ -279,11 +273,5 @@ mod tests {
     fn a_result_without_an_id_belongs_to_the_call_at_its_place() {
         let conversation = [asks(&["a", "b"]), Message::tool("", "1"), Message::tool("", "2")];
         assert_eq!(sent(&conversation, IdForm::Any), [vec!["a", "b"], vec!["a"], vec!["b"]]);
-    }
-
-    #[test]
-    fn a_call_without_an_id_goes_without_one_where_ids_are_optional() {
-        let conversation = [asks(&["", "a", ""]), Message::tool("", "1"), Message::tool("a", "2")];
-        assert_eq!(sent(&conversation, IdForm::Optional), [vec!["", "a", ""], vec![""], vec!["a"]]);
     }
 }

@@ -86,6 +86,25 @@ enum ToolOutcome<'a> {
 struct CalledFunctions<'a> {
     calls: &'a [ToolCall],
     ids: Vec<Cow<'a, str>>,
+    /// A turn of this model keeps to what the model said, and is taken as it is.
+    is_own: bool,
+}
+
+impl<'a> CalledFunctions<'a> {
+    fn of(message: &'a Message, ids: &[Cow<'a, str>], prepared: &PreparedRequest<'_>) -> Self {
+        let carried = prepared.carried(message);
+        let is_own = carried.is_some_and(|carried| fits(message, carried));
+        CalledFunctions { calls: message.calls(), ids: ids.to_vec(), is_own }
+    }
+
+    /// As it is sent: an own call that came without an id goes back without one, and so does its result.
+    fn id(&self, at: usize) -> Cow<'a, str> {
+        let came_without = self.calls.get(at).is_some_and(|call| call.id.is_empty());
+        if self.is_own && came_without {
+            return Cow::default();
+        }
+        self.ids.get(at).cloned().unwrap_or_default()
+    }
 }
 
 /// The results of a round, each with the place of its call.
@@ -110,8 +129,8 @@ pub(super) fn contents<'a>(
         match message.role {
             Role::System if contents.is_empty() => system.extend(text(&message.content)),
             Role::Assistant => {
-                called = CalledFunctions { calls: message.calls(), ids: ids.at(at).to_vec() };
-                push(&mut contents, "model", assistant(message, ids.at(at), prepared));
+                called = CalledFunctions::of(message, ids.at(at), prepared);
+                push(&mut contents, "model", assistant(message, &called, prepared));
             }
             Role::Tool => results.add(message, ids.at(at), &called, prepared)?,
             _ => push(&mut contents, "user", parts(message)?),
@@ -142,8 +161,9 @@ impl<'a> Results<'a> {
     ) -> Result<(), String> {
         let id: Cow<'a, str> = ids.first().cloned().unwrap_or_default();
         let next = self.parts.len();
-        let named = called.ids.iter().position(|call| *call == id && !id.is_empty());
-        let at = named.unwrap_or(next);
+        let of_call = called.ids.iter().position(|call| *call == id);
+        let id = of_call.map_or(id, |at| called.id(at));
+        let at = of_call.unwrap_or(next);
         let name = called.calls.get(at).map_or("", |call| &call.name);
         let name = prepared.sent_name(name);
         let images = message.attachments().map(attached).collect::<Result<Vec<_>, _>>()?;
@@ -204,23 +224,21 @@ fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
 
 fn assistant<'a>(
     message: &'a Message,
-    ids: &[Cow<'a, str>],
+    called: &CalledFunctions<'a>,
     prepared: &PreparedRequest<'_>,
 ) -> Vec<SentPart<'a>> {
-    let carried = prepared.carried(message);
-    let pieces = pieces(message, carried.unwrap_or_default(), true);
+    let pieces = pieces(message, prepared.carried(message).unwrap_or_default(), true);
     let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"));
-    // A turn of this model keeps to what the model said, and is taken as it is.
-    let is_own = carried.is_some() && fits(message, carried.unwrap_or_default());
-    let mut unsigned =
-        (!is_own && !pieces.iter().any(is_signed)).then(|| serde_json::from_str(NO_SIGNATURE).ok()).flatten();
+    let mut unsigned = (!called.is_own && !pieces.iter().any(is_signed))
+        .then(|| serde_json::from_str(NO_SIGNATURE).ok())
+        .flatten();
     let part = |piece| match piece {
         Piece::Text(piece, beside) if beside.is_empty() => text(piece),
         Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
         Piece::Call { at, call, mut beside } => {
             beside.extend(unsigned.take().map(|signature| (Cow::Borrowed("thoughtSignature"), signature)));
             let function_call = FunctionCall {
-                id: ids.get(at).cloned().unwrap_or_default(),
+                id: called.id(at),
                 name: prepared.sent_name(&call.name),
                 args: object(&call.arguments),
             };

@@ -83,7 +83,7 @@ const GENERATE: Wire = Wire {
     url: Some(url),
     hosts: &["googleapis.com"],
     limit: None,
-    id_form: IdForm::Optional,
+    id_form: IdForm::Any,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialAnswer>::default(),
