@@ -869,7 +869,7 @@ pub use llmnode_runtime::{
     OutputSchema, Part, Paused, Price, Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply,
     Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
     StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec,
-    Toolset, Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,
+    Toolset, Unfinished, Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

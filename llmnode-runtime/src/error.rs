@@ -1,5 +1,6 @@
 //! Why a call has no output, and what happened in all its attempts.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ struct Inner {
     children: ChildCalls,
     already_retried: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
+    /// The conversation as far as it came. Its type belongs to a room above.
+    unfinished: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl NodeError {
@@ -68,6 +71,7 @@ impl NodeError {
             children: ChildCalls::default(),
             already_retried: false,
             source: None,
+            unfinished: None,
         }))
     }
 
@@ -80,6 +84,16 @@ impl NodeError {
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
+    }
+
+    pub(crate) fn with_unfinished(mut self, conversation: impl Any + Send + Sync) -> Self {
+        self.0.unfinished = Some(Box::new(conversation));
+        self
+    }
+
+    /// Of this error alone, not of its sources.
+    pub(crate) fn own_unfinished<T: 'static>(&self) -> Option<&T> {
+        self.0.unfinished.as_deref()?.downcast_ref()
     }
 
     pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {

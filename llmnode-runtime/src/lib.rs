@@ -47,7 +47,7 @@ pub use llmnode_model::{
 pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
 pub use node::{Node, recovery_of};
 pub use output::LlmOutput;
-pub use pause::{Approval, Paused, WaitingCall};
+pub use pause::{Approval, Paused, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
     BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run, ToolError,

@@ -60,6 +60,7 @@ mod switch;
 mod toolsets;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "journal", feature = "openai"))]
 mod turns;
+mod unfinished;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]

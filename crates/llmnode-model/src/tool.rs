@@ -50,6 +50,9 @@ pub struct ToolSpec {
     /// The program gives its results.
     #[doc(hidden)]
     pub external: bool,
+    /// It must not be executed twice.
+    #[doc(hidden)]
+    pub at_most_once: bool,
 }
 
 impl ToolSpec {
@@ -59,7 +62,14 @@ impl ToolSpec {
         description: impl Into<Cow<'static, str>>,
         schema: Arc<OutputSchema>,
     ) -> Self {
-        ToolSpec { name: name.into(), description: description.into(), schema, alone: false, external: false }
+        ToolSpec {
+            name: name.into(),
+            description: description.into(),
+            schema,
+            alone: false,
+            external: false,
+            at_most_once: false,
+        }
     }
 }
 

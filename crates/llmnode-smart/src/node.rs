@@ -154,8 +154,14 @@ fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&
     let demos = program.map_or(&[][..], Program::demos);
     let messages = PromptParts { signature, demos, inputs: &inputs }.messages();
     // Only the last message of an example is written.
-    let skipped = if to.is_example() { messages.len().saturating_sub(1) } else { 0 };
-    messages.into_iter().skip(skipped).for_each(|message| to.push(message));
+    let question = messages.len().saturating_sub(1);
+    let skipped = if to.is_example() { question } else { 0 };
+    for (at, message) in messages.into_iter().enumerate().skip(skipped) {
+        if at == question {
+            to.begin_conversation();
+        }
+        to.push(message);
+    }
 }
 
 fn effective<N: Smart>(program: Option<&Program<N>>) -> &Signature {

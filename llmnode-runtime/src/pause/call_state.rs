@@ -56,6 +56,9 @@ pub(crate) struct Conversation {
     pub(crate) turns: u32,
     /// Rounds in a row that called only unknown tools.
     pub(crate) unknown: u32,
+    /// How many of the messages are the node's own prompt. `None`, in older pauses: as many as the same prompt has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt: Option<usize>,
     pub(crate) messages: Vec<Message>,
     /// Ids of the calls whose results are failures: the JSON of a message does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,6 +4,7 @@ mod approval;
 mod call_state;
 mod dynamic;
 mod paused;
+mod unfinished;
 mod waiting;
 
 pub use approval::Approval;
@@ -14,5 +15,6 @@ pub use call_state::Paused;
 pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};
 pub use dynamic::NodePause;
 pub(crate) use paused::PausedError;
+pub use unfinished::Unfinished;
 pub use waiting::WaitingCall;
 pub(crate) use waiting::segment;

@@ -188,15 +188,17 @@ impl Conversation {
     }
 }
 
+/// How a conversation is stored.
+#[derive(Serialize)]
+pub(super) struct Form<'a> {
+    pub(super) format: &'static str,
+    pub(super) version: u64,
+    #[serde(flatten)]
+    pub(super) conversation: &'a Conversation,
+}
+
 impl Serialize for Paused {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Form<'a> {
-            format: &'static str,
-            version: u64,
-            #[serde(flatten)]
-            conversation: &'a Conversation,
-        }
         Form { format: FORMAT, version: VERSION, conversation: &self.0 }.serialize(to)
     }
 }

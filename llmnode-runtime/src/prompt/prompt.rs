@@ -20,6 +20,8 @@ pub struct Prompt {
     messages: Vec<Message>,
     failed: Option<String>,
     pub(crate) section: Section,
+    /// Where the conversation begins: behind instructions and examples. `None`: nobody said it.
+    begins: Option<usize>,
 }
 
 impl Prompt {
@@ -45,6 +47,7 @@ impl Prompt {
         if self.is_example() {
             return;
         }
+        self.begin_conversation();
         let history = history.as_ref();
         self.reserve_messages(history.len());
         self.messages.extend_from_slice(history);
@@ -52,6 +55,7 @@ impl Prompt {
 
     /// Writes the user message.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
+        self.begin_conversation();
         let message = self.render("prompt", Role::User, segments);
         self.push(message);
     }
@@ -59,6 +63,20 @@ impl Prompt {
     /// The messages so far.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Says that what is written from here on is the conversation, which the history of a next call has again. What stands
+    /// before it is instructions and examples, which the next call writes itself.
+    pub fn begin_conversation(&mut self) {
+        if !self.is_example() {
+            self.begins.get_or_insert(self.messages.len());
+        }
+    }
+
+    /// How many messages stand before the conversation: instructions and examples.
+    pub(crate) fn opening(&self) -> usize {
+        let is_system = |message: &&Message| message.role == Role::System;
+        self.begins.unwrap_or_else(|| self.messages.iter().take_while(is_system).count())
     }
 
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {

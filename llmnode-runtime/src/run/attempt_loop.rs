@@ -12,6 +12,7 @@ use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::Deadline;
+use crate::pause::Unfinished;
 use crate::settings::{FailedAttempt, Next, Progress, Resolved};
 use crate::validate::AttemptInfo;
 
@@ -59,6 +60,14 @@ pub(super) struct AttemptsError {
 }
 
 impl AttemptsError {
+    /// The error has the conversation as far as it came.
+    pub(super) fn keeping(self, unfinished: Option<Unfinished>) -> Self {
+        match unfinished {
+            Some(unfinished) => AttemptsError { error: self.error.with_unfinished(unfinished), ..self },
+            None => self,
+        }
+    }
+
     pub(super) fn before_fallback(self, call: &CallGuard<'_>) -> Result<NodeError, NodeError> {
         let error = self.error;
         if !self.falls_back {

@@ -31,7 +31,7 @@ use crate::ledger::{
     record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
-use crate::pause::{IntoPaused, Paused};
+use crate::pause::{IntoPaused, Paused, Unfinished};
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
 use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
@@ -70,6 +70,7 @@ pub(super) struct CallOptions<'r> {
     overrides: Overrides,
     pub(super) listener: Option<Arc<Listener<'r>>>,
     paused: Option<Paused>,
+    unfinished: Option<Unfinished>,
     recorder: Option<&'r dyn RunRecorder>,
 }
 
@@ -192,6 +193,18 @@ impl<'r, T> Call<'r, T> {
     /// fails with `config_error` and nothing runs.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.options.paused = Some(paused.into_paused());
+        self
+    }
+
+    /// Goes on after the turns of a call that failed: [`NodeError::unfinished`] returns them. No turn is asked for again, and no
+    /// tool that has a result is executed again; one that was under way is, unless it is `idempotent = false`: the model then
+    /// reads that nobody knows whether it took effect. Turns continue to count; `retries`, the deadline and limits of the call
+    /// start again.
+    ///
+    /// The prompt is the node's own as it is now, so the history may be shorter, and model and settings may be others. The
+    /// conversation of another node is a `config_error`.
+    pub fn resume(mut self, unfinished: Unfinished) -> Self {
+        self.options.unfinished = Some(unfinished);
         self
     }
 
@@ -399,7 +412,9 @@ fn start<'r>(
 ) -> BoxFuture<'r, Outcome<()>> {
     Box::pin(async move {
         // Boxed, since few calls have one.
-        let origin = options.paused.as_ref().map(|paused| Box::new(Origin::paused(paused)));
+        let paused = options.paused.as_ref().map(Origin::paused);
+        let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
+        let origin = paused.or(unfinished).map(Box::new);
         let caller =
             Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(options.recorder) };
         let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{
-    Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, Role, ToolCall,
-};
+use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall};
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
@@ -16,14 +14,15 @@ use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
 use super::feedback;
 use super::narrowed::Narrowed;
+use super::paused_turn;
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
-use super::tools::{ConversationId, Executor, Round};
+use super::tools::{ConversationId, Executor, Round, RunningRound};
 use crate::error::NodeError;
 use crate::ledger::{
     AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
 };
-use crate::pause::{CallState, Conversation, OpenCall, Paused};
+use crate::pause::{CallState, Conversation, OpenCall, Paused, Unfinished};
 use crate::settings::Next;
 use crate::validate::AttemptInfo;
 
@@ -32,6 +31,14 @@ const MAX_UNKNOWN_ROUNDS: u32 = 2;
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
 const CUT: &str = "was cut at the length limit; call one tool or write the answer, and nothing else";
+
+/// What a node says besides its request.
+pub(super) struct Asking {
+    /// How many responses there are at most.
+    pub(super) turns: u32,
+    /// How many messages of the prompt stand before the conversation.
+    pub(super) opening: usize,
+}
 
 struct ReplayKeys {
     conversation: String,
@@ -44,6 +51,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     model: &'r dyn ChatModel,
     node: &'r mut dyn ErasedNode<'n>,
     request: Request,
+    /// Instructions and examples, which are no part of the conversation.
+    opening: usize,
     first: usize,
     /// Messages of the prompt and of earlier rounds; later ones are feedback.
     prompt: usize,
@@ -52,6 +61,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
     round: Option<Box<Round>>,
+    /// A round whose tools are under way, or were when the call failed.
+    running: Option<Box<RunningRound>>,
     /// Limit, and responses so far.
     turns: (u32, u32),
     unknown: u32,
@@ -68,9 +79,10 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         plan: &'r Plan<'r>,
         held: Option<&'r dyn ChatModel>,
         mut request: Request,
-        turns: u32,
+        asking: Asking,
         node: &'r mut dyn ErasedNode<'n>,
     ) -> Result<Self, NodeError> {
+        let Asking { turns, opening } = asking;
         request.answer_now = turns == 1 && !request.tools.is_empty();
         if !request.tools.is_empty() {
             plan.context.call.mark_agent();
@@ -94,6 +106,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             model,
             node,
             request,
+            opening,
             first: prompt,
             prompt,
             target,
@@ -101,6 +114,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             answers: Repetition::default(),
             narrowed: None,
             round: None,
+            running: None,
             turns: (turns, 0),
             unknown: 0,
             was_cut: false,
@@ -194,20 +208,29 @@ impl ModelAttempts<'_, '_> {
         self.round = Some(Round::open(content, carried, &calls));
     }
 
-    async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
+    /// The id of the conversation.
+    fn root(&self) -> String {
         let within = self.plan.context.origin.and_then(|origin| origin.tool.as_ref());
-        let around = self.around.as_deref().unwrap_or_default();
-        let root = match (within, &self.root) {
+        match (within, &self.root) {
             (Some((root, _)), _) => (*root).to_owned(),
             (None, Some(root)) => root.to_string(),
             (None, None) => self.plan.context.call.id.to_string(),
-        };
+        }
+    }
+
+    async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
+        let root = self.root();
+        let around = self.around.as_deref().unwrap_or_default();
         let (node, journal) = (&*self.node, self.journal.as_ref().map(|journal| &*journal.conversation));
         let around =
             ConversationId { conversation: (&root, around), depth: self.plan.context.call.depth, journal };
         let with = Executor { node, context: &self.plan.context, around };
-        let states = with.execute(&round, &self.request).await?;
-        match round.to_messages(states) {
+        let running = self.running.insert(RunningRound::new(round));
+        with.execute(running, &self.request).await?;
+        let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running) else {
+            return Ok(());
+        };
+        match round.to_messages(states.into_iter().flatten().collect()) {
             Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
             Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),
         }
@@ -306,32 +329,64 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
-        let ModelAttempts { plan, request, .. } = self;
-        let messages = request.messages.clone();
-        let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
+        let messages = self.request.messages.clone();
         Paused(Box::new(Conversation {
-            node: plan.context.call.node().to_string(),
-            fingerprint: fingerprint(request, self.first),
+            model: self.other_model(),
+            content: round.content,
+            carried: round.carried.as_deref().cloned(),
+            calls,
+            ..self.conversation(root, messages, self.first)
+        }))
+    }
+
+    /// Without the round that is open. `prompt`: how many of the messages are the node's own.
+    fn conversation(&self, root: String, messages: Vec<Message>, prompt: usize) -> Conversation {
+        let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
+        Conversation {
+            node: self.plan.context.call.node().to_string(),
+            fingerprint: fingerprint(&self.request, self.first),
             root,
             position: None,
-            model: self.other_model(),
+            model: None,
             edited: None,
             turns: self.turns.1,
             unknown: self.unknown,
             failed: failed.map(str::to_owned).collect(),
+            prompt: Some(prompt),
             messages,
-            content: round.content,
-            carried: round.carried.as_deref().cloned(),
-            calls,
-        }))
+            content: String::new(),
+            carried: None,
+            calls: Vec::new(),
+        }
     }
 
+    /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
     pub(super) fn finish(self) {
-        let ModelAttempts { plan, request, .. } = self;
-        if !request.tools.is_empty() {
-            let messages = request.messages.into_iter().skip_while(|message| message.role == Role::System);
-            plan.context.call.set_messages(messages.collect());
+        let ModelAttempts { plan, mut request, opening, prompt, .. } = self;
+        // The answer has the text of the turns that it continues.
+        let continued = if request.output.is_none() { paused_turn::count(&request) } else { 0 };
+        request.messages.truncate(prompt.saturating_sub(continued));
+        request.messages.drain(..opening.min(request.messages.len()));
+        plan.context.call.set_messages(request.messages);
+    }
+
+    /// What a failed call has paid for. `None`: no turn is whole.
+    pub(super) fn unfinished(mut self) -> Option<Unfinished> {
+        let not_begun = self.round.take().map(RunningRound::new);
+        let running = self.running.take().or(not_begun);
+        if self.prompt == self.first && running.is_none() {
+            return None;
         }
+        let mut messages = std::mem::take(&mut self.request.messages);
+        messages.truncate(self.prompt);
+        messages.drain(..self.opening.min(messages.len()));
+        let mut conversation = self.conversation(self.root(), messages, self.first - self.opening);
+        if let Some(RunningRound { round, states, begun }) = running.map(|running| *running) {
+            conversation.calls = round.broken_off(states, &begun, &self.request.tools);
+            conversation.carried = round.carried.as_deref().cloned();
+            conversation.content = round.content;
+        }
+        Some(Unfinished::new(conversation))
     }
 
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
@@ -348,11 +403,17 @@ impl ModelAttempts<'_, '_> {
             self.change_model(model)?;
         }
         // The prompt is the node's own, whatever the pause contains.
+        let rounds = conversation.prompt.unwrap_or(self.first);
         self.request.messages.truncate(self.first);
-        self.request.messages.extend(conversation.messages_with_failures().into_iter().skip(self.first));
+        self.request.messages.extend(conversation.messages_with_failures().into_iter().skip(rounds));
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
-        self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
+        if calls.is_empty() {
+            // Whole rounds alone: the model is asked next.
+            self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
+        } else {
+            self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
+        }
         Ok(())
     }
 }

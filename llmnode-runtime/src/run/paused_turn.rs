@@ -20,6 +20,11 @@ pub(super) fn with_paused(
     (texts.concat(), joined.map(Arc::new))
 }
 
+/// How many such turns the next answer continues.
+pub(super) fn count(request: &Request) -> usize {
+    paused(request).len()
+}
+
 fn paused(request: &Request) -> &[Message] {
     let asked = request.question.map(usize::from);
     let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();

@@ -8,13 +8,15 @@ use serde_json::json;
 
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
-use crate::pause::{Conversation, Paused};
+use crate::pause::{Conversation, Paused, Unfinished};
 use llmnode_reader::internal::without_choices;
 
 /// The conversation that a call belongs to.
 #[derive(Default)]
 pub struct Origin<'r> {
     paused: Option<&'r Paused>,
+    /// The call before it failed, and nothing waits.
+    after_failure: bool,
     /// Only one call continues the conversation.
     taken: AtomicBool,
     depth: usize,
@@ -28,6 +30,11 @@ impl<'r> Origin<'r> {
     /// Of a call that continues a conversation.
     pub fn paused(paused: &'r Paused) -> Self {
         Origin { paused: Some(paused), ..Origin::default() }
+    }
+
+    /// Of a call that goes on after one that failed.
+    pub(super) fn unfinished(unfinished: &'r Unfinished) -> Self {
+        Origin { paused: Some(&unfinished.0), after_failure: true, ..Origin::default() }
     }
 
     pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
@@ -58,6 +65,10 @@ impl<'r> Origin<'r> {
         self.paused.is_some()
     }
 
+    fn what(&self) -> &'static str {
+        if self.after_failure { "conversation" } else { "pause" }
+    }
+
     pub(super) fn edited(&self) -> Option<&'r str> {
         self.paused?.0.edited.as_deref()
     }
@@ -82,11 +93,12 @@ impl<'r> Origin<'r> {
                 return Ok(None);
             }
             let paused = &conversation.node;
-            return refused(format!("the pause belongs to the node `{paused}`, and this is `{node}`"));
+            let what = self.what();
+            return refused(format!("the {what} belongs to the node `{paused}`, and this is `{node}`"));
         }
         // A repeated function may call one node several times, and so may a step with journaled answers.
         let one_of_several = further_in && (self.tool.is_some() || root.is_some());
-        if conversation.fingerprint != fingerprint {
+        if !self.after_failure && conversation.fingerprint != fingerprint {
             if one_of_several {
                 return Ok(None);
             }
@@ -98,11 +110,18 @@ impl<'r> Origin<'r> {
             if one_of_several {
                 return Ok(None);
             }
-            return refused(format!(
-                "the pause of `{node}` belongs to another step or item; leave out `approve`, and decide the pause that `resume` returns"
-            ));
+            return refused(if self.after_failure {
+                format!("the conversation of `{node}` belongs to another step or item; leave out `resume`")
+            } else {
+                format!(
+                    "the pause of `{node}` belongs to another step or item; leave out `approve`, and decide the pause that `resume` \
+                     returns"
+                )
+            });
         }
-        if let [first, more @ ..] = &*paused.waiting() {
+        if let [first, more @ ..] = &*paused.waiting()
+            && !self.after_failure
+        {
             let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
             let how = if first.wants_result { "answer" } else { "decide" };
             return refused(format!(

@@ -15,7 +15,7 @@ use super::context::CallContext;
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
 use super::llm_node::LlmNode;
-use super::model_attempts::ModelAttempts;
+use super::model_attempts::{Asking, ModelAttempts};
 use super::node::Exec;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
@@ -70,18 +70,22 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
             if held.is_some() {
                 settings.ignore_run_model();
             }
-            let (request, turns) = prepare(asked, context)?;
+            let (request, asking) = prepare(asked, context)?;
             of_agent =
                 (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
             own = settings.deadline().and_then(|given| Deadline::of_call(context.call, given));
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
-            ModelAttempts::new(&plan, held, request, turns, asked)?
+            ModelAttempts::new(&plan, held, request, asking, asked)?
         };
         asking.resume()?;
-        let outcome = attempt_loop::run(&plan, &mut asking).await;
-        asking.finish();
-        outcome
+        match attempt_loop::run(&plan, &mut asking).await {
+            Ok(()) => {
+                asking.finish();
+                Ok(())
+            }
+            Err(ended) => Err(ended.keeping(asking.unfinished())),
+        }
     };
     let Err(ended) = outcome else { return Ok(()) };
     let error = ended.before_fallback(context.call)?;
@@ -91,17 +95,21 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     }
 }
 
-fn prepare(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(Request, u32), NodeError> {
+fn prepare(
+    asked: &mut dyn ErasedNode<'_>,
+    context: &CallContext<'_>,
+) -> Result<(Request, Asking), NodeError> {
     let schema = asked.build_schema()?;
     if let Some(listener) = context.listener {
         listener.set_schema(asked.schema())?;
     }
     let (tools, turns) = asked.tools()?;
-    let mut request = Request::new(render(asked)?);
+    let (messages, opening) = render(asked)?;
+    let mut request = Request::new(messages);
     let question = request.messages.iter().rposition(|message| message.role == Role::User);
     request.question = question.and_then(|at| u16::try_from(at).ok());
     (request.output, request.tools) = (schema, tools);
-    Ok((request, turns))
+    Ok((request, Asking { turns, opening }))
 }
 
 async fn fall_back(
@@ -131,15 +139,17 @@ async fn fall_back(
     })
 }
 
-fn render(asked: &dyn ErasedNode<'_>) -> Result<Vec<Message>, NodeError> {
+/// Returns the messages, and how many of them stand before the conversation.
+fn render(asked: &dyn ErasedNode<'_>) -> Result<(Vec<Message>, usize), NodeError> {
     let mut prompt = Prompt::new();
     catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
         let place = prompt.section;
         NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
     })?;
+    let opening = prompt.opening();
     let messages = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
     match unanswered_call(&messages) {
-        None => Ok(messages),
+        None => Ok((messages, opening)),
         Some(id) => {
             let fault = format!(
                 "the history has the call {id:?} of a tool, and not its result; add `Message::tool({id:?}, ..)`, or drop the call"

@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
-use super::round::{MAX_CALLS, Round, tool_index};
+use super::round::{MAX_CALLS, Round, RunningRound, tool_index};
 use crate::ledger::{RunEvent, ToolSpan};
 use crate::pause::CallState;
 use crate::run::context::CallContext;
@@ -34,14 +34,18 @@ struct Execution<'e, 'n> {
 }
 
 impl Executor<'_, '_> {
-    /// Executes the calls without a result concurrently, except tools that run alone. Returns the state of each call.
+    /// Executes the calls without a result concurrently, except tools that run alone. The state of each call is in `running`,
+    /// also where this ends early.
     pub(in crate::run) async fn execute(
         &self,
-        round: &Round,
+        running: &mut RunningRound,
         request: &Request,
-    ) -> Result<Vec<CallState>, Failure> {
-        let (tools, states) = (&request.tools, round.states.iter().map(Some).chain(std::iter::repeat(None)));
-        let called = round.calls.iter().zip(states);
+    ) -> Result<(), Failure> {
+        let RunningRound { round, states, begun } = running;
+        let round = &**round;
+        let tools = &request.tools;
+        let known = round.states.iter().map(Some).chain(std::iter::repeat(None));
+        let called = round.calls.iter().zip(known);
         let execution = Execution {
             round,
             request,
@@ -53,25 +57,30 @@ impl Executor<'_, '_> {
         if let Err(why) = self.context.limits.charge_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
         }
-        let mut states: Vec<Option<CallState>> =
-            round.states.iter().map(|state| state.result().map(CallState::ended)).collect();
-        states.resize_with(round.calls.len(), || None);
         for part in concurrent_ranges(tools, &execution.known) {
-            execution.part(part, &mut states).await?;
+            execution.part(part, states, begun).await?;
         }
-        Ok(states.into_iter().flatten().collect())
+        Ok(())
     }
 }
 
 impl Execution<'_, '_> {
-    async fn part(&self, part: Range<usize>, states: &mut [Option<CallState>]) -> Result<(), Failure> {
+    async fn part(
+        &self,
+        part: Range<usize>,
+        states: &mut [Option<CallState>],
+        begun: &mut [bool],
+    ) -> Result<(), Failure> {
         let (mut pool, mut next) = (Pool::new(), part.start);
         loop {
             while pool.len() < CONCURRENCY && next < part.end {
                 let index = next;
                 next += 1;
                 match self.start(index) {
-                    Some(tool) => pool.push(index, Box::pin(self.run(index, tool))),
+                    Some(tool) => {
+                        begun[index] = true;
+                        pool.push(index, Box::pin(self.run(index, tool)));
+                    }
                     None => {
                         if let Some(outcome) = self.unexecuted(index) {
                             states[index] = Some(self.end(index, None, outcome)?);

@@ -67,6 +67,7 @@ impl<S: ?Sized> Tools<S> {
             Ok(Some(schema)) => {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
                 spec.alone = N::ALONE;
+                spec.at_most_once = !N::IDEMPOTENT;
                 self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>, with_choices::<N, S>) });
             }
             Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
@@ -79,6 +80,7 @@ impl<S: ?Sized> Tools<S> {
         let entry = |tool: &Arc<Dynamic>| {
             let mut spec = tool.spec.clone();
             spec.external = matches!(tool.body, dynamic::Body::External);
+            spec.at_most_once |= !tool.idempotent;
             Entry { spec, body: Body::Dynamic(Arc::clone(tool)) }
         };
         self.list.extend(tools.tools().map(entry));

@@ -27,7 +27,7 @@ pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_RESULT, capped};
 pub(super) use round::{
-    Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call, unanswered_call,
+    Round, RunningRound, answer_or_calls, called_in_text, forbidden_calls, misplaced_call, unanswered_call,
 };
 pub use toolset::Toolset;
 pub use typed::Tool;

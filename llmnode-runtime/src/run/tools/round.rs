@@ -20,11 +20,31 @@ pub(super) const MAX_CALLS: usize = 32;
 
 const MAX_WORD_BYTES: usize = 200;
 
+const INTERRUPTED: &str = "the tool was interrupted after it had begun, and nobody knows whether it took effect; it was not called again";
+
 pub(in crate::run) struct Round {
     pub(in crate::run) content: String,
     pub(in crate::run) carried: Option<Arc<Carried>>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) states: Vec<CallState>,
+}
+
+/// A round whose tools are executed. It outlives the execution, so that a deadline loses no result.
+pub(in crate::run) struct RunningRound {
+    pub(in crate::run) round: Box<Round>,
+    pub(in crate::run) states: Vec<Option<CallState>>,
+    /// The tools that were started.
+    pub(in crate::run) begun: Vec<bool>,
+}
+
+impl RunningRound {
+    pub(in crate::run) fn new(round: Box<Round>) -> Box<Self> {
+        let mut states: Vec<Option<CallState>> =
+            round.states.iter().map(|state| state.result().map(CallState::ended)).collect();
+        states.resize_with(round.calls.len(), || None);
+        let begun = vec![false; round.calls.len()];
+        Box::new(RunningRound { round, states, begun })
+    }
 }
 
 /// A call of the answer's function becomes the answer.
@@ -193,6 +213,30 @@ impl Round {
         let mut messages = vec![asked.carrying(self.carried.clone())];
         messages.extend(results);
         Ok(messages)
+    }
+
+    /// The calls of a round whose execution ended early: with the results that there are. A tool that was started and must not be
+    /// executed twice has one that says so.
+    pub(in crate::run) fn broken_off(
+        &self,
+        states: Vec<Option<CallState>>,
+        begun: &[bool],
+        tools: &[ToolSpec],
+    ) -> Vec<OpenCall> {
+        let mut open = Vec::with_capacity(self.calls.len());
+        for (index, state) in states.into_iter().enumerate() {
+            let Some(call) = self.calls.get(index) else { break };
+            let at_most_once = || tool_index(tools, &call.name).is_some_and(|tool| tools[tool].at_most_once);
+            let state = match state {
+                Some(state) => state,
+                None if begun.get(index) == Some(&true) && at_most_once() => {
+                    CallState::ended(Message::tool(&*call.id, INTERRUPTED).failed())
+                }
+                None => self.states.get(index).cloned().unwrap_or(CallState::Approval(None)),
+            };
+            open.push(OpenCall { call: call.clone(), state });
+        }
+        open
     }
 
     pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {

@@ -118,6 +118,7 @@ impl Toolset {
             schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
         let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
         spec.alone = N::ALONE;
+        spec.at_most_once = !N::IDEMPOTENT;
         let body = Body::Typed(typed_execute::<N, ()>);
         self.tools.push(Arc::new(Dynamic {
             spec,
