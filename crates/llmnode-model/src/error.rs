@@ -60,6 +60,9 @@ pub struct ModelError {
     pub request_id: Option<String>,
     /// The tokens that were used anyway, as the provider reports them.
     pub usage: Option<Box<TokenUsage>>,
+    /// About how many tokens of an answer had come before it failed. `None`: none had, as far as is known.
+    #[doc(hidden)]
+    pub answered: Option<u64>,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
     /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see
@@ -83,6 +86,7 @@ impl ModelError {
             status: None,
             request_id: None,
             usage: None,
+            answered: None,
             sent: true,
             reached: true,
             source: None,
@@ -100,10 +104,12 @@ impl ModelError {
         ModelError { reached: false, ..ModelError::new(category, message) }
     }
 
-    /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none.
+    /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none
+    /// before the model began to answer.
     #[doc(hidden)]
     pub fn may_have_used_tokens(&self) -> bool {
-        self.reached && !self.category.counts_no_tokens()
+        let has_begun = self.usage.is_some() || self.answered.is_some();
+        self.reached && (has_begun || !self.category.counts_no_tokens())
     }
 
     /// Sets what follows this failure.

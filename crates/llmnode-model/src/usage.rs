@@ -57,6 +57,26 @@ impl TokenUsage {
         self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
     }
 
+    /// The figures of an answer that goes on after them: what it takes in the end is unknown.
+    #[doc(hidden)]
+    pub fn of_the_prompt(self) -> TokenUsage {
+        TokenUsage { output: None, total: None, reasoning: None, ..self }
+    }
+
+    /// Of two reports of one response, the larger figures.
+    #[doc(hidden)]
+    pub fn larger(self, other: TokenUsage) -> TokenUsage {
+        TokenUsage {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            total: self.total.max(other.total),
+            cached: self.cached.max(other.cached),
+            cache_write: self.cache_write.max(other.cache_write),
+            cache_write_long: self.cache_write_long.max(other.cache_write_long),
+            reasoning: self.reasoning.max(other.reasoning),
+        }
+    }
+
     /// A total below one of its parts cannot be, and so is unknown.
     #[doc(hidden)]
     pub fn possible(self) -> TokenUsage {

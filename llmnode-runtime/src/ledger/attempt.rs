@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llmnode_model::{AttemptId, BoxError, Carried, Category, Completion, ToolCall};
+use llmnode_model::{AttemptId, BoxError, Carried, Category, Completion, TokenUsage, ToolCall};
 use tracing::Span;
 
 use super::call::CallGuard;
 use super::estimate::Estimate;
 use super::record::{AttemptKind, AttemptRecord};
 use super::recorder::{JournaledAnswer, RecorderEvent};
+use super::so_far::AnswerSoFar;
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::money::Money;
 use crate::prices::Price;
@@ -31,6 +32,8 @@ pub(crate) struct OpenAttempt<'c> {
     price: Option<&'c Price>,
     begun: bool,
     answered: bool,
+    /// Boxed, since an answer that comes at once has none.
+    so_far: Option<Box<AnswerSoFar>>,
     /// `None`: committed or forgotten.
     record: Option<AttemptRecord>,
 }
@@ -61,6 +64,7 @@ impl<'c> OpenAttempt<'c> {
             price: None,
             begun: false,
             answered: false,
+            so_far: None,
             record: Some(record),
         }
     }
@@ -147,6 +151,25 @@ impl<'c> OpenAttempt<'c> {
         self.span.answered(completion);
     }
 
+    pub(crate) fn reports(&mut self, usage: TokenUsage) {
+        self.so_far.get_or_insert_default().reports(usage);
+        self.note(|record| record.usage = Some(usage));
+    }
+
+    pub(crate) fn writes(&mut self, piece: &str) {
+        self.so_far.get_or_insert_default().writes(piece);
+    }
+
+    /// The attempt failed. `usage` and `answered`: what its model says of it.
+    pub(crate) fn broke_off(&mut self, usage: Option<TokenUsage>, answered: Option<u64>) {
+        let so_far = self.so_far.take().unwrap_or_default();
+        let reported = match (usage, so_far.usage()) {
+            (Some(usage), Some(before)) => Some(usage.larger(before)),
+            (usage, before) => usage.or(before),
+        };
+        self.note(|record| record.break_off(reported, answered.max(so_far.answered())));
+    }
+
     pub(crate) fn begins_to_answer(&mut self) {
         let elapsed = self.call.now().saturating_duration_since(self.started);
         self.note(|record| record.first_chunk = Some(elapsed));
@@ -172,6 +195,9 @@ impl<'c> OpenAttempt<'c> {
     }
 
     fn close(&mut self, category: Option<Category>) {
+        if !self.answered && self.so_far.is_some() {
+            self.broke_off(None, None);
+        }
         let Some(mut record) = self.record.take() else { return };
         record.category = category;
         record.unsent &= record.usage.is_none();

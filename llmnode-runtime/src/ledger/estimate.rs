@@ -53,7 +53,7 @@ pub(crate) fn most_tokens(request: &Request) -> u64 {
     attached_tokens(&request.messages).saturating_add(bytes as u64)
 }
 
-pub(super) fn answer_tokens(characters: usize) -> u64 {
+pub(crate) fn answer_tokens(characters: usize) -> u64 {
     quarter(characters)
 }
 

@@ -200,10 +200,18 @@ impl AttemptRecord {
         }
     }
 
-    /// For an answer that is still being written, while no usage is reported.
-    pub(crate) fn estimate_written(&mut self, characters: usize) {
+    fn estimate_written(&mut self, characters: usize) {
         if let Some(estimate) = &mut self.estimate {
             estimate.output = Some(answer_tokens(characters));
+        }
+    }
+
+    /// What is reported counts; of the rest, about so many tokens of an answer had come.
+    pub(super) fn break_off(&mut self, usage: Option<TokenUsage>, answered: Option<u64>) {
+        self.usage = usage;
+        if let Some(estimate) = &mut self.estimate {
+            estimate.input = usage.and_then(|usage| usage.input).unwrap_or(estimate.input);
+            estimate.output = estimate.output.max(answered);
         }
     }
 

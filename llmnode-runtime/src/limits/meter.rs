@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use llmnode_model::TokenUsage;
 use llmnode_model::internal::lock;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -62,8 +63,9 @@ pub(super) struct Intent<'a> {
 pub(super) struct Hold {
     pub(super) prompt: PromptTokens,
     most: Amount,
-    /// Counts if the usage is not reported.
-    estimate: Amount,
+    /// They count if the usage is not reported.
+    expected_input: u64,
+    expected_output: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -72,12 +74,17 @@ struct Amount {
     money: Money,
 }
 
-pub(super) enum Spent {
+pub(super) enum Spent<'p> {
     Unsent,
     /// The provider answered with an error, and counted no tokens.
     Refused,
-    /// Usage unknown (response cut off): keep the estimate.
-    Unread,
+    /// Not all is reported, as where a response breaks off: what is counts, and the rest by its estimate.
+    Estimated {
+        usage: TokenUsage,
+        /// About how many tokens of an answer had come. `None`: nobody knows of any.
+        answered: Option<u64>,
+        price: Option<&'p Price>,
+    },
     /// `Err`: the answer did not report the figure.
     Read {
         tokens: Result<u64, Unknown>,
@@ -161,24 +168,27 @@ impl Meter {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
         let output = counters.expected_output(intent.answer);
-        let amount = |prompt: u64, cost: fn(&Price, u64, u64) -> Money| Amount {
-            tokens: prompt.saturating_add(output),
-            money: intent.price.map(|price| cost(price, prompt, output)).unwrap_or_default(),
-        };
         let Intent { prompt, expected, .. } = intent;
-        let most = amount(expected.most, Price::most_of_tokens);
-        let hold = Hold { prompt, most, estimate: amount(expected.estimate, Price::of_tokens) };
+        let most = Amount {
+            tokens: expected.most.saturating_add(output),
+            money: intent.price.map(|price| price.most_of_tokens(expected.most, output)).unwrap_or_default(),
+        };
+        let hold = Hold { prompt, most, expected_input: expected.estimate, expected_output: output };
         counters.requests.reserve(1);
         counters.tokens.reserve(hold.most.tokens.into());
         counters.money.reserve(hold.most.money.0);
         hold
     }
 
-    pub(super) fn settle(&self, Hold { most, estimate, .. }: Hold, spent: &Spent) {
+    pub(super) fn settle(&self, hold: Hold, spent: &Spent<'_>) {
+        let most = hold.most;
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
-            Spent::Unread => (1, estimate.tokens.into(), estimate.money.0),
+            Spent::Estimated { usage, answered, price } => {
+                let Amount { tokens, money } = hold.estimate(*usage, *answered, *price);
+                (1, tokens.into(), money.0)
+            }
             // No estimate may hide that the limit cannot be enforced.
             Spent::Read { tokens, money, .. } => {
                 let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
@@ -204,6 +214,20 @@ impl Meter {
         counters.money.settle(0, spent.money.0);
         counters.tool_calls = counters.tool_calls.saturating_add(spent.tool_calls);
         counters.learn(None, None, spent.unknown_money.as_ref());
+    }
+}
+
+impl Hold {
+    /// What is reported, and an estimate of the rest.
+    fn estimate(&self, usage: TokenUsage, answered: Option<u64>, price: Option<&Price>) -> Amount {
+        let input = usage.input.unwrap_or(self.expected_input);
+        let output = usage.output.max(answered).unwrap_or(self.expected_output);
+        let tokens = input.saturating_add(output).max(usage.total.unwrap_or(0));
+        let mut whole = usage;
+        whole.input = Some(input);
+        whole.output = Some(output);
+        let cost = |price: &Price| price.of(&whole).unwrap_or_else(|| price.of_tokens(input, output));
+        Amount { tokens, money: price.map(cost).unwrap_or_default() }
     }
 }
 

@@ -42,8 +42,10 @@ impl PriorSpend {
             return;
         }
         let usage = attempt.usage.unwrap_or_default();
-        let refused =
-            attempt.finish_reason.is_none() && attempt.category.is_some_and(Category::counts_no_tokens);
+        let has_begun = attempt.finish_reason.is_some()
+            || attempt.usage.is_some()
+            || attempt.estimate.is_some_and(|estimate| estimate.output.is_some());
+        let refused = !has_begun && attempt.category.is_some_and(Category::counts_no_tokens);
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));

@@ -1,12 +1,13 @@
 //! What one request has reserved, until its spending is known.
 
 use llmnode_model::internal::lock;
-use llmnode_model::{Category, Completion, ModelError, TokenUsage};
+use llmnode_model::{Category, Completion, FinishReason, ModelError, TokenUsage};
 
 use super::call::CallLimits;
 use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
 use super::prompt::{AnswerTokens, PromptTokens};
 use super::refusal::Unknown;
+use crate::ledger::{AnswerSoFar, answer_tokens};
 use crate::money::Money;
 
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
@@ -15,7 +16,7 @@ pub(crate) struct Reservation<'c> {
     holds: Vec<Hold>,
     names: [Option<&'c str>; 3],
     /// Boxed, since most requests reserve nothing.
-    seen: Option<Box<TokenUsage>>,
+    so_far: Option<Box<AnswerSoFar>>,
     unsent: bool,
 }
 
@@ -65,17 +66,19 @@ impl CallLimits<'_> {
 
 impl<'c> Reservation<'c> {
     fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
-        Reservation { limits, holds, names, seen: None, unsent: false }
+        Reservation { limits, holds, names, so_far: None, unsent: false }
     }
 
-    pub(crate) fn record_usage(&mut self, usage: TokenUsage) {
+    pub(crate) fn reports(&mut self, usage: TokenUsage) {
         if !self.holds.is_empty() {
-            self.seen = Some(Box::new(usage));
+            self.so_far.get_or_insert_default().reports(usage);
         }
     }
 
-    fn seen(&self) -> Option<TokenUsage> {
-        self.seen.as_deref().copied()
+    pub(crate) fn writes(&mut self, piece: &str) {
+        if !self.holds.is_empty() {
+            self.so_far.get_or_insert_default().writes(piece);
+        }
     }
 
     /// Until it is sent, dropping it returns the reservation.
@@ -87,16 +90,30 @@ impl<'c> Reservation<'c> {
         if self.holds.is_empty() {
             return;
         }
+        let so_far = self.so_far.take().unwrap_or_default();
         let spent = match outcome {
             Ok(answer) => {
-                self.read(answer.usage.or(self.seen()).unwrap_or_default(), answer.model.as_deref())
+                let usage = larger(answer.usage, so_far.usage());
+                match written_without_an_answer(answer) {
+                    Some(written) if usage.and_then(|usage| usage.total()).is_none() => {
+                        // What a filter withheld was written, too.
+                        let written = Some(written).filter(|written| *written > 0);
+                        self.estimated(usage, written.max(so_far.answered()))
+                    }
+                    _ => self.read(usage.unwrap_or_default(), answer.model.as_deref()),
+                }
             }
             Err(error) if !error.sent || !error.reached => Spent::Unsent,
-            Err(error) => match error.usage.as_deref().copied().or(self.seen()) {
-                Some(usage) => self.read(usage, None),
-                None if error.may_have_used_tokens() => Spent::Unread,
-                None => Spent::Refused,
-            },
+            Err(error) => {
+                let usage = larger(error.usage.as_deref().copied(), so_far.usage());
+                let answered = error.answered.max(so_far.answered());
+                match usage {
+                    Some(usage) if usage.total().is_some() => self.read(usage, None),
+                    None if answered.is_none() && !error.may_have_used_tokens() => Spent::Refused,
+                    _ if is_refusal(error) => self.estimated(usage, Some(answered.unwrap_or(0))),
+                    _ => self.estimated(usage, answered),
+                }
+            }
         };
         self.close(&spent);
     }
@@ -105,12 +122,23 @@ impl<'c> Reservation<'c> {
         self.close(&Spent::Unsent);
     }
 
-    fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
+    fn estimated(&self, usage: Option<TokenUsage>, answered: Option<u64>) -> Spent<'c> {
+        let usage = usage.unwrap_or_default();
+        self.learn(usage);
+        let price = self.names.into_iter().flatten().find_map(|name| self.limits.run.prices.of(name));
+        Spent::Estimated { usage, answered, price }
+    }
+
+    fn learn(&self, usage: TokenUsage) {
         if let (Some(input), Some(hold)) = (usage.input, self.holds.first()) {
             let mut counted = lock(&self.limits.run.counted);
             let model = self.names.into_iter().flatten().next().unwrap_or_default();
             counted.entry(model.to_owned()).or_default().learn(hold.prompt, input);
         }
+    }
+
+    fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent<'c> {
+        self.learn(usage);
         Spent::Read {
             tokens: usage.total().ok_or(Unknown::Usage),
             output: usage.output,
@@ -129,7 +157,7 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    fn close(&mut self, spent: &Spent) {
+    fn close(&mut self, spent: &Spent<'_>) {
         if self.holds.is_empty() {
             return;
         }
@@ -141,8 +169,38 @@ impl<'c> Reservation<'c> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let seen_usage = self.seen().filter(|usage| usage.total().is_some());
-        let fallback = if self.unsent { Spent::Unsent } else { Spent::Unread };
-        self.close(&seen_usage.map_or(fallback, |usage| self.read(usage, None)));
+        if self.holds.is_empty() {
+            return;
+        }
+        let so_far = self.so_far.take().unwrap_or_default();
+        let spent = match so_far.usage() {
+            Some(usage) if usage.total().is_some() => self.read(usage, None),
+            None if self.unsent => Spent::Unsent,
+            usage => self.estimated(usage, so_far.answered()),
+        };
+        self.close(&spent);
     }
+}
+
+fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
+    let (Some(known), Some(reported)) = (one, other) else { return one.or(other) };
+    Some(known.larger(reported))
+}
+
+/// About how many tokens were written of what is no answer: a refusal, or what was filtered or failed. `None`: it is one.
+fn written_without_an_answer(completion: &Completion) -> Option<u64> {
+    let is_withheld = matches!(completion.finish, Some(FinishReason::ContentFilter | FinishReason::Error));
+    let refusal = completion.refusal.as_deref().filter(|refusal| !refusal.is_empty());
+    if !is_withheld && refusal.is_none() {
+        return None;
+    }
+    let reasoning = completion.reasoning.as_deref().unwrap_or_default();
+    let characters =
+        [completion.text.as_str(), reasoning, refusal.unwrap_or_default()].map(|text| text.chars().count());
+    Some(answer_tokens(characters.into_iter().sum()))
+}
+
+/// Of a server that read the prompt, and wrote nothing.
+fn is_refusal(error: &ModelError) -> bool {
+    error.status.is_some_and(|status| status >= 400)
 }

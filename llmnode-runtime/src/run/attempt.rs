@@ -253,7 +253,7 @@ async fn complete_streamed(
 ) -> Result<Completion, ModelError> {
     listener.request_began();
     let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
-    let mut written = Written { listener, characters: 0, thoughts };
+    let mut written = Written { listener, has_begun: false, thoughts };
     let mut watch = AttemptSink { open, reserved, written: Some(&mut written) };
     let outcome =
         listener.with_max_bytes(settings.max_output_bytes(), model.complete(request, &mut watch)).await;
@@ -313,7 +313,8 @@ fn answer(
     let mut completion = settle_response(outcome, open, reserved)?;
     let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
-    let thoughts = completion.reasoning.as_ref().map_or(0, |reasoning| reasoning.chars().count());
+    let [thoughts, refused] = [&completion.reasoning, &completion.refusal]
+        .map(|text| text.as_ref().map_or(0, |text| text.chars().count()));
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, limit, .. } =
         completion;
     let stopped = finish == Some(FinishReason::Length);
@@ -330,7 +331,7 @@ fn answer(
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
         note_provider(record, usage, answered_by, request_id);
         match &round {
-            None => record.estimate_unreported(text.chars().count() + thoughts),
+            None => record.estimate_unreported(text.chars().count() + refused + thoughts),
             Some(round) => record.estimate_unreported(round.characters() + thoughts),
         }
         if padding > 0 && usage.is_none_or(|usage| usage.output.is_none()) {
@@ -530,12 +531,14 @@ fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
 }
 
 pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
+    open.broke_off(error.usage.as_deref().copied(), error.answered);
     let may_have_used_tokens = error.may_have_used_tokens();
     open.note(|record| {
-        record.usage = error.usage.as_deref().copied().or(record.usage);
         record.status = error.status;
         record.unsent = !error.reached;
-        if !may_have_used_tokens {
+        let has_begun =
+            record.usage.is_some() || record.estimate.is_some_and(|estimate| estimate.output.is_some());
+        if !may_have_used_tokens && !has_begun {
             record.estimate = None;
         }
         replace(&mut record.request_id, error.request_id);
@@ -574,7 +577,7 @@ pub(super) struct AttemptSink<'a, 'o, 'c, 'l> {
 /// What a listener has of an answer so far.
 pub(super) struct Written<'l> {
     listener: &'l Listener<'l>,
-    characters: usize,
+    has_begun: bool,
     /// Finds those in a text.
     thoughts: Option<Thoughts>,
 }
@@ -582,7 +585,7 @@ pub(super) struct Written<'l> {
 impl Written<'_> {
     fn delta(&mut self, delta: Delta<'_>) {
         let listener = self.listener;
-        self.characters = self.characters.saturating_add(delta.text().chars().count());
+        self.has_begun |= !delta.text().is_empty();
         match (&mut self.thoughts, delta) {
             (Some(thoughts), Delta::Text(piece)) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
             _ => listener.delta(delta),
@@ -591,7 +594,7 @@ impl Written<'_> {
 
     /// A model that does not stream has said nothing so far.
     fn end(mut self, completion: Option<&Completion>) {
-        let unstreamed = completion.filter(|_| self.characters == 0);
+        let unstreamed = completion.filter(|_| !self.has_begun);
         if let Some(completion) = unstreamed {
             self.delta(Delta::Text(&completion.text));
         }
@@ -609,8 +612,8 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
 
     fn usage(&mut self, mut usage: TokenUsage) {
         drop_impossible(&mut usage, self.open);
-        self.open.note(|record| record.usage = Some(usage));
-        self.reserved.record_usage(usage);
+        self.open.reports(usage);
+        self.reserved.reports(usage);
     }
 
     fn response_format(&mut self, response_format: ResponseFormat) {
@@ -644,12 +647,12 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     }
 
     fn delta(&mut self, delta: Delta<'_>) {
+        self.open.writes(delta.text());
+        self.reserved.writes(delta.text());
         let Some(written) = &mut self.written else { return };
-        if written.characters == 0 {
+        if !written.has_begun {
             self.open.begins_to_answer();
         }
         written.delta(delta);
-        let characters = written.characters;
-        self.open.note(|record| record.estimate_written(characters));
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct PartialMessage {
     blocks: BTreeMap<u64, Block>,
     bytes: usize,
     content: usize,
+    /// Of thoughts, in bytes.
+    thoughts: usize,
     current: Option<Current>,
     has_ended: bool,
     padding: PaddingWatch,
@@ -89,6 +91,10 @@ impl StreamedAnswer for PartialMessage {
 
     fn content(&self) -> usize {
         self.content
+    }
+
+    fn written(&self) -> usize {
+        self.content + self.thoughts
     }
 
     /// A block of text or of a call may begin long before its first piece.
@@ -159,7 +165,10 @@ impl PartialMessage {
         self.bytes += block.raw.as_ref().map_or(0, |raw| raw.get().len());
         match block.kind() {
             "text" if wanted.function.is_none() => sink.delta(Delta::Text(block.text("text"))),
-            "thinking" => sink.delta(Delta::Reasoning(block.text("thinking"))),
+            "thinking" => {
+                self.thoughts += block.text("thinking").len();
+                sink.delta(Delta::Reasoning(block.text("thinking")));
+            }
             _ => {}
         }
         self.current = Some(Current { at, before: self.content });
@@ -205,7 +214,10 @@ impl PartialMessage {
                         sink.delta(Delta::Text(piece));
                     }
                 }
-                ("thinking", Some(piece)) => sink.delta(Delta::Reasoning(piece)),
+                ("thinking", Some(piece)) => {
+                    self.thoughts += piece.len();
+                    sink.delta(Delta::Reasoning(piece));
+                }
                 ("partial_json", Some(piece)) => {
                     self.content += piece.len();
                     let answers = wanted.function.is_some_and(|function| block.text("name") == function);

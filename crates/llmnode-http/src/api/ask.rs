@@ -235,13 +235,20 @@ impl Inner {
             sink.request_id(id);
         }
         let received = self.body(response.body_mut(), asked, sink).await;
-        let (outcome, reported_usage) = match received {
+        let mut reported_usage = None;
+        let mut answered = None;
+        let outcome = match received {
             Ok(ResponseBody::Events { written, has_marks }) => {
-                let reported_usage = written.usage();
-                (Ok(Ok(resolve(written.finish(asked.wanted()), has_marks))), reported_usage)
+                reported_usage = written.usage();
+                answered = written.answered();
+                Ok(Ok(resolve(written.finish(asked.wanted()), has_marks)))
             }
-            Ok(ResponseBody::Full { body, usage, has_marks }) => (Ok(Err((body, has_marks))), usage),
-            Err(failure) => (Err(failure), None),
+            Ok(ResponseBody::Full { body, usage, answered: before, has_marks }) => {
+                reported_usage = usage;
+                answered = before;
+                Ok(Err((body, has_marks)))
+            }
+            Err(failure) => Err(failure),
         };
         if !head.status.is_success() {
             let (body, _) = outcome.ok().and_then(Result::err).unwrap_or_default();
@@ -268,6 +275,7 @@ impl Inner {
             }
             Err(mut failure) => {
                 failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
+                failure.answered = failure.answered.or(answered);
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)

@@ -21,6 +21,8 @@ pub(crate) enum ResponseBody {
         body: Vec<u8>,
         /// What a stream has reported before.
         usage: Option<TokenUsage>,
+        /// About how many tokens of an answer it has written before.
+        answered: Option<u64>,
         /// Whether it stands in a stream whose [halves](super::halves) are marked.
         has_marks: bool,
     },
@@ -64,7 +66,7 @@ impl Inner {
                 None => {}
             }
         }
-        Ok(ResponseBody::Full { body, usage: None, has_marks: false })
+        Ok(ResponseBody::Full { body, usage: None, answered: None, has_marks: false })
     }
 
     async fn events(
@@ -94,11 +96,11 @@ impl Inner {
             }
             let cap = self.service.body_cap;
             if decoder.buffered() > cap {
-                return Err(with_reported_usage(self.service.over_cap(), &*written));
+                return Err(with_usage_so_far(self.service.over_cap(), &*written));
             }
             if written.len() > cap {
                 let message = format!("the answer is longer than {cap} bytes (max_body_bytes)");
-                return Err(with_reported_usage(
+                return Err(with_usage_so_far(
                     ModelError::new(Category::TruncatedOutput, message),
                     &*written,
                 ));
@@ -116,7 +118,7 @@ impl Inner {
                     decoder.push(&bytes, |event| read_event(&mut *written, event, wanted, sink))
                 }
                 Err(failure) if !written.is_complete() => {
-                    return Err(with_reported_usage(failure, &*written));
+                    return Err(with_usage_so_far(failure, &*written));
                 }
                 Ok(None) | Err(_) => {
                     let end = decoder.end(|event| read_event(&mut *written, event, wanted, sink));
@@ -142,12 +144,16 @@ fn ended(
     let has_marks = shown.has_marks();
     match end {
         End::Complete => Ok(ResponseBody::Events { written, has_marks }),
-        End::Body(body) => Ok(ResponseBody::Full { body, usage: written.usage(), has_marks }),
-        End::Failure(failure) => Err(with_reported_usage(failure, &*written)),
+        End::Body(body) => {
+            let (usage, answered) = (written.usage(), written.answered());
+            Ok(ResponseBody::Full { body, usage, answered, has_marks })
+        }
+        End::Failure(failure) => Err(with_usage_so_far(failure, &*written)),
     }
 }
 
-fn with_reported_usage(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
+fn with_usage_so_far(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
     failure.usage = larger(failure.usage.as_deref().copied(), written.usage()).map(Box::new);
+    failure.answered = written.answered();
     failure
 }

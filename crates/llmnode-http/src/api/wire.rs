@@ -66,6 +66,15 @@ pub(crate) enum End {
     Failure(ModelError),
 }
 
+/// About how many tokens so many bytes of an answer are.
+pub(crate) fn tokens_of(bytes: usize) -> u64 {
+    const BYTES_OF_A_TOKEN: u64 = 4;
+    match bytes as u64 {
+        0 => 0,
+        bytes => (bytes / BYTES_OF_A_TOKEN).max(1),
+    }
+}
+
 pub(crate) trait StreamedAnswer: Send {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End>;
 
@@ -80,6 +89,16 @@ pub(crate) trait StreamedAnswer: Send {
 
     /// How much text and arguments there are so far, in bytes.
     fn content(&self) -> usize;
+
+    /// How much the model has written so far, in bytes: its thoughts, too.
+    fn written(&self) -> usize;
+
+    /// About how many tokens of the answer there are so far. `None`: it has not begun.
+    fn answered(&self) -> Option<u64> {
+        let reported = self.usage().and_then(|usage| usage.output);
+        let answered = reported.unwrap_or(0).max(tokens_of(self.written()));
+        Some(answered).filter(|answered| *answered > 0)
+    }
 
     /// Whether the model may be at work in silence: it has not begun to write, or it thinks, or a tool of the provider runs.
     fn works_silently(&self) -> bool;

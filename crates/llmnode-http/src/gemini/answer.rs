@@ -11,6 +11,7 @@ use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, json_of, no_answer, no_json};
+use crate::api::wire::tokens_of;
 use crate::http::error_body;
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -53,8 +54,11 @@ fn no_candidates() -> Unreadable {
 
 pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = answer.usage.as_ref().map(UsageMetadata::figures).unwrap_or_default();
+    let answered = Some(tokens_of(answer.written()));
     let failed = |category, message: String, retry| {
-        Err(Unreadable::failure(ModelError::new(category, message).retry(retry), usage))
+        let mut failure = ModelError::new(category, message).retry(retry);
+        failure.answered = answered;
+        Err(Unreadable::failure(failure, usage))
     };
     if let Some(broken) = answer.broken {
         return Err(Unreadable::failure(broken, usage));

@@ -90,6 +90,8 @@ pub(super) struct Gathered {
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
     pub(super) usage: Option<UsageMetadata>,
+    /// How much had come when the usage was reported.
+    bytes_at_usage: usize,
     pub(super) answers: bool,
     /// There are further candidates.
     pub(super) others: bool,
@@ -114,11 +116,17 @@ impl Gathered {
         self.finish.is_some() || self.block.is_some()
     }
 
+    /// Text, calls and thoughts, in bytes.
+    pub(super) fn written(&self) -> usize {
+        self.content + self.reasoning.len()
+    }
+
     pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?;
         let mut figures = usage.figures().0?;
-        if !self.ends() && !usage.counts_output() {
-            (figures.output, figures.total) = (None, None);
+        let goes_on = !usage.counts_output() || self.bytes > self.bytes_at_usage;
+        if goes_on && !self.ends() {
+            figures = figures.of_the_prompt();
         }
         Some(figures).filter(|figures| *figures != TokenUsage::default())
     }
@@ -137,6 +145,9 @@ impl Gathered {
         if let Some(First { answer, others }) = candidates {
             self.others |= others;
             answer.into_iter().for_each(|candidate| self.candidate(candidate, show));
+        }
+        if has_usage {
+            self.bytes_at_usage = self.bytes;
         }
         is_answer
     }

@@ -61,6 +61,10 @@ impl StreamedAnswer for PartialAnswer {
         self.answer.content
     }
 
+    fn written(&self) -> usize {
+        self.answer.written()
+    }
+
     fn works_silently(&self) -> bool {
         self.answer.content == 0 || self.answer.is_silent
     }

@@ -78,15 +78,8 @@ impl Figures for Usage {
 
 /// Of two reports of one response, the larger figures.
 pub(crate) fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
-    let (Some(mut one), Some(other)) = (one, other) else { return one.or(other) };
-    one.input = one.input.max(other.input);
-    one.output = one.output.max(other.output);
-    one.total = one.total.max(other.total);
-    one.cached = one.cached.max(other.cached);
-    one.cache_write = one.cache_write.max(other.cache_write);
-    one.cache_write_long = one.cache_write_long.max(other.cache_write_long);
-    one.reasoning = one.reasoning.max(other.reasoning);
-    Some(one)
+    let (Some(known), Some(reported)) = (one, other) else { return one.or(other) };
+    Some(known.larger(reported))
 }
 
 pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {

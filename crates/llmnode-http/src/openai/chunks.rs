@@ -94,6 +94,8 @@ pub(super) struct PartialCompletion {
     finish_reason: Option<String>,
     bytes_at_finish: Option<usize>,
     usage: Option<Usage>,
+    /// How much had come when the usage was reported.
+    bytes_at_usage: usize,
     answers: bool,
     others: bool,
     done: bool,
@@ -126,7 +128,11 @@ impl StreamedAnswer for PartialCompletion {
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
         reported::grow(&mut self.usage, &usage);
-        if let Some(known) = self.usage().filter(|_| !usage.is_empty()) {
+        let has_usage = !usage.is_empty();
+        if has_usage {
+            self.bytes_at_usage = self.bytes;
+        }
+        if let Some(known) = self.usage().filter(|_| has_usage) {
             sink.usage(known);
         }
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
@@ -154,6 +160,9 @@ impl StreamedAnswer for PartialCompletion {
             return ControlFlow::Break(End::Failure(broken));
         }
         self.add(delta, wanted, sink);
+        if has_usage {
+            self.bytes_at_usage = self.bytes;
+        }
         if self.finish_reason.is_some() {
             self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
         } else if self.is_padded() {
@@ -168,11 +177,19 @@ impl StreamedAnswer for PartialCompletion {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        self.usage.as_ref().and_then(|usage| usage.figures().0)
+        let usage = self.usage.as_ref()?.figures().0?;
+        let goes_on = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
+        Some(if goes_on { usage.of_the_prompt() } else { usage })
     }
 
     fn content(&self) -> usize {
         self.content
+    }
+
+    /// Some servers write the same thoughts under several names.
+    fn written(&self) -> usize {
+        let thoughts = self.thought.len().max(self.reasoning.len());
+        self.content + thoughts.max(self.content_thought.len())
     }
 
     fn works_silently(&self) -> bool {

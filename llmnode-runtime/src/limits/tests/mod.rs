@@ -204,8 +204,8 @@ fn usage_told_before_the_end_counts() {
         let run = of_run(Limits::new().tokens(100));
         let call = begin(&run, &clock);
         let mut open = reserved(&call, 10, None);
-        open.record_usage(half);
-        open.record_usage(seen);
+        open.reports(half);
+        open.reports(seen);
         end(open);
         assert!(refused(&call, NAMES).1.contains("100 spent"));
     }
@@ -219,7 +219,7 @@ fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
     let mut open = reserved(&call, 10, Some(190));
     let mut half = TokenUsage::default();
     half.input = Some(10);
-    open.record_usage(half);
+    open.reports(half);
     drop(open);
     let (category, message) = refused(&call, NAMES);
     assert_eq!(category, Category::LimitExceeded);

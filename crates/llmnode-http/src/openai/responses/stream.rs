@@ -35,6 +35,10 @@ pub(super) struct PartialResponse {
     text: String,
     bytes: usize,
     content: usize,
+    /// Of thoughts, in bytes.
+    thoughts: usize,
+    /// Of whole items, in bytes.
+    items: usize,
     /// The item that began last is no text and no call, or has nothing yet.
     is_silent: bool,
     padding: PaddingWatch,
@@ -87,9 +91,10 @@ impl StreamedAnswer for PartialResponse {
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.is_silent = true;
+                self.thoughts += delta.len();
                 sink.delta(Delta::Reasoning(&delta));
             }
-            "response.completed" | "response.incomplete" | "response.failed" => {
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 let whole = response.map(|response| End::Body(self.whole(response)));
                 return ControlFlow::Break(whole.unwrap_or(End::Complete));
             }
@@ -113,6 +118,14 @@ impl StreamedAnswer for PartialResponse {
 
     fn content(&self) -> usize {
         self.content
+    }
+
+    /// Some servers send whole items alone.
+    fn written(&self) -> usize {
+        match self.content + self.thoughts {
+            0 => self.items,
+            pieces => pieces,
+        }
     }
 
     fn works_silently(&self) -> bool {
@@ -148,6 +161,7 @@ impl PartialResponse {
     fn end(&mut self, at: u64, item: Option<&RawValue>) {
         if let Some(item) = item {
             self.bytes += item.get().len();
+            self.items += item.get().len();
             self.done.insert(at, item.to_owned());
         }
     }
