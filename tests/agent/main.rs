@@ -54,6 +54,8 @@ mod responses;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod returned;
 mod rounds;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod spent;
 mod streams;
 #[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
 mod switch;
