@@ -288,3 +288,42 @@ async fn a_script_that_breaks_off_counts_what_it_wrote() {
     assert_eq!(second.category(), Category::LimitExceeded);
     assert!(is_estimated(run.ledger().total(), 3_000));
 }
+
+/// What a provider counts of each request below: 3,000 that it adds itself, an image, a page and the texts.
+const COUNTED: u64 = 3_000 + 1_365 + 2_000 + 60;
+const ANSWERED: u64 = 90;
+
+fn usage_of_all(api: Api) -> String {
+    let total = COUNTED + ANSWERED;
+    match api {
+        Api::Chat => format!(r#"{{"prompt_tokens":{COUNTED},"completion_tokens":{ANSWERED}}}"#),
+        Api::Gemini => format!(
+            r#"{{"promptTokenCount":{COUNTED},"candidatesTokenCount":{ANSWERED},"totalTokenCount":{total}}}"#
+        ),
+        Api::Responses | Api::Anthropic => {
+            format!(r#"{{"input_tokens":{COUNTED},"output_tokens":{ANSWERED}}}"#)
+        }
+    }
+}
+
+#[tokio::test]
+async fn fifty_requests_at_once_exceed_a_limit_by_one_at_most() {
+    let side = 1_024_u32.to_be_bytes();
+    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..], &side, &side].concat();
+    let image = llmnode::Image::bytes("image/png", png).unwrap();
+    let page = llmnode::File::bytes("a.pdf", "application/pdf", "%PDF-1.4 <</Type /Page>>").unwrap();
+    let message = Message::user("What is this?").attach(image).attach(page);
+    let node = llmnode::DynNode::builder("look").text().build().unwrap();
+    let nodes = vec![node.chat([message]); 50];
+    let settings = llmnode::Settings::new().max_tokens(100);
+    let one = COUNTED + ANSWERED;
+    for (api, streams) in ways() {
+        let said = Said { usage: Some(usage_of_all(api)), ..Said::text(["A page."]) };
+        let answer = said.answer(api, streams);
+        let server = Recorded::answering(move |_| answer.clone()).await;
+        let run = Run::new(api.model(&server.url)).with_limits(Limits::new().tokens(10 * one));
+        let _ = run.map(&nodes).settings(settings.clone()).concurrency(50).await;
+        let spent = run.ledger().total().total.total().unwrap();
+        assert!((10 * one..11 * one).contains(&spent), "{api:?} {streams}: {spent}");
+    }
+}

@@ -1,12 +1,11 @@
 //! What is assumed where nothing was reported. An estimate is never added to what is known.
 
-use llmnode_model::{Attachment, Message, Request};
-use llmnode_reader::OutputSchema;
+use llmnode_model::{Attachment, Message};
 use serde::{Deserialize, Serialize};
 
 /// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
-/// provider reported no total, and is kept apart from what is known. An attachment counts a flat figure that depends
-/// on its type.
+/// provider reported no total, and is kept apart from what is known. An attachment counts a figure that depends on its type
+/// and its size. What was reported of an answer that broke off stands in place of an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -34,23 +33,6 @@ fn attached_tokens(messages: &[Message]) -> u64 {
 
 pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
-}
-
-/// One token per byte, a few around each part, and a flat figure per attachment.
-pub(crate) fn most_tokens(request: &Request) -> u64 {
-    const AROUND: usize = 16;
-    let message = |message: &Message| {
-        let calls = message.calls().iter();
-        let calls = calls.map(|call| AROUND + call.id.len() + call.name.len() + call.arguments.len());
-        AROUND + message.content.len() + message.answers().map_or(0, str::len) + calls.sum::<usize>()
-    };
-    let schema = |schema: &OutputSchema| AROUND + schema.name().len() + schema.plain().get().len();
-    let tools = request.tools.iter();
-    let tools = tools.map(|tool| tool.name.len() + tool.description.len() + schema(&tool.schema));
-    let bytes = request.messages.iter().map(message).sum::<usize>()
-        + tools.sum::<usize>()
-        + request.output.as_deref().map_or(0, schema);
-    attached_tokens(&request.messages).saturating_add(bytes as u64)
 }
 
 pub(crate) fn answer_tokens(characters: usize) -> u64 {

@@ -20,7 +20,7 @@ mod usage_sum;
 pub(crate) use attempt::{JournalKey, OpenAttempt};
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
 pub use estimate::Estimate;
-pub(crate) use estimate::{answer_tokens, most_tokens, prompt_tokens, text_tokens};
+pub(crate) use estimate::{answer_tokens, prompt_tokens, text_tokens};
 pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;

@@ -9,9 +9,10 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::limits::Limits;
 use super::prior_spend::Spending;
-use super::prompt::{AnswerTokens, PromptTokens};
+use super::prompt::PromptTokens;
 use super::quantity::Quantity;
 use super::refusal::{Refusal, Scope, Unknown};
+use super::request_tokens::AnswerTokens;
 use crate::money::Money;
 use crate::prices::Price;
 
@@ -54,6 +55,7 @@ pub(super) struct Intent<'a> {
     pub(super) prompt: PromptTokens,
     pub(super) expected: PromptTokens,
     pub(super) answer: AnswerTokens,
+    pub(super) thinking: u64,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
     pub(super) made: Option<&'a str>,
@@ -120,6 +122,10 @@ impl Meter {
         faults
     }
 
+    pub(super) fn counts_tokens(&self) -> bool {
+        self.limits.tokens.is_some() || self.limits.money.is_some()
+    }
+
     pub(super) fn begin_time(&self, now: Instant) {
         lock(&self.counters).began.get_or_insert(now);
     }
@@ -167,7 +173,7 @@ impl Meter {
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
-        let output = counters.expected_output(intent.answer);
+        let output = counters.expected_output(intent.answer, intent.thinking);
         let Intent { prompt, expected, .. } = intent;
         let most = Amount {
             tokens: expected.most.saturating_add(output),
@@ -178,6 +184,17 @@ impl Meter {
         counters.tokens.reserve(hold.most.tokens.into());
         counters.money.reserve(hold.most.money.0);
         hold
+    }
+
+    /// More of a request is known, which is under way: it has at least so many tokens of a prompt.
+    pub(super) fn raise(&self, hold: &mut Hold, input: u64, price: Option<&Price>) {
+        let tokens = input.saturating_add(hold.expected_output);
+        let money = price.map(|price| price.of_tokens(input, hold.expected_output)).unwrap_or_default();
+        let before = hold.most;
+        hold.most = Amount { tokens: before.tokens.max(tokens), money: before.money.max(money) };
+        let mut counters = lock(&self.counters);
+        counters.tokens.reserve((hold.most.tokens - before.tokens).into());
+        counters.money.reserve(hold.most.money.0.saturating_sub(before.money.0));
     }
 
     pub(super) fn settle(&self, hold: Hold, spent: &Spent<'_>) {
@@ -258,12 +275,13 @@ impl Drop for QueueTicket<'_> {
 }
 
 impl Counters {
-    fn expected_output(&self, answer: AnswerTokens) -> u64 {
+    fn expected_output(&self, answer: AnswerTokens, thinking: u64) -> u64 {
         let mean = self.answered.checked_div(self.answers);
+        let mean_or = |first: u64| mean.unwrap_or(first.saturating_add(thinking));
         match answer {
             AnswerTokens::AtMost(tokens) => tokens.into(),
-            AnswerTokens::BelowDefault(most) => mean.unwrap_or(ANSWER_BELOW_DEFAULT).min(most.into()),
-            AnswerTokens::Unknown => mean.unwrap_or(ANSWER),
+            AnswerTokens::BelowDefault(most) => mean_or(ANSWER_BELOW_DEFAULT).min(most.into()),
+            AnswerTokens::Unknown => mean_or(ANSWER),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod call;
 mod deadline;
+mod first;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
 mod meter;
@@ -12,6 +13,7 @@ mod prior_spend;
 mod prompt;
 mod quantity;
 mod refusal;
+mod request_tokens;
 mod reserve;
 mod run;
 #[cfg(test)]
@@ -22,7 +24,8 @@ pub(crate) use call::MapLimits;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
 pub use prior_spend::PriorSpend;
-pub(crate) use prompt::{AnswerTokens, PromptTokens};
+pub(crate) use prompt::PromptTokens;
+pub(crate) use request_tokens::{AnswerTokens, RequestTokens};
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub(crate) use run::RunLimits;

@@ -1,29 +1,25 @@
 //! The tokens of prompts, as estimated and as counted.
 
+use super::first::First;
+
 #[derive(Clone, Copy)]
 pub(crate) struct PromptTokens {
     pub(crate) estimate: u64,
     /// Upper bound: no tokenizer makes more than one token of a byte.
     pub(crate) most: u64,
-}
-
-/// The tokens of an answer that a request makes room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AnswerTokens {
-    /// At most this many, as the program or the model wants it.
-    AtMost(u32),
-    /// About as many as the answers before: the limit that is sent is nobody's, and much higher.
-    BelowDefault(u32),
-    /// About as many as the answers before.
-    Unknown,
+    /// About the fewest. What a provider counts above that, it may have added itself.
+    pub(crate) least: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counted {
+    pub(super) first: First,
     counted: u128,
     estimated: u128,
-    /// The most tokens counted above [`PromptTokens::most`], such as those of a provider's own system prompt.
+    /// The most tokens counted above [`PromptTokens::most`]: so many a provider has added.
     beyond: u64,
+    /// The fewest counted above [`PromptTokens::least`]: so many it may add to each request, such as a system prompt of its own.
+    added: Option<u64>,
 }
 
 impl Counted {
@@ -31,12 +27,15 @@ impl Counted {
         self.counted = self.counted.saturating_add(counted.into());
         self.estimated = self.estimated.saturating_add(prompt.estimate.into());
         self.beyond = self.beyond.max(counted.saturating_sub(prompt.most));
+        let added = counted.saturating_sub(prompt.least);
+        self.added = Some(self.added.map_or(added, |before| before.min(added)));
     }
 
     pub(super) fn expect(self, prompt: PromptTokens) -> PromptTokens {
-        let most = prompt.most.saturating_add(self.beyond);
+        let added = self.added.unwrap_or(0).max(self.beyond);
+        let most = prompt.most.saturating_add(added);
         let scaled = u128::from(prompt.estimate).saturating_mul(self.counted).checked_div(self.estimated);
         let scaled = scaled.map_or(0, |scaled| u64::try_from(scaled).unwrap_or(u64::MAX));
-        PromptTokens { estimate: prompt.estimate.max(scaled).min(most), most }
+        PromptTokens { estimate: prompt.estimate.max(scaled).min(most), most, ..prompt }
     }
 }

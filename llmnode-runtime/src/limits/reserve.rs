@@ -1,14 +1,18 @@
 //! What one request has reserved, until its spending is known.
 
+use std::time::Duration;
+
 use llmnode_model::internal::lock;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, TokenUsage};
 
 use super::call::CallLimits;
+use super::first::{FirstRequest, of_model};
 use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
-use super::prompt::{AnswerTokens, PromptTokens};
 use super::refusal::Unknown;
+use super::request_tokens::RequestTokens;
 use crate::ledger::{AnswerSoFar, answer_tokens};
 use crate::money::Money;
+use crate::prices::Price;
 
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
@@ -17,20 +21,25 @@ pub(crate) struct Reservation<'c> {
     names: [Option<&'c str>; 3],
     /// Boxed, since most requests reserve nothing.
     so_far: Option<Box<AnswerSoFar>>,
+    first: Option<FirstRequest<'c>>,
     unsent: bool,
 }
 
 impl CallLimits<'_> {
-    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first.
+    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `own`: the time that
+    /// the request has.
     pub(crate) async fn reserve<'c>(
         &'c self,
-        prompt: PromptTokens,
-        answer: AnswerTokens,
+        tokens: impl FnOnce() -> RequestTokens,
         names: [Option<&'c str>; 3],
+        own: Option<Duration>,
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), names));
+            return Ok(Reservation::new(self, Vec::new(), names, None));
         }
+        let RequestTokens { prompt, answer, thinking } = tokens();
+        let model = names.into_iter().flatten().next().unwrap_or_default();
+        let first = self.first(model, own).await;
         let known = || names.iter().flatten().copied();
         let counted =
             || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
@@ -38,6 +47,7 @@ impl CallLimits<'_> {
             prompt,
             expected: counted().expect(prompt),
             answer,
+            thinking,
             model: known().next(),
             made: self.run.prices.made(),
             price: known().find_map(|name| self.run.prices.of(name)),
@@ -51,7 +61,7 @@ impl CallLimits<'_> {
             };
             drop(ticket.take());
             ticket = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
+                Ok(holds) => return Ok(Reservation::new(self, holds, names, first)),
                 Err((meter, Capacity::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
@@ -65,20 +75,39 @@ impl CallLimits<'_> {
 }
 
 impl<'c> Reservation<'c> {
-    fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
-        Reservation { limits, holds, names, so_far: None, unsent: false }
+    fn new(
+        limits: &'c CallLimits<'c>,
+        holds: Vec<Hold>,
+        names: [Option<&'c str>; 3],
+        first: Option<FirstRequest<'c>>,
+    ) -> Self {
+        Reservation { limits, holds, names, so_far: None, first, unsent: false }
     }
 
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         if !self.holds.is_empty() {
             self.so_far.get_or_insert_default().reports(usage);
+            self.begins_to_answer(usage);
         }
     }
 
     pub(crate) fn writes(&mut self, piece: &str) {
         if !self.holds.is_empty() {
             self.so_far.get_or_insert_default().writes(piece);
+            self.begins_to_answer(TokenUsage::default());
         }
+    }
+
+    fn begins_to_answer(&mut self, usage: TokenUsage) {
+        let Some(first) = self.first.take() else { return };
+        if let Some(input) = usage.input {
+            self.learn(usage);
+            let price = self.price();
+            for (meter, hold) in self.limits.meters.iter().zip(&mut self.holds) {
+                meter.raise(hold, input, price);
+            }
+        }
+        first.passes();
     }
 
     /// Until it is sent, dropping it returns the reservation.
@@ -125,15 +154,18 @@ impl<'c> Reservation<'c> {
     fn estimated(&self, usage: Option<TokenUsage>, answered: Option<u64>) -> Spent<'c> {
         let usage = usage.unwrap_or_default();
         self.learn(usage);
-        let price = self.names.into_iter().flatten().find_map(|name| self.limits.run.prices.of(name));
-        Spent::Estimated { usage, answered, price }
+        Spent::Estimated { usage, answered, price: self.price() }
+    }
+
+    fn price(&self) -> Option<&'c Price> {
+        self.names.into_iter().flatten().find_map(|name| self.limits.run.prices.of(name))
     }
 
     fn learn(&self, usage: TokenUsage) {
         if let (Some(input), Some(hold)) = (usage.input, self.holds.first()) {
             let mut counted = lock(&self.limits.run.counted);
             let model = self.names.into_iter().flatten().next().unwrap_or_default();
-            counted.entry(model.to_owned()).or_default().learn(hold.prompt, input);
+            of_model(&mut counted, model).learn(hold.prompt, input);
         }
     }
 
@@ -164,6 +196,12 @@ impl<'c> Reservation<'c> {
         for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
             meter.settle(hold, spent);
         }
+        if matches!(spent, Spent::Read { .. } | Spent::Estimated { .. })
+            && let Some(first) = self.first.take()
+        {
+            first.passes();
+        }
+        self.first = None;
     }
 }
 
@@ -176,7 +214,11 @@ impl Drop for Reservation<'_> {
         let spent = match so_far.usage() {
             Some(usage) if usage.total().is_some() => self.read(usage, None),
             None if self.unsent => Spent::Unsent,
-            usage => self.estimated(usage, so_far.answered()),
+            usage => {
+                // It has taught nothing.
+                self.first = None;
+                self.estimated(usage, so_far.answered())
+            }
         };
         self.close(&spent);
     }

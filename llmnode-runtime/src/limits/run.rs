@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
 use llmnode_reader::internal::plural;
+use tokio::sync::Notify;
 
 use super::limits::Limits;
 use super::meter::Meter;
@@ -26,6 +27,8 @@ pub struct RunLimits {
     /// By the path of the node's type, for meters that are created later.
     prior_spend: Arc<Mutex<HashMap<String, Spending>>>,
     pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
+    /// Told when the first request of a model passes, or leaves its place.
+    pub(super) first_changed: Arc<Notify>,
     /// Held while a request reserves with all its meters or with none.
     pub(super) gate: Arc<Mutex<()>>,
     pub(crate) ignored: bool,

@@ -25,8 +25,8 @@ use super::paused_turn::with_paused;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
-use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, most_tokens, prompt_tokens};
-use crate::limits::{AnswerTokens, PromptTokens, Reservation};
+use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
+use crate::limits::{RequestTokens, Reservation};
 use crate::settings::Resolved;
 use crate::text::cut;
 use crate::validate::AttemptInfo;
@@ -52,9 +52,12 @@ pub(super) async fn attempt(
     let outcome = {
         // Pinned here: a future passed by value is stored again in each future that it passes through.
         let asking = pin!(async {
-            let prompt = PromptTokens { estimate, most: most_tokens(request) };
-            let answer = answer_tokens(target.model, request);
-            let mut reserved = match limits.reserve(prompt, answer, target.names(request)).await {
+            let tokens = || RequestTokens::of(request, target.model, estimate);
+            let names = target.names(request);
+            let mut reserved = match limits
+                .reserve(tokens, names, plan.time_left(request.attempt_timeout))
+                .await
+            {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
@@ -79,14 +82,6 @@ pub(super) async fn attempt(
         Ok(Ok(outcome)) => outcome,
         Ok(Err(timeout)) => Err(timed_out(timeout, open)),
         Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
-    }
-}
-
-fn answer_tokens(model: &dyn ChatModel, request: &Request) -> AnswerTokens {
-    match model.max_tokens(request) {
-        Some(tokens) if model.has_default_limit(request) => AnswerTokens::BelowDefault(tokens),
-        Some(tokens) => AnswerTokens::AtMost(tokens),
-        None => AnswerTokens::Unknown,
     }
 }
 

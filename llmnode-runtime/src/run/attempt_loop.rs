@@ -29,6 +29,14 @@ impl<'r> Plan<'r> {
         Plan { context: CallContext { deadline: earliest, ..context }, settings, deadline: own.as_ref() }
     }
 
+    /// The time that a request has: of its attempt, or of what is left of a deadline.
+    pub(super) fn time_left(&self, attempt_timeout: Option<Duration>) -> Option<Duration> {
+        let now = || self.context.core.clock.now();
+        let of_deadline =
+            self.context.deadline.map(|deadline| deadline.end().saturating_duration_since(now()));
+        attempt_timeout.into_iter().chain(of_deadline).min()
+    }
+
     async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
         let clock = &*self.context.core.clock;
         // Pinned here: otherwise each branch below would store the future.

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::model_attempts::record_failure;
 use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
-use crate::limits::{AnswerTokens, Deadline, PromptTokens};
+use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens};
 use crate::output::AnswerKind;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
 
@@ -131,8 +131,12 @@ async fn attempt(
     let outcome = {
         let asking = pin!(async {
             let names = [of.model(), None, None];
-            let prompt = PromptTokens { estimate: of.tokens(), most: of.bytes() };
-            let mut reserved = match limits.reserve(prompt, AnswerTokens::AtMost(0), names).await {
+            let tokens = || RequestTokens {
+                prompt: PromptTokens { estimate: of.tokens(), most: of.bytes(), least: of.bytes() },
+                answer: AnswerTokens::AtMost(0),
+                thinking: 0,
+            };
+            let mut reserved = match limits.reserve(tokens, names, plan.time_left(timeout)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

@@ -7,7 +7,10 @@ use super::error::AttachmentError;
 use super::{kind, label};
 
 /// About 100 seconds of speech.
-pub(super) const TOKENS: u64 = 1000;
+const TOKENS: u64 = 1000;
+/// Of a recording without compression, and of one with: 32 tokens a second, of at least so many bytes.
+const BYTES_OF_A_TOKEN: u64 = 250;
+const PACKED_BYTES_OF_A_TOKEN: u64 = 60;
 
 /// A recording that a model listens to. Clones share the content.
 ///
@@ -68,6 +71,18 @@ impl Audio {
             "wave" | "vnd.wave" => "wav",
             other => other.trim_start_matches("x-"),
         }
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        TOKENS
+    }
+
+    pub(super) fn most_tokens(&self) -> u64 {
+        let bytes_of_a_token = match self.format() {
+            "wav" => BYTES_OF_A_TOKEN,
+            _ => PACKED_BYTES_OF_A_TOKEN,
+        };
+        (self.data.size() as u64).div_ceil(bytes_of_a_token).max(TOKENS)
     }
 
     /// `[audio audio/wav, 3200 bytes, #1f3a9c02]`

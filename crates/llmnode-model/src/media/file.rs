@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use super::data::{self, Data};
 use super::error::AttachmentError;
-use super::{kind, label};
+use super::{kind, label, size};
 
 const MAX_NAME: usize = 255;
 /// About a page of a PDF, as text and as an image.
-const TOKENS: u64 = 1500;
+const TOKENS_OF_A_PAGE: u64 = 1500;
+const MOST_OF_A_PAGE: u64 = 3_000;
 
 /// A file that a model reads, such as a PDF: its bytes, or the id that the provider gave it. Clones share the content.
 ///
-/// If a provider reports no usage, it is estimated at 1500 tokens, and a text at a quarter of a token per byte.
+/// If a provider reports no usage, it is estimated at 1500 tokens a page, and a text at a quarter of a token per byte. The pages of
+/// a file that packs them, or that is no PDF, are assumed to have 20 kB.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -33,7 +35,7 @@ pub struct File {
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
     Id(Arc<str>),
-    Data { name: Arc<str>, data: Data },
+    Data { name: Arc<str>, data: Data, pages: u64 },
 }
 
 impl File {
@@ -45,8 +47,10 @@ impl File {
     /// no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(name: &str, media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         check("name", name)?;
-        let data = Data::new(&kind::media_type(media_type)?, bytes.as_ref())?;
-        Ok(File { source: Source::Data { name: name.into(), data } })
+        let bytes = bytes.as_ref();
+        let data = Data::new(&kind::media_type(media_type)?, bytes)?;
+        let pages = if is_text(data.media_type()) { 0 } else { size::pages(bytes) };
+        Ok(File { source: Source::Data { name: name.into(), data, pages } })
     }
 
     /// Creates a file that was uploaded to the provider, from the id that the provider gave it.
@@ -94,13 +98,13 @@ impl File {
 
     /// Returns the name that the model sees, and the bytes. `None`: the provider has them.
     pub fn data(&self) -> Option<(&str, &Data)> {
-        if let Source::Data { name, data } = &self.source { Some((name, data)) } else { None }
+        if let Source::Data { name, data, .. } = &self.source { Some((name, data)) } else { None }
     }
 
     pub(super) fn sent_bytes(&self) -> usize {
         match &self.source {
             Source::Id(id) => id.len(),
-            Source::Data { name, data } => name.len() + data.as_url().len(),
+            Source::Data { name, data, .. } => name.len() + data.as_url().len(),
         }
     }
 
@@ -108,16 +112,31 @@ impl File {
     pub(super) fn label(&self) -> String {
         match &self.source {
             Source::Id(id) => format!("[file id {id:?}]"),
-            Source::Data { name, data } => format!("[file {name:?} {}]", label::data(data)),
+            Source::Data { name, data, .. } => format!("[file {name:?} {}]", label::data(data)),
         }
     }
 
     pub(super) fn tokens(&self) -> u64 {
         match &self.source {
-            Source::Data { data, .. } if data.media_type().starts_with("text/") => data.size() as u64 / 4,
-            _ => TOKENS,
+            Source::Data { data, pages: 0, .. } => data.size() as u64 / 4,
+            Source::Data { pages, .. } => TOKENS_OF_A_PAGE.saturating_mul(*pages),
+            Source::Id(_) => TOKENS_OF_A_PAGE,
         }
     }
+
+    /// No tokenizer makes more than one token of a byte.
+    pub(super) fn most_tokens(&self) -> u64 {
+        match &self.source {
+            Source::Data { data, pages: 0, .. } => data.size() as u64,
+            Source::Data { pages, .. } => MOST_OF_A_PAGE.saturating_mul(*pages),
+            Source::Id(_) => MOST_OF_A_PAGE,
+        }
+    }
+}
+
+fn is_text(media_type: &str) -> bool {
+    const SUBTYPES: [&str; 4] = ["json", "xml", "yaml", "csv"];
+    media_type.starts_with("text/") || SUBTYPES.iter().any(|subtype| media_type.ends_with(subtype))
 }
 
 fn check(what: &str, word: &str) -> Result<(), AttachmentError> {

@@ -6,19 +6,30 @@ use std::sync::Arc;
 
 use super::data::{self, Data};
 use super::error::AttachmentError;
+use super::size::Pixels;
 use super::{kind, label};
 
 const MAX_URL: usize = 16 * 1024;
-/// For an image of 1024 × 1024 pixels, at full and at low detail.
-const TOKENS: u64 = 765;
-const TOKENS_LOW: u64 = 85;
+/// Of the whole image, and of an image at low detail.
+const TOKENS: u64 = 85;
+/// Of a tile, as OpenAI counts them.
+const TOKENS_OF_A_TILE: u64 = 170;
+/// Of a tile, where a provider counts most: Anthropic's, a token for 750 pixels.
+const MOST_OF_A_TILE: u64 = 350;
+/// Of an image whose pixels nobody knows: 1024 × 1024.
+const TILES: u64 = 4;
+const MOST_TOKENS: u64 = 3_000;
+const TILE: u32 = 512;
+/// A larger one is made smaller.
+const LONGEST: u32 = 2048;
 
 /// An image: its bytes, or a URL that the provider reads. Clones share the content.
 ///
 /// Most providers accept PNG, JPEG, GIF and WebP. A model without vision answers with an error of its provider, most
 /// often a `bad_request`.
 ///
-/// If a provider reports no usage, it is estimated at 765 tokens, or 85 with [`Detail::Low`].
+/// If a provider reports no usage, it is estimated by its tiles of 512 × 512 pixels, once it fits into 2048 × 2048: 85 tokens, and
+/// 170 for each; at 765 if its pixels are unknown, at 85 with [`Detail::Low`].
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -33,6 +44,7 @@ const TOKENS_LOW: u64 = 85;
 pub struct Image {
     source: Source,
     detail: Option<Detail>,
+    pixels: Option<Pixels>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -91,7 +103,7 @@ impl Image {
             Some(_) if url.contains(|c: char| c.is_control() || c.is_whitespace()) => {
                 "contains a space or a control character, which must be escaped"
             }
-            Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None }),
+            Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None, pixels: None }),
         };
         Err(AttachmentError::new(format!("the URL of the image {fault}")))
     }
@@ -111,7 +123,8 @@ impl Image {
         if let Some(other) = kind::guess(bytes).filter(|found| *found != media_type) {
             return Err(AttachmentError::new(format!("the bytes of the {media_type} are of type {other}")));
         }
-        Ok(Image { source: Source::Data(Data::new(&media_type, bytes)?), detail: None })
+        let data = Data::new(&media_type, bytes)?;
+        Ok(Image { source: Source::Data(data), detail: None, pixels: Pixels::of(bytes) })
     }
 
     /// Reads an image from disk. Its first bytes determine the type: PNG, JPEG, GIF, WebP or BMP.
@@ -173,7 +186,19 @@ impl Image {
     }
 
     pub(super) fn tokens(&self) -> u64 {
-        if self.detail == Some(Detail::Low) { TOKENS_LOW } else { TOKENS }
+        match self.detail {
+            Some(Detail::Low) => TOKENS,
+            _ => TOKENS + TOKENS_OF_A_TILE * self.tiles().unwrap_or(TILES),
+        }
+    }
+
+    /// Not all providers know a low detail.
+    pub(super) fn most_tokens(&self) -> u64 {
+        self.tiles().map_or(MOST_TOKENS, |tiles| TOKENS + MOST_OF_A_TILE * tiles)
+    }
+
+    fn tiles(&self) -> Option<u64> {
+        self.pixels.map(|pixels| pixels.tiles(TILE, LONGEST))
     }
 }
 

@@ -27,6 +27,7 @@ mod file;
 mod image;
 mod kind;
 mod label;
+mod size;
 
 use std::fmt;
 
@@ -84,13 +85,23 @@ impl Attachment {
         }
     }
 
-    /// A flat figure, as only the provider knows the real one.
+    /// An estimate, as only the provider knows the figure.
     #[doc(hidden)]
     pub fn tokens(&self) -> u64 {
         match self {
             Attachment::Image(image) => image.tokens(),
             Attachment::File(file) => file.tokens(),
-            Attachment::Audio(_) => audio::TOKENS,
+            Attachment::Audio(audio) => audio.tokens(),
+        }
+    }
+
+    /// What a request that has it makes room for, under a limit.
+    #[doc(hidden)]
+    pub fn most_tokens(&self) -> u64 {
+        match self {
+            Attachment::Image(image) => image.most_tokens(),
+            Attachment::File(file) => file.most_tokens(),
+            Attachment::Audio(audio) => audio.most_tokens(),
         }
     }
 }

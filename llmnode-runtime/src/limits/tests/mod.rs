@@ -1,6 +1,7 @@
 //! Reservations, without the loop.
 
 mod concurrency;
+mod first;
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -8,7 +9,11 @@ use std::time::Duration;
 
 use llmnode_model::{Category, Completion, ModelError, TokenUsage};
 
-use super::{AnswerTokens, CallLimits, Deadline, LimitedNode, Limits, PromptTokens, Reservation, RunLimits};
+use super::first::First;
+use super::{
+    AnswerTokens, CallLimits, Deadline, LimitedNode, Limits, PromptTokens, RequestTokens, Reservation,
+    RunLimits,
+};
 use crate::clock::{Clock, TestClock};
 use crate::prices::{Price, Prices};
 
@@ -24,6 +29,10 @@ fn of_run(limits: Limits) -> RunLimits {
     let mut run = RunLimits::default();
     run.set(limits);
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(1.0, 2.0)));
+    // As after its first request.
+    for model in ["m", "", "small", "dear"] {
+        run.counted.lock().unwrap().entry(model.to_owned()).or_default().first = First::Passed;
+    }
     run
 }
 
@@ -58,6 +67,11 @@ fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
     CallLimits::begin(PLAIN.name, PLAIN, Limits::new(), None, run, clock).unwrap()
 }
 
+fn of_prompt(tokens: u64) -> RequestTokens {
+    let prompt = PromptTokens { estimate: tokens, most: tokens, least: tokens };
+    RequestTokens { prompt, answer: AnswerTokens::Unknown, thinking: 0 }
+}
+
 /// Reserves at once; `None`: only once others have settled.
 fn at_once<'c>(
     call: &'c CallLimits<'_>,
@@ -65,9 +79,9 @@ fn at_once<'c>(
     max_tokens: Option<u32>,
     names: [Option<&'c str>; 3],
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
-    let prompt = PromptTokens { estimate: prompt, most: prompt };
     let answer = max_tokens.map_or(AnswerTokens::Unknown, AnswerTokens::AtMost);
-    match pin!(call.reserve(prompt, answer, names)).poll(&mut Context::from_waker(Waker::noop())) {
+    let tokens = || RequestTokens { answer, ..of_prompt(prompt) };
+    match pin!(call.reserve(tokens, names, None)).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
@@ -316,7 +330,7 @@ fn the_time_of_a_run_runs_from_its_first_request_and_that_of_a_call_from_its_beg
     assert!(call.time_left(None).is_none());
 }
 
-fn poll<F: Future>(waiting: &mut Pin<Box<F>>) -> Poll<F::Output> {
+fn poll<F: Future + ?Sized>(waiting: &mut Pin<Box<F>>) -> Poll<F::Output> {
     waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -326,8 +340,10 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let run = of_run(Limits::new().tokens(100));
     let call = begin(&run, &clock);
     let mut first = reserved(&call, 50, Some(50));
-    let prompt = PromptTokens { estimate: 10, most: 10 };
-    let wait = |most| Box::pin(call.reserve(prompt, AnswerTokens::AtMost(most), NAMES));
+    let wait = |most| {
+        let tokens = move || RequestTokens { answer: AnswerTokens::AtMost(most), ..of_prompt(10) };
+        Box::pin(call.reserve(tokens, NAMES, None))
+    };
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
         assert!(poll(one).is_pending());
@@ -419,9 +435,9 @@ fn of_a_default_the_mean_answer_is_reserved() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().tokens(20_000));
     let call = begin(&run, &clock);
-    let prompt = PromptTokens { estimate: 10, most: 10 };
     let reserve = || {
-        let wanted = call.reserve(prompt, AnswerTokens::BelowDefault(21_000), NAMES);
+        let tokens = || RequestTokens { answer: AnswerTokens::BelowDefault(21_000), ..of_prompt(10) };
+        let wanted = call.reserve(tokens, NAMES, None);
         match pin!(wanted).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reserved) => reserved.ok(),
             Poll::Pending => None,
