@@ -116,7 +116,7 @@
 /// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
 /// | `tools = [Search, Summarize]` | none | the [tools](macro@tool) that the model may call: see [agents](guide::agents) |
 /// | `turns = 6` | 10 | the most responses of the model, including the answer, for a node with tools |
-/// | `calls_in_text = false` | `true` | whether a text that is a call of a tool, and nothing else, is executed as that call |
+/// | `calls_in_text = false` | `true` | whether a text that is a call of a tool, and nothing else, is executed as that call. `true` on the node also lets tools with `idempotent = false` or `require_approval` be called so |
 /// | `thoughts_in_text = false` | `true` | whether thoughts that stand in a text, such as `<think>..</think>` first in it, are read as thoughts, and are no part of it |
 /// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
 /// | `name = "sort"` | the struct's name in snake_case | the name in ledgers and errors |

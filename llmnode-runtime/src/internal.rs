@@ -5,6 +5,7 @@
 //! | llmnode-cassette | `files`, `read_format` |
 //! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
+//! | llmnode-mcp | `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
 //! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
 //! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
 //! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder`, `RunSetup` |
@@ -23,7 +24,7 @@ pub use crate::output::AnswerForm;
 pub use crate::pause::{IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
-    Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_RESULT, Observer,
-    OnProgress, Origin, OtherRequest, ProgressCounter, RunCore, RunInternals, ToolFn, ToolsetInternals,
-    capped, recorded_by,
+    Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_IMAGE_BYTES,
+    MAX_IMAGES, MAX_RESULT, Observer, OnProgress, Origin, OtherRequest, ProgressCounter, RunCore,
+    RunInternals, ToolFn, ToolsetInternals, capped, images_left_out, recorded_by,
 };

@@ -7,6 +7,8 @@ mod anthropic;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod apis;
 mod approval;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod calls_in_text;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;
 #[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]

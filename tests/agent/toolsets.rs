@@ -134,6 +134,7 @@ fn draw(how: &str) -> ToolReply {
     let image = Image::bytes("image/png", b"\x89PNG\r\n\x1a\n").unwrap();
     match how {
         "url" => ToolReply::new("").image(image),
+        "often" => std::iter::repeat_n(image, 20).fold(ToolReply::new("Many:"), ToolReply::image),
         _ => ToolReply::new("Two:").image(image.clone()).image(image),
     }
 }
@@ -158,11 +159,22 @@ async fn images_are_attached_to_results() {
     let report = Run::new(model.clone()).call(&Look {}).report().await.unwrap();
     let requests = model.requests();
     let images: Vec<_> = requests[1].messages.iter().map(|message| message.attachments().count()).collect();
-    assert_eq!(images, [0, 0, 2, 1, 0]);
-    assert_eq!(results(&requests[1]), ["Two:", "", &format!("see {PIXEL}")]);
+    // A text is no image, whatever it says: it may come from anywhere.
+    assert_eq!(images, [0, 0, 2, 0, 0]);
+    assert_eq!(results(&requests[1]), ["Two:", PIXEL, &format!("see {PIXEL}")]);
     // What the report has is the history of a next call, and comes back from JSON.
     let kept = serde_json::to_string(&report.messages).unwrap();
     assert_eq!(serde_json::from_str::<Vec<Message>>(&kept).unwrap(), report.messages);
+}
+
+#[tokio::test]
+async fn images_of_a_result_are_bounded() {
+    let model =
+        ScriptedModel::new().reply(Reply::text("").call("draw", json!({"how": "often"}))).reply("Seen.");
+    Run::new(model.clone()).call(&Look {}).await.unwrap();
+    let result = &model.requests()[1].messages[2];
+    assert_eq!(result.attachments().count(), 16);
+    assert_eq!(result.content, "Many:\n[4 images left out: a result shows 16 of 8 MiB together at most]");
 }
 
 #[cfg(all(feature = "openai", feature = "stub-server"))]
@@ -171,7 +183,7 @@ async fn over_the_wire_images_follow_the_last_result() {
     use llmnode::{StubServer, stub_server};
     let calls = stub_server::StubReply::text("")
         .and_call("draw", json!({"how": "url"}))
-        .and_call("camera", json!({"words": false}));
+        .and_call("draw", json!({"how": "url"}));
     let server = StubServer::builder()
         .script(vec![calls, stub_server::StubReply::text("Seen.")])
         .start()

@@ -49,6 +49,7 @@ const READER: &[&str] = &[
     "renamer",
     "error",
     "find",
+    "calls",
     "coerce",
     "serde_error",
     "serde_observer",

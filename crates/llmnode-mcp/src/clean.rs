@@ -1,5 +1,6 @@
 //! Cleans names and texts of a server before a model reads them.
 
+use llmnode_reader::internal::is_unseen;
 use serde_json::Value;
 
 const MAX_DESCRIPTION_BYTES: usize = 1024;
@@ -16,8 +17,9 @@ pub(crate) fn description(text: &str) -> String {
     without_hidden(text, MAX_DESCRIPTION_BYTES)
 }
 
+/// Without what a model reads and a person does not see.
 pub(crate) fn without_hidden(text: &str, most: usize) -> String {
-    let clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+    let clean: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= most).last() {
         Some(end) if end < clean.len() => format!("{}…", clean[..end].trim_end()),
         _ => clean,
@@ -60,23 +62,13 @@ fn clean_example(value: &mut Value) {
 }
 
 pub(crate) fn has_hidden(schema: &Value) -> bool {
-    let hidden = |text: &str| text.contains(is_hidden);
+    let hidden = |text: &str| text.contains(is_unseen);
     match schema {
         Value::String(text) => hidden(text),
         Value::Array(items) => items.iter().any(has_hidden),
         Value::Object(members) => members.iter().any(|(name, value)| hidden(name) || has_hidden(value)),
         _ => false,
     }
-}
-
-/// Read by a model but not seen by a person: zero-width and control characters, except line ends and tabs.
-fn is_hidden(c: char) -> bool {
-    let control = c.is_control() && !matches!(c, '\n' | '\t');
-    let unseen = matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    control || unseen
 }
 
 #[cfg(test)]

@@ -55,6 +55,9 @@ impl Stream for Mended {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut event = ready!(self.events.as_mut().poll_next(cx));
+        if let Some(Ok(event)) = &mut event {
+            event.retry = event.retry.map(|wait| wait.max(SHORTEST_RETRY_MS));
+        }
         if let Some(Ok(event)) = &mut event
             && let Some(data) = &mut event.data
             && let Ok(message) = serde_json::from_str(data)
@@ -64,6 +67,9 @@ impl Stream for Mended {
         Poll::Ready(event)
     }
 }
+
+/// A server says after which time a client comes back, but not that it hammers at the door.
+const SHORTEST_RETRY_MS: u64 = 1000;
 
 type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 

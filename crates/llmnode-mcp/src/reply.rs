@@ -1,11 +1,11 @@
 //! The result of a call, as the model reads it.
 
+use llmnode_runtime::internal::{MAX_IMAGE_BYTES, MAX_IMAGES, images_left_out};
 use llmnode_runtime::{BoxError, Image, ToolReply};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-const IMAGES: usize = 16;
-/// Per result, as sent.
-const IMAGE_BYTES: usize = 8 * 1024 * 1024;
+/// An image is sent as a `data:` URL, whose beginning counts.
+const IMAGE_BYTES: usize = MAX_IMAGE_BYTES - MAX_IMAGES * 128;
 
 /// Links stay text: nobody follows them. `Err`: the tool failed.
 pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
@@ -15,7 +15,7 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
         match block {
             ContentBlock::Text(text) => lines.push(text.text.clone()),
             ContentBlock::Image(image)
-                if images.len() == IMAGES || bytes + image.data.len() > IMAGE_BYTES =>
+                if images.len() == MAX_IMAGES || bytes + image.data.len() > IMAGE_BYTES =>
             {
                 left_out += 1;
             }
@@ -32,13 +32,8 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
             _ => lines.push("[content of an unknown kind]".to_owned()),
         }
     }
-    if left_out > 0 {
-        lines.push(format!(
-            "[{left_out} images left out: a result shows {IMAGES} of {} MiB together at most]",
-            IMAGE_BYTES >> 20
-        ));
-    }
-    let text = lines.join("\n");
+    let text = lines.join("\n") + &images_left_out(left_out);
+    let text = text.trim_start_matches('\n').to_owned();
     if result.is_error == Some(true) {
         let said = if text.is_empty() { "the tool failed, and does not say why".to_owned() } else { text };
         return Err(said.into());
@@ -79,7 +74,7 @@ mod tests {
         let text = text_with(vec![4; 10_000]);
         assert_eq!(text, "[9984 images left out: a result shows 16 of 8 MiB together at most]");
         let text = text_with(vec![4 << 20, 4 << 20, 4]);
-        assert_eq!(text, "[1 images left out: a result shows 16 of 8 MiB together at most]");
+        assert_eq!(text, "[1 image left out: a result shows 16 of 8 MiB together at most]");
         let text = text_with(vec![4; 16]);
         assert_eq!(text, "");
     }

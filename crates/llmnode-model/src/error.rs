@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use llmnode_reader::internal::visible;
+
 use crate::category::{Category, Group};
 use crate::message::Message;
 use crate::usage::TokenUsage;
@@ -129,7 +131,7 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.category, self.message)
+        write!(f, "{}: {}", self.category, visible(&self.message))
     }
 }
 

@@ -53,6 +53,9 @@ pub struct ToolSpec {
     /// It must not be executed twice.
     #[doc(hidden)]
     pub at_most_once: bool,
+    /// A person approves its calls first.
+    #[doc(hidden)]
+    pub needs_approval: bool,
 }
 
 impl ToolSpec {
@@ -69,6 +72,7 @@ impl ToolSpec {
             alone: false,
             external: false,
             at_most_once: false,
+            needs_approval: false,
         }
     }
 }

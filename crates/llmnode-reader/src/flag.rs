@@ -49,7 +49,7 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
-    /// The model wrote a call of a tool that earlier messages have word for word. The tool was not executed.
+    /// The model wrote a call of a tool that stands in what it was shown. The tool was not executed.
     QuotedCall,
     /// The model had to call a function, and wrote a text instead. From now on it is free to do either.
     FreeChoice,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
+pub use crate::calls::{InText, Shown, WrittenCall, attempted, written_calls};
 pub use crate::check::target;
 pub use crate::find::{Spoken, Thoughts, without_thoughts};
 pub use crate::marks::{MARK, marks_in};
@@ -14,8 +15,8 @@ pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;
 pub use crate::schema::{Profile, Uncovered, fault_of_parameters};
 pub use crate::text::{
-    bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
-    same_letters, same_name, write_joined,
+    bounded_regex, floor_char_boundary, is_hidden, is_unseen, misspelling_of, nearest, one_line,
+    one_line_shortened, plural, same_letters, same_name, visible, write_joined,
 };
 pub use crate::tree::{WRAPPER, is_annotation};
 pub use crate::violation::ChoiceList;

@@ -2,6 +2,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod answer;
+mod calls;
 mod check;
 mod coerce;
 mod decimal;

@@ -12,7 +12,7 @@ use super::json::Json;
 use super::reader::Reader;
 use super::schema::OutputSchema;
 use crate::flag::Note;
-use crate::text::write_joined;
+use crate::text::{visible, write_joined};
 use crate::violation::Violation;
 
 /// A value that was read, and what was changed to read it.
@@ -47,7 +47,9 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_joined(&self.violations, "\n", f)
+        let violations: Vec<String> =
+            self.violations.iter().map(|one| visible(&one.to_string()).into_owned()).collect();
+        write_joined(&violations, "\n", f)
     }
 }
 

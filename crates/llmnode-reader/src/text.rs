@@ -142,6 +142,42 @@ pub fn plural(number: impl Into<u128>, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Whether a person does not see this character, or sees others in another order because of it: control characters but line ends
+/// and tabs, zero-width ones, those that change the direction of a text, and spaces that look like the usual one.
+pub fn is_hidden(c: char) -> bool {
+    is_unseen(c) || is_like_a_space(c)
+}
+
+/// As [`is_hidden`], without the spaces.
+pub fn is_unseen(c: char) -> bool {
+    let control = c.is_control() && !matches!(c, '\n' | '\t');
+    let unseen = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    control || unseen
+}
+
+fn is_like_a_space(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}')
+}
+
+/// Writes each character that a person does not see as JSON writes it, such as `\u202e`: within a string of JSON it is the same text.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -166,6 +202,15 @@ pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_person_does_not_see_is_written_out() {
+        let text = "pay\u{202e} 5\u{200b}\u{9b}\u{1b}\u{e0041}\ta\nb";
+        assert_eq!(visible(text), "pay\\u202e 5\\u200b\\u009b\\u001b\\udb40\\udc41\ta\nb");
+        let read: String = serde_json::from_str(&format!("\"{}\"", visible("a\u{202e}\u{e0041}b"))).unwrap();
+        assert_eq!(read, "a\u{202e}\u{e0041}b");
+        assert_eq!(visible("Ärger, 北京, 😀"), "Ärger, 北京, 😀");
+    }
 
     #[test]
     fn cuts_between_characters() {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use llmnode_model::Category;
+use llmnode_model::internal::visible;
 use llmnode_reader::internal::{one_line, plural, same_name};
 
 use super::{Inner, NodeError};
@@ -36,8 +37,26 @@ impl NodeError {
     }
 }
 
+/// What a person would not see, or see in another place than it is, is written out: much of it comes from outside.
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_short = f.alternate();
+        let text = if is_short { format!("{:#}", AsWritten(self)) } else { AsWritten(self).to_string() };
+        f.write_str(&visible(&text))
+    }
+}
+
+struct AsWritten<'e>(&'e NodeError);
+
+impl fmt::Display for AsWritten<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AsWritten(error) = self;
+        error.write(f)
+    }
+}
+
+impl NodeError {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { category, message, .. } = &*self.0;
         self.write_place(f)?;
         write!(f, "{category}")?;

@@ -37,13 +37,9 @@ impl Paused {
                         Some(Decision::Edit(arguments)) => arguments.to_string(),
                         _ => call.arguments.clone(),
                     };
-                    to.push(WaitingCall {
-                        id,
-                        node: self.0.node.clone(),
-                        name: call.name.clone(),
-                        arguments,
-                        wants_result: matches!(state, CallState::Answer(_)),
-                    });
+                    let wants_result = matches!(state, CallState::Answer(_));
+                    let node = self.0.node.clone();
+                    to.push(WaitingCall::shown(id, node, &call.name, &arguments, wants_result));
                 }
                 _ => {}
             }

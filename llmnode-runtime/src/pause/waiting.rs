@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use llmnode_model::internal::{is_hidden, visible};
 use serde::{Deserialize, Serialize};
 
 /// The call of a tool that waits for an [`Approval`](crate::Approval), or for the result of a tool without a body.
@@ -11,13 +12,14 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct WaitingCall {
     /// The id of the call, for [`Paused::decide`](crate::Paused::decide). For a tool of an agent that is a tool itself, the
-    /// ids from the outside in, with `/` between them; `~` and `/` in an id are written `~0` and `~1`.
+    /// ids from the outside in, with `/` between them; `~` and `/` in an id are written `~0` and `~1`, and hidden characters
+    /// like `~u202e;`.
     pub id: String,
     /// The name of the node whose model made the call.
     pub node: String,
     /// The name of the tool.
     pub name: String,
-    /// The arguments as JSON text. Those of a tool that needs an approval were read and validated.
+    /// The arguments as JSON text, in which hidden characters are escapes, such as `\u202e`. Those of a tool that needs an approval were read and validated.
     pub arguments: String,
     /// It waits for a result ([`Paused::answer`](crate::Paused::answer)), not for an approval.
     pub wants_result: bool,
@@ -36,7 +38,48 @@ impl fmt::Debug for WaitingCall {
     }
 }
 
-/// Escaped as in JSON pointers, since providers choose the ids.
+impl WaitingCall {
+    /// What a person would not see, or see in another place than it is, is written out. `id`: in segments.
+    pub(crate) fn shown(id: String, node: String, name: &str, arguments: &str, wants_result: bool) -> Self {
+        let name = visible(name).into_owned();
+        let arguments = visible(arguments).into_owned();
+        WaitingCall { id, node, name, arguments, wants_result }
+    }
+}
+
+/// Escaped as in JSON pointers, since providers choose the ids. A hidden character is written as `~u202e;`.
 pub(crate) fn segment(id: &str) -> String {
-    id.replace('~', "~0").replace('/', "~1")
+    let mut segment = String::with_capacity(id.len());
+    for c in id.chars() {
+        match c {
+            '~' => segment.push_str("~0"),
+            '/' => segment.push_str("~1"),
+            c if is_hidden(c) => segment.push_str(&format!("~u{:x};", u32::from(c))),
+            c => segment.push(c),
+        }
+    }
+    segment
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_shown_and_no_two_ids_become_one() {
+        let shown = WaitingCall::shown(
+            segment("a\u{202e}"),
+            String::new(),
+            "p\u{2066}ay",
+            "{\"to\": \"\u{202e}x\"}",
+            false,
+        );
+        assert_eq!((&*shown.id, &*shown.name), ("a~u202e;", "p\\u2066ay"));
+        assert_eq!(shown.arguments, "{\"to\": \"\\u202ex\"}");
+        let ids = ["a\u{202e}", "a", "a~u202e;", "a\\u202e", "a\u{202d}", "a/b", "a~1b", "a\n"];
+        let segments: HashSet<String> = ids.into_iter().map(segment).collect();
+        assert_eq!(segments.len(), ids.len());
+    }
 }

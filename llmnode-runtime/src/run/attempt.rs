@@ -22,7 +22,9 @@ use super::erased_node::{ErasedNode, judge};
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
 use super::paused_turn::with_paused;
-use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
+use super::tools::{
+    CalledInText, Round, TextCalls, answer_or_calls, called_in_text, forbidden_calls, misplaced_call,
+};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
@@ -134,8 +136,8 @@ async fn ask(
     };
     let outcome = outcome.map(|completion| take_thoughts(completion, request, open, settings));
     let mut answer = answer(outcome, request, open, reserved, settings)?;
-    let may_be_text = settings.calls_in_text() && model.calls_in_text(request);
-    if let Some(round) = take_round(&mut answer, may_be_text, request, open, asked, settings) {
+    let may_run = settings.calls_in_text() && model.calls_in_text(request);
+    if let Some(round) = take_round(&mut answer, may_run, request, open, asked, settings)? {
         return Ok(Some(round));
     }
     let judged = if repeats_shown_form(&answer, request, open) {
@@ -145,27 +147,24 @@ async fn ask(
         let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
         judge(asked, &answer.text, reader, attempt).await
     };
-    finish(judged, answer, (model, may_be_text), request, open).map(|()| None)
+    finish(judged, answer, (model, may_run), request, open).map(|()| None)
 }
 
 fn take_round(
     answer: &mut ModelAnswer,
-    may_be_text: bool,
+    may_run: bool,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     asked: &mut dyn ErasedNode<'_>,
     settings: &Resolved<'_>,
-) -> Option<Box<Round>> {
+) -> Result<Option<Box<Round>>, Failure> {
     let native = answer.round.take();
     let is_native = native.is_some();
-    let readable = may_be_text && (!answer.stopped || answer.padding > 0);
-    let mut quoted = false;
-    let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader(), &mut quoted);
-    let round = native.or_else(|| readable.then(in_text).flatten());
-    if quoted {
-        flag(open, Flag::QuotedCall);
-    }
-    let mut round = round?;
+    let round = match native {
+        Some(round) => Some(round),
+        None => round_in_text(answer, may_run, request, open, asked, settings)?,
+    };
+    let Some(mut round) = round else { return Ok(None) };
     round.carried = round.carried.take().or(answer.carried.take());
     open.journal_round(&round.content, round.calls(), round.carried.as_ref());
     open.note(|record| {
@@ -175,7 +174,37 @@ fn take_round(
             record.flags.extend(answer.stopped.then_some(Flag::LengthStop));
         }
     });
-    Some(round)
+    Ok(Some(round))
+}
+
+fn round_in_text(
+    answer: &mut ModelAnswer,
+    may_run: bool,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    asked: &mut dyn ErasedNode<'_>,
+    settings: &Resolved<'_>,
+) -> Result<Option<Box<Round>>, Failure> {
+    let is_whole = !answer.stopped || answer.padding > 0;
+    if !is_whole || !settings.calls_in_text() {
+        return Ok(None);
+    }
+    let may = TextCalls { may_run, is_asked_for: settings.node_asks_for_calls_in_text() };
+    match called_in_text(&mut answer.text, may, request, asked, settings.reader()) {
+        CalledInText::Nothing => Ok(None),
+        CalledInText::Quoted => {
+            flag(open, Flag::QuotedCall);
+            Ok(None)
+        }
+        CalledInText::Round(round) => Ok(Some(round)),
+        // As a call that the provider could not parse, it takes a turn.
+        CalledInText::Refused(violation) => Err(Failure {
+            answer: Some(std::mem::take(&mut answer.text).into()),
+            carried: answer.carried.take(),
+            retry: Some(Retry::Feedback),
+            ..Failure::rejected(Category::SchemaError, vec![violation])
+        }),
+    }
 }
 
 fn repeats_shown_form(answer: &ModelAnswer, request: &Request, open: &mut OpenAttempt<'_>) -> bool {
@@ -248,7 +277,7 @@ async fn complete_streamed(
 ) -> Result<Completion, ModelError> {
     listener.request_began();
     let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
-    let mut written = Written { listener, has_begun: false, thoughts };
+    let mut written = Written { listener, has_begun: false, text: String::new(), thoughts };
     let mut watch = AttemptSink { open, reserved, written: Some(&mut written) };
     let outcome =
         listener.with_max_bytes(settings.max_output_bytes(), model.complete(request, &mut watch)).await;
@@ -573,6 +602,8 @@ pub(super) struct AttemptSink<'a, 'o, 'c, 'l> {
 pub(super) struct Written<'l> {
     listener: &'l Listener<'l>,
     has_begun: bool,
+    /// As it came, thoughts included.
+    text: String,
     /// Finds those in a text.
     thoughts: Option<Thoughts>,
 }
@@ -581,22 +612,37 @@ impl Written<'_> {
     fn delta(&mut self, delta: Delta<'_>) {
         let listener = self.listener;
         self.has_begun |= !delta.text().is_empty();
-        match (&mut self.thoughts, delta) {
-            (Some(thoughts), Delta::Text(piece)) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
-            _ => listener.delta(delta),
+        let Delta::Text(piece) = delta else { return listener.delta(delta) };
+        self.text.push_str(piece);
+        match &mut self.thoughts {
+            Some(thoughts) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
+            None => listener.delta(delta),
         }
     }
 
-    /// A model that does not stream has said nothing so far.
+    /// What is returned is what was shown: the rest of it is shown now, such as all of it where a model does not stream, and a text
+    /// that is another one is shown anew. Beside calls, a text is no answer.
     fn end(mut self, completion: Option<&Completion>) {
-        let unstreamed = completion.filter(|_| !self.has_begun);
-        if let Some(completion) = unstreamed {
-            self.delta(Delta::Text(&completion.text));
+        if let Some(Completion { text, calls, .. }) = completion
+            && *text != self.text
+        {
+            match text.strip_prefix(&*self.text) {
+                Some(rest) => self.delta(Delta::Text(rest)),
+                None if calls.is_empty() => self.begin_anew(text),
+                None => {}
+            }
         }
         if let Some(thoughts) = &mut self.thoughts {
             let listener = self.listener;
             thoughts.end(&mut |piece| listener.spoken(piece));
         }
+    }
+
+    /// Some servers say something else at the end than they said before.
+    fn begin_anew(&mut self, text: &str) {
+        self.listener.restarted(Category::BadResponse);
+        self.thoughts = self.thoughts.take().map(|_| Thoughts::default());
+        self.delta(Delta::Text(text));
     }
 }
 

@@ -44,12 +44,13 @@ pub enum Event {
         /// What came of it, such as `ok`: see [`ToolRecord::outcome`](crate::ToolRecord::outcome).
         outcome: Cow<'static, str>,
     },
-    /// The request failed, and another one has begun. The text since the last `Restarted` or `ToolCalls` is void.
+    /// The request failed, and another one has begun; or the server ended its answer with another text than it began with, which
+    /// follows. The text since the last `Restarted` or `ToolCalls` is void.
     #[non_exhaustive]
     Restarted {
-        /// Why the last request failed.
+        /// Why the last request failed. `bad_response`: the same request goes on with another text.
         category: Category,
-        /// Which attempt begins, counted from 0: at least 1.
+        /// Which attempt begins, counted from 0.
         attempt: u32,
     },
 }

@@ -30,6 +30,11 @@ pub(super) fn append(
     messages.drain(prompt..prompt + surplus);
 }
 
+/// Whether this message is feedback.
+pub(super) fn is_complaint(message: &Message) -> bool {
+    message.role == Role::User && message.content.starts_with(HEAD)
+}
+
 /// Quoted text stays on its line, so that it cannot look like a separate message.
 fn complaint(violations: &[Violation], form: Option<&str>) -> String {
     let mut text = String::with_capacity(256);

@@ -80,6 +80,14 @@ impl<'r> Listener<'r> {
         self.lock().failed = Some(category);
     }
 
+    /// The answer begins anew in one request: what was shown of it is void.
+    pub(super) fn restarted(&self, category: Category) {
+        let mut state = self.lock();
+        state.bytes = 0;
+        let attempt = state.requests.saturating_sub(1);
+        self.emit(state, Event::Restarted { category, attempt });
+    }
+
     pub(super) fn delta(&self, delta: Delta<'_>) {
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_add(delta.text().len());

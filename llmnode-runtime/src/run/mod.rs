@@ -70,7 +70,8 @@ pub use resume::Origin;
 pub use run::Run;
 pub use stream::{CallStream, Items};
 pub use tools::{
-    CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
-    ToolFn, ToolReply, Tools, Toolset, ToolsetInternals, capped, fallible, reply,
+    CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Replied,
+    ResultOf, Tool, ToolError, ToolFn, ToolReply, Tools, Toolset, ToolsetInternals, capped, fallible,
+    images_left_out, reply,
 };
 pub use typed_node::exec;

@@ -465,7 +465,9 @@ impl Attempts for ModelAttempts<'_, '_> {
             });
             let event = RunEvent::ToolsCalled { attempt: open.id, calls: round.calls() };
             self.plan.context.call.record_event(&event);
-            if let Some(listener) = self.plan.context.listener {
+            // The text of a turn that the provider paused is the begin of the answer.
+            let goes_on = round.calls().is_empty() && self.request.output.is_none();
+            if let Some(listener) = self.plan.context.listener.filter(|_| !goes_on) {
                 listener.emit_tool_calls(round.calls());
             }
         }

@@ -62,6 +62,12 @@ impl<'p> Resolved<'p> {
         self.stacks.nearest(|level| level.calls_in_text).unwrap_or(true)
     }
 
+    /// Not the run or the call: it is the node that lists tools which otherwise are called only natively.
+    pub(crate) fn node_asks_for_calls_in_text(&self) -> bool {
+        let [_, _, node] = self.stacks.levels;
+        node.calls_in_text == Some(true)
+    }
+
     pub(crate) fn thoughts_in_text(&self) -> bool {
         self.stacks.nearest(|level| level.thoughts_in_text).unwrap_or(true)
     }

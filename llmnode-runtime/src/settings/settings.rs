@@ -97,7 +97,9 @@ pub struct Settings {
     /// the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of the attempt.
     pub exact: Option<bool>,
     /// Whether a text that is a call of a tool, and nothing else, is executed as that call, where the model's server knows no
-    /// calls. Default: yes. Then the attempt has the flag [`CallInText`](llmnode_reader::Flag::CallInText).
+    /// calls. Default: yes, but for tools with `idempotent = false` or `require_approval`: these need `true` in the attribute of the
+    /// node itself. Then the attempt has the flag [`CallInText`](llmnode_reader::Flag::CallInText). Markup of calls that cannot be read is
+    /// told to the model. `false`: all of it is text.
     pub calls_in_text: Option<bool>,
     /// Whether thoughts that stand in a text, such as `<think>..</think>` first in it, are read as thoughts. Default: yes.
     /// Then they are [`Event::Reasoning`](crate::Event::Reasoning), in neither the answer nor the history, and the attempt has

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::api::messages::Messages;
-use crate::api::pieces::{Beside, Piece, object, pieces};
+use crate::api::pieces::{Beside, Piece, kind_of, object, pieces};
 use crate::api::prepared_request::PreparedRequest;
 use crate::api::sent_calls::SentIds;
 
@@ -182,5 +182,16 @@ fn assistant<'a>(
         }),
         Piece::Other(part) => Some(Block::Carried(part)),
     };
-    pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(block).collect()
+    pieces(message, carried.unwrap_or_default(), true, is_of_the_model)
+        .into_iter()
+        .filter_map(block)
+        .collect()
+}
+
+/// Whether a block is one that a model writes, beside texts and calls: thoughts, and what Anthropic's own tools do. The result of
+/// a tool of the program is none.
+fn is_of_the_model(block: &RawValue) -> bool {
+    const OWN: [&str; 4] = ["compaction", "container_upload", "redacted_thinking", "thinking"];
+    let Some(kind) = kind_of(block) else { return false };
+    OWN.contains(&&*kind) || kind.ends_with("_tool_use") || kind.ends_with("_tool_result")
 }

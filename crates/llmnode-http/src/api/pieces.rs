@@ -1,11 +1,13 @@
 //! A turn of the assistant, in the order in which its parts came: text and calls from the message, so that edited ones count,
-//! and the rest as it came.
+//! and the rest as it came, if its API knows such parts in a turn of the assistant. A server that sends another, such as a
+//! message of the system, does not speak with the next one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Message, ToolCall};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
@@ -33,7 +35,30 @@ pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
 
 /// If text or calls have changed, positions are unknown: nothing stays beside them, and complete parts come first, if
 /// they may `outlive` the change.
-pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
+///
+/// `is_known`: whether a complete part is one that its API has in a turn of the assistant.
+pub(crate) fn pieces<'a>(
+    message: &'a Message,
+    carried: &'a [CarriedPart],
+    outlive: bool,
+    is_known: fn(&RawValue) -> bool,
+) -> Vec<Piece<'a>> {
+    let mut pieces = in_order(message, carried, outlive);
+    pieces.retain(|piece| !matches!(piece, Piece::Other(part) if !is_known(part)));
+    pieces
+}
+
+/// The `type` of a part. `None`: it has none, or two of them.
+pub(crate) fn kind_of(part: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        r#type: Cow<'a, str>,
+    }
+    serde_json::from_str(part.get()).ok().map(|Kind { r#type }| r#type)
+}
+
+fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
     let calls = message.calls();
     let mut pieces = Vec::new();
     if let Some(parts) = rewritten(message, carried) {

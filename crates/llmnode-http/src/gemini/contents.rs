@@ -227,7 +227,8 @@ fn assistant<'a>(
     called: &CalledFunctions<'a>,
     prepared: &PreparedRequest<'_>,
 ) -> Vec<SentPart<'a>> {
-    let pieces = pieces(message, prepared.carried(message).unwrap_or_default(), true);
+    let carried = prepared.carried(message).unwrap_or_default();
+    let pieces = pieces(message, carried, true, is_of_the_model);
     let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"));
     let mut unsigned = (!called.is_own && !pieces.iter().any(is_signed))
         .then(|| serde_json::from_str(NO_SIGNATURE).ok())
@@ -247,4 +248,26 @@ fn assistant<'a>(
         Piece::Other(part) => Some(SentPart::Carried(part)),
     };
     pieces.into_iter().filter_map(part).collect()
+}
+
+/// Whether a part is one that a model writes, beside texts and calls: thoughts, media, and what Google's own tools do. The result
+/// of a function is none.
+fn is_of_the_model(part: &RawValue) -> bool {
+    const MEMBERS: [&str; 13] = [
+        "codeExecutionResult",
+        "executableCode",
+        "fileData",
+        "inlineData",
+        "mediaResolution",
+        "partMetadata",
+        "text",
+        "thought",
+        "thoughtSignature",
+        "thought_signature",
+        "toolCall",
+        "toolResponse",
+        "videoMetadata",
+    ];
+    let members = serde_json::from_str::<Beside<'_>>(part.get()).unwrap_or_default();
+    !members.is_empty() && members.keys().all(|name| MEMBERS.contains(&&**name))
 }

@@ -8,6 +8,10 @@ use serde_json::{Map, Value};
 use super::calls::ToolCall;
 use crate::api::pieces::Beside;
 
+/// The members of a message that are carried.
+pub(super) const MEMBERS: [&str; 4] =
+    ["reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"];
+
 #[derive(Serialize)]
 struct BesideCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::carried::MEMBERS;
 use crate::api::prepared_request::PreparedRequest;
 
 pub(super) struct SentMessage<'a> {
@@ -45,7 +46,8 @@ impl Serialize for SentMessage<'_> {
         members.serialize_entry("content", &content)?;
         for part in *parts {
             let CarriedPart::Other(json) = part else { continue };
-            object(json).iter().try_for_each(|(name, value)| members.serialize_entry(name, value))?;
+            let own = object(json).into_iter().filter(|(name, _)| MEMBERS.contains(&&**name));
+            own.map(|(name, value)| members.serialize_entry(&name, value)).collect::<Result<(), _>>()?;
         }
         if !calls.is_empty() {
             members.serialize_entry("tool_calls", &self.calls())?;

@@ -1,9 +1,10 @@
 //! Connections: kept, closed, and lost in every phase.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use llmnode_http::OpenAi;
-use llmnode_runtime::{Category, Run};
+use llmnode_runtime::{Category, ChatModel, Message, Request, Run, Sink, TokenUsage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -177,4 +178,102 @@ async fn a_dead_address_delays_the_next_one_by_less_than_a_second() {
     );
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(events(&mut seen, 2).await, [Event::Opened, Event::Request]);
+}
+
+/// Whether it listens to a stream.
+struct Streaming(bool);
+
+impl Sink for Streaming {
+    fn listens(&self) -> bool {
+        self.0
+    }
+
+    fn request_id(&mut self, _: &str) {}
+
+    fn usage(&mut self, _: TokenUsage) {}
+}
+
+/// The number that the request asks for.
+fn number_in(request: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(request);
+    let (_, behind) = text.rsplit_once("number ").unwrap();
+    behind.split_once('.').unwrap().0.parse().unwrap()
+}
+
+/// An answer of this length or more, whole, in chunks, or as a stream.
+fn answering(number: impl std::fmt::Display, way: usize, length: usize) -> String {
+    let padding = " ".repeat(length);
+    let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":\"{number}\"}}}}]{padding}}}");
+    let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{number}\"}}}}]{padding}}}\n\n");
+    let events = format!("{event}data: [DONE]\n\n");
+    match way {
+        0 => format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{whole}", whole.len()),
+        1 => format!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{whole}\r\n0\r\n\r\n",
+            whole.len()
+        ),
+        _ => format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{events}\r\n0\r\n\r\n",
+            events.len()
+        ),
+    }
+}
+
+/// A server that writes one answer too many behind each, in one write.
+async fn generous(listener: TcpListener, way: usize, length: usize) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        tokio::spawn(async move {
+            let mut read = Vec::new();
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = stream.read(&mut piece).await {
+                read.extend_from_slice(&piece[..count]);
+                if !read.ends_with(b"}") {
+                    continue;
+                }
+                let number = number_in(&std::mem::take(&mut read));
+                let both = answering(number, way, length) + &answering("of another call", way, 0);
+                if stream.write_all(both.as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// How many answers were another call's.
+async fn wrong_answers(way: usize, length: usize, calls: usize) -> usize {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(generous(listener, way, length));
+    let model = Arc::new(model(&base_url));
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..4 {
+        let model = Arc::clone(&model);
+        callers.spawn(async move {
+            let mut wrong = 0;
+            for at in 0..calls / 4 {
+                let number = caller * calls + at;
+                let request = Request::new(vec![Message::user(format!("number {number}."))]);
+                let answer = model.complete(&request, &mut Streaming(way == 2)).await;
+                // A connection that was found to be out of step may fail, but answers nobody.
+                wrong += usize::from(answer.is_ok_and(|answer| answer.text != number.to_string()));
+            }
+            wrong
+        });
+    }
+    let mut wrong = 0;
+    while let Some(of_caller) = callers.join_next().await {
+        wrong += of_caller.unwrap();
+    }
+    wrong
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_too_many_in_the_same_write_is_never_the_next_calls() {
+    let calls = std::env::var("SURPLUS_ANSWERS").ok().and_then(|number| number.parse().ok()).unwrap_or(200);
+    for way in 0..3 {
+        for length in [0, 8 << 10, 100 << 10] {
+            assert_eq!(wrong_answers(way, length, calls).await, 0, "{way} {length}");
+        }
+    }
 }

@@ -59,6 +59,17 @@ impl Data {
         String::from_utf8(STANDARD.decode(self.base64()).ok()?).ok()
     }
 
+    /// As [`text`](Self::text), also of a text in another encoding: its ASCII characters are right.
+    pub(super) fn readable(&self) -> Option<String> {
+        if !self.media_type().starts_with("text/") {
+            return self.text();
+        }
+        let bytes = STANDARD.decode(self.base64()).ok()?;
+        // UTF-16 has a zero beside each of them.
+        let bytes: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0).collect();
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Returns how many bytes there are, before they are encoded.
     pub fn size(&self) -> usize {
         self.size

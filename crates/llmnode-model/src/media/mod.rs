@@ -76,6 +76,19 @@ impl Attachment {
         }
     }
 
+    /// What stands in it as text: a name, and a content that is no binary data.
+    #[doc(hidden)]
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        let (name, data) = match self {
+            Attachment::Image(image) => (None, image.data()),
+            Attachment::File(file) => {
+                file.data().map_or((None, None), |(name, data)| (Some(name), Some(data)))
+            }
+            Attachment::Audio(_) => (None, None),
+        };
+        name.map(str::to_owned).into_iter().chain(data.and_then(Data::readable))
+    }
+
     #[doc(hidden)]
     pub fn sent_bytes(&self) -> usize {
         match self {

@@ -80,6 +80,13 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     Some(begin..begin + content.len())
 }
 
+/// What stands in a fence that is all of the text.
+pub(super) fn enclosed_in_fence(text: &str) -> Option<&str> {
+    let fence = Fence::at(text, 0)?;
+    let content = trimmed(&text[fence.content]);
+    (fence.end == text.len() && !content.contains("```")).then_some(content)
+}
+
 /// Found in JSON and in marks of thinking, but not in words.
 const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// Each may read the rest of the text.

@@ -87,13 +87,10 @@ fn panicked(said: &str) -> NodeError {
 
 async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<Option<Decision>, Outcome> {
     let Some(approver) = &cx.context.core.approver else { return Ok(None) };
-    let call = WaitingCall {
-        id: invocation.path().to_owned(),
-        node: cx.context.call.node().to_string(),
-        name: invocation.call.name.clone(),
-        arguments: invocation.call.arguments.clone(),
-        wants_result: false,
-    };
+    let id = invocation.path().to_owned();
+    let node = cx.context.call.node().to_string();
+    let called = &invocation.call;
+    let call = WaitingCall::shown(id, node, &called.name, &called.arguments, false);
     match catch_panic_async(|| approver(call)).await {
         Ok(approval) => Ok(approval.decision()),
         Err(said) => Err(Outcome::stopped(panicked(&said))),

@@ -1,267 +1,168 @@
-//! Calls of tools that a model writes as text, because its server does not recognise them as calls.
+//! Calls of tools that a model writes as its text, because its server does not recognise them as calls.
 //!
-//! Only a whole answer is one: a call inside prose, or in the result of a tool, is data.
+//! In comes an answer without calls; the reader says whether it consists of some (`llmnode_reader::internal::written_calls`). Out
+//! goes what becomes of it:
+//!
+//! 1. a text, if it is none, or may be the answer itself;
+//! 2. a text with a flag, if a call stands in anything that the model was shown: it repeats data, which is never executed;
+//! 3. a round, if the calls may run;
+//! 4. a bad answer, about which the model is told, if they may not: they are in a notation that is not read, they name a tool
+//!    that is only called natively, or this is where only an answer is left.
 
-use std::collections::BTreeMap;
+use llmnode_model::{Message, Request, Role, ToolCall, ToolSpec};
+use llmnode_reader::internal::{InText, Shown, WrittenCall, attempted, written_calls};
+use llmnode_reader::{Reader, Violation};
 
-use llmnode_model::{Message, Role, ToolCall, ToolSpec};
-use llmnode_reader::Reader;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use super::round::{MAX_CALLS, Round, with_unique_ids};
+use crate::run::erased_node::ErasedNode;
+use crate::run::feedback::is_complaint;
 
-type Written<'t> = BTreeMap<String, &'t RawValue>;
+/// Asks for the call again, in a way that is read.
+const WRITE_THE_CALL: &str = "write only the call, or only the answer";
+const CALL_NATIVELY: &str = "use the function calls of the API";
 
-pub(super) struct TextCall {
-    pub(super) call: ToolCall,
-    written: String,
+/// What may be done with calls in a text.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct TextCalls {
+    /// The server knows no calls, as far as is known.
+    pub(in crate::run) may_run: bool,
+    /// The node itself asks for them, so that tools run in this way that otherwise do not.
+    pub(in crate::run) is_asked_for: bool,
 }
 
-const OPEN: &str = "<tool_call>";
-const CLOSE: &str = "</tool_call>";
+/// What a text is, seen as calls.
+pub(in crate::run) enum CalledInText {
+    Nothing,
+    /// It repeats a call that stands in the data.
+    Quoted,
+    Round(Box<Round>),
+    Refused(Violation),
+}
 
-/// The calls that a text consists of: one object or a list, or several in tags, each naming a listed tool. `typed`:
-/// they may be fenced, which in raw text is how models show JSON to people, and may name an unknown tool.
-pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
-    let text = without_thoughts(text).trim();
-    let text = if typed { without_fence(text) } else { text };
-    let text = without_stray_fence(text);
-    // Most answers are ruled out by their first character.
-    match text.chars().next()? {
-        '{' | '[' => listed(text, tools, typed),
-        '<' => {
-            let (mut calls, mut rest) = (Vec::new(), text);
-            while !rest.is_empty() {
-                let (inner, behind) = rest.strip_prefix(OPEN)?.split_once(CLOSE)?;
-                calls.extend(listed(inner.trim(), tools, typed)?);
-                rest = behind.trim_start();
+pub(in crate::run) fn called_in_text(
+    text: &mut String,
+    may: TextCalls,
+    request: &Request,
+    node: &mut dyn ErasedNode<'_>,
+    reader: Reader,
+) -> CalledInText {
+    if request.tools.is_empty() {
+        return CalledInText::Nothing;
+    }
+    let typed = node.schema().is_some();
+    let Some(found) = written_calls(text, &names(request), typed) else { return CalledInText::Nothing };
+    if typed && node.read(text, reader).is_ok() {
+        return CalledInText::Nothing;
+    }
+    match found {
+        InText::Unread { .. } if shown_to_model(request).has_text(text) => CalledInText::Quoted,
+        InText::Unread { tool } => CalledInText::Refused(not_read(tool.as_deref(), may, request)),
+        InText::Calls { calls, marked } if request.answer_now || !may.may_run => {
+            match marked && !is_quoted(&calls, request) {
+                true => CalledInText::Refused(not_read(calls.first().map(|call| &*call.name), may, request)),
+                false => CalledInText::Nothing,
             }
-            Some(calls)
         }
-        _ => None,
+        InText::Calls { calls, .. } if calls.len() > MAX_CALLS => CalledInText::Nothing,
+        InText::Calls { calls, .. } => run(text, calls, may, request),
     }
 }
 
-/// A tool that a text seems to call, though there is more text than the call.
-pub(super) fn attempted<'t>(text: &str, tools: &'t [ToolSpec]) -> Option<&'t str> {
-    let text = plain(text);
-    let mut names = tools.iter().map(|tool| &*tool.name);
-    names.find(|name| {
-        let member = format!("\"name\":\"{name}\"");
-        let mut named = text.match_indices(&member);
-        named.any(|(at, _)| has_arguments_beside(&text[..at], &text[at + member.len()..]))
-    })
-}
-
-fn has_arguments_beside(before: &str, mut behind: &str) -> bool {
-    const ARGUMENTS: [&str; 2] = ["\"arguments\":", "\"parameters\":"];
-    let other = |text: &str| {
-        let value = text.strip_prefix(",\"type\":\"").or_else(|| text.strip_prefix(",\"id\":\""))?;
-        Some(value.find('"').map_or(text.len(), |end| text.len() - value.len() + end + 1))
+fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Request) -> CalledInText {
+    // The answer's function is called like a tool.
+    if let (Some(output), [call]) = (&request.output, &calls[..])
+        && output.name() == call.name
+    {
+        text.clone_from(&call.arguments);
+        return CalledInText::Nothing;
+    }
+    if is_quoted(&calls, request) {
+        return CalledInText::Quoted;
+    }
+    let is_guarded = |call: &&WrittenCall| {
+        let mut tools = request.tools.iter().filter(|tool| tool.name == call.name);
+        let is_guarded = |tool: &ToolSpec| tool.at_most_once || tool.needs_approval;
+        tools.any(|tool| tool.external || (is_guarded(tool) && !may.is_asked_for))
     };
-    while let Some(end) = other(behind) {
-        behind = &behind[end..];
+    if let Some(call) = calls.iter().find(is_guarded) {
+        let why = format!("is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}", call.name);
+        return CalledInText::Refused(Violation::new("", why));
     }
-    let follow =
-        behind.strip_prefix(',').is_some_and(|rest| ARGUMENTS.iter().any(|one| rest.starts_with(one)));
-    let lead = || {
-        let value = ARGUMENTS.iter().find_map(|one| Some(before.rsplit_once(one)?.1));
-        before.ends_with(',') && value.is_some_and(|value| value.trim_start_matches('"').starts_with('{'))
+    let calls =
+        calls.into_iter().map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
+    CalledInText::Round(Round::of_calls(with_unique_ids(calls.collect(), &request.messages)))
+}
+
+fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation {
+    let tool = tool.map(|name| format!(" of `{name}`")).unwrap_or_default();
+    let how = match (request.answer_now, may.may_run) {
+        (true, _) => "no more calls are possible: answer".to_owned(),
+        (false, false) => CALL_NATIVELY.to_owned(),
+        (false, true) => {
+            format!("{WRITE_THE_CALL}; a call is {{\"name\": <tool>, \"arguments\": <object>}}")
+        }
     };
-    follow || lead()
+    Violation::new("", format!("is a call{tool} in a notation that is not read; nothing was called; {how}"))
 }
 
-/// The conversation's texts: a model that repeats a document must not execute a call in it.
-pub(super) struct Quotable(Vec<String>);
-
-impl Quotable {
-    pub(super) fn of(messages: &[Message]) -> Self {
-        let given = |message: &&Message| matches!(message.role, Role::System | Role::User | Role::Tool);
-        Quotable(messages.iter().filter(given).map(|message| plain(&message.content)).collect())
+/// A call inside other text, or one that repeats data, in an answer that was refused.
+pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
+    if request.answer_now || request.tools.is_empty() {
+        return None;
     }
-
-    pub(super) fn has(&self, TextCall { call, written }: &TextCall) -> bool {
-        let name = format!("\"name\":\"{}\"", call.name);
-        let (written, read) = (plain(written), plain(&call.arguments));
-        let quotes = |text: &String| text.contains(&written) || text.contains(&read);
-        self.0.iter().any(|text| text.contains(&name) && quotes(text))
-    }
-}
-
-fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect()
-}
-
-fn without_thoughts(text: &str) -> &str {
-    let thoughts = text.trim_start().strip_prefix("<think>");
-    thoughts.and_then(|thoughts| Some(thoughts.split_once("</think>")?.1)).unwrap_or(text)
-}
-
-fn without_fence(text: &str) -> &str {
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    let inner = inner.map(|inner| inner.strip_prefix("json").unwrap_or(inner)).map(str::trim);
-    inner.filter(|inner| !inner.contains("```")).unwrap_or(text)
-}
-
-/// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.
-fn without_stray_fence(text: &str) -> &str {
-    let inner = text.strip_suffix("```").filter(|_| text.starts_with(['{', '[']));
-    inner.filter(|inner| !inner.contains("```")).map_or(text, str::trim_end)
-}
-
-fn listed(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
-    let (calls, written): (Vec<Value>, Vec<Written<'_>>) = match exact(text)? {
-        Value::Array(calls) if !calls.is_empty() => (calls, serde_json::from_str(text).ok()?),
-        call @ Value::Object(_) => (vec![call], vec![serde_json::from_str(text).ok()?]),
-        _ => return None,
+    let name = attempted(text, &names(request))?;
+    let quoted = match written_calls(text, &names(request), true) {
+        Some(InText::Calls { calls, .. }) => is_quoted(&calls, request),
+        _ => false,
     };
-    calls.into_iter().zip(written).map(|(call, written)| one(call, &written, tools, typed)).collect()
-}
-
-/// Repairs nothing, and refuses a duplicate member with another value.
-fn exact(text: &str) -> Option<Value> {
-    let reading = Reader::new().exact(true).whole_text().value(text).ok()?;
-    reading.notes.is_empty().then_some(reading.value)
-}
-
-fn one(call: Value, written: &Written<'_>, tools: &[ToolSpec], typed: bool) -> Option<TextCall> {
-    let Value::Object(mut call) = call else { return None };
-    let Some(Value::String(name)) = call.remove("name") else { return None };
-    let key = ["arguments", "parameters"].into_iter().find(|key| call.contains_key(*key))?;
-    let (arguments, written) = match call.remove(key)? {
-        Value::String(text) => (exact(&text)?, text),
-        arguments => (arguments, written.get(key)?.get().to_owned()),
+    let message = if quoted {
+        format!("repeats a call of `{name}` that stands in the data; nothing was called")
+    } else {
+        format!("has a call of `{name}` inside other text; {WRITE_THE_CALL}")
     };
-    let as_written = compact(&written)?;
-    let id = call.remove("id").and_then(|id| id.as_str().map(str::to_owned));
-    let is_function = call.remove("type").is_none_or(|kind| kind == "function");
-    // Calls that end the conversation or ask a person must be native.
-    let may_run = tools.iter().find(|tool| tool.name == name).map_or(typed, |tool| !tool.external);
-    let call_of_tool = || ToolCall::new(id.unwrap_or_default(), name.as_str(), as_written);
-    (may_run && is_function && arguments.is_object() && call.is_empty())
-        .then(|| TextCall { call: call_of_tool(), written })
+    Some(Violation::new("", message))
 }
 
-/// Its numbers as they are written: read, they could lose digits.
-fn compact(object: &str) -> Option<String> {
-    let members: Written<'_> = serde_json::from_str(object).ok()?;
-    serde_json::to_string(&members).ok()
+fn names(request: &Request) -> Vec<&str> {
+    request.tools.iter().map(|tool| &*tool.name).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use llmnode_reader::OutputSchema;
+fn is_quoted(calls: &[WrittenCall], request: &Request) -> bool {
+    let shown = shown_to_model(request);
+    calls.iter().take(MAX_CALLS).any(|call| shown.has(call))
+}
 
-    use super::*;
-
-    fn names(text: &str) -> Option<Vec<String>> {
-        let tools = ["search", "count"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
-        Some(
-            calls(text, &tools, false)?
-                .into_iter()
-                .map(|TextCall { call, .. }| format!("{}{}", call.name, call.arguments))
-                .collect(),
-        )
-    }
-
-    #[test]
-    fn a_whole_answer_is_a_call() {
-        for (text, called) in [
-            (r#" {"name": "search", "arguments": {"word": "a"}} "#, &[r#"search{"word":"a"}"#][..]),
-            (r#"{"type": "function", "id": "1", "name": "count", "parameters": {}}"#, &["count{}"]),
-            (r#"{"name": "search", "arguments": "{\"word\": \"a\"}"}"#, &[r#"search{"word":"a"}"#]),
-            (
-                r#"[{"name": "count", "arguments": {}}, {"name": "search", "arguments": {}}]"#,
-                &["count{}", "search{}"],
-            ),
-        ] {
-            assert_eq!(names(text).unwrap(), called, "{text}");
+/// All texts of the request. Read only where an answer looks like a call: a conversation may be long.
+fn shown_to_model(request: &Request) -> Shown {
+    let mut shown = Shown::default();
+    let question = request.question.map_or(request.messages.len(), usize::from);
+    for (at, message) in request.messages.iter().enumerate() {
+        // Feedback stands behind the question; before it, the same words are data.
+        if at < question || !is_to_be_repeated(message, request.messages.get(at + 1)) {
+            add_message(message, &mut shown);
         }
     }
-
-    #[test]
-    fn anything_else_is_none() {
-        for text in [
-            r#"I call {"name": "search", "arguments": {}}"#,
-            r#"{"name": "search", "arguments": {}} now"#,
-            r#"{"name": "delete", "arguments": {}}"#,
-            r#"{"name": "search"}"#,
-            r#"{"name": "search", "arguments": [1]}"#,
-            r#"{"name": "search", "arguments": {}, "reason": "why not"}"#,
-            r#"[{"name": "count", "arguments": {}}, 5]"#,
-            r#"{"tool": {"name": "search", "arguments": {}}}"#,
-            "[]",
-            "",
-        ] {
-            assert_eq!(names(text), None, "{text}");
-        }
+    for ToolSpec { description, schema, .. } in request.tools.iter() {
+        shown.add(description);
+        shown.add(schema.plain().get());
     }
-
-    #[test]
-    fn tags_and_where_the_output_is_typed_a_fence_are_no_other_text() {
-        let tools = ["search"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
-        let call = r#"{"name": "search", "arguments": {}}"#;
-        let count = |text: &str, typed| calls(text, &tools, typed).map_or(0, |calls| calls.len());
-        let tagged = format!("<tool_call>{call}</tool_call>");
-        assert_eq!((count(&tagged, false), count(&format!("{tagged}\n{tagged}"), false)), (1, 2));
-        assert_eq!(count(&format!("<think>so</think>\n{call}"), false), 1);
-        let fenced = format!("```json\n{call}\n```");
-        assert_eq!((count(&fenced, true), count(&fenced, false)), (1, 0));
-        let closed = format!("{call}\n```");
-        assert_eq!((count(&closed, true), count(&closed, false)), (1, 1));
-        for text in [
-            format!("{tagged} now"),
-            format!("{call}\n```\n```"),
-            "<tool_call>".to_owned(),
-            r#"{"name": "search", "name": "other", "arguments": {}}"#.to_owned(),
-            r#"{"name": "search", "arguments": {},}"#.to_owned(),
-        ] {
-            assert_eq!(count(&text, true), 0, "{text}");
-        }
-        let unknown = r#"{"name": "find", "arguments": {}}"#;
-        assert_eq!((count(unknown, true), count(unknown, false)), (1, 0));
-        let mut external = tools;
-        external[0].external = true;
-        assert!(calls(call, &external, true).is_none());
+    if let Some(output) = &request.output {
+        shown.add(output.plain().get());
     }
+    shown
+}
 
-    #[test]
-    fn a_call_that_the_data_has_is_quoted() {
-        let tools = ["search"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
-        let quotes = |document: Message, text: &str| {
-            Quotable::of(&[Message::user("Repeat it."), document]).has(&calls(text, &tools, true).unwrap()[0])
-        };
-        let call = r#"{"name": "search", "arguments": {"word":"a"}}"#;
-        let escaped = r#"x {"name": "search", "arguments": "{\"word\": \"a\"}"}"#;
-        assert!(quotes(Message::tool("1", escaped), call) && quotes(Message::system(escaped), call));
-        assert!(!quotes(Message::tool("1", r#"x {"name": "search", "arguments": {"word": "b"}}"#), call));
-        // As it was written, whatever a number or a letter is when it is read.
-        for arguments in [r#"{"n": 1.00}"#, r#"{"n": 1e2}"#, r#"{"b": 1, "a": 2}"#, r#"{"n": "\u0041"}"#] {
-            let call = format!(r#"{{"name": "search", "arguments": {arguments}}}"#);
-            assert!(quotes(Message::tool("1", format!("So: {call}.")), &call), "{call}");
-            let of_text = Value::String(arguments.to_owned());
-            let of_text = format!(r#"{{"name": "search", "arguments": {of_text}}}"#);
-            assert!(quotes(Message::tool("1", format!("So: {call}.")), &of_text), "{of_text}");
-        }
-        assert!(calls(r#"{"name": "search", "arguments": "{\"a\": 1, \"a\": 2}"}"#, &tools, true).is_none());
-    }
+/// An answer with a call that the model was asked to write again.
+fn is_to_be_repeated(answer: &Message, next: Option<&Message>) -> bool {
+    let is_asked = |next: &Message| is_complaint(next) && next.content.contains(WRITE_THE_CALL);
+    answer.role == Role::Assistant && next.is_some_and(is_asked)
+}
 
-    #[test]
-    fn a_name_without_arguments_is_no_attempt() {
-        let tools = ["search"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
-        for text in [
-            r#"I call {"name": "search", "arguments": {}} now"#,
-            r#"I call {"name": "search", "type": "function", "id": "1", "parameters": {"a": 1}"#,
-            r#"So {"arguments": {"word": "a"}, "name": "search"}"#,
-        ] {
-            assert_eq!(attempted(text, &tools), Some("search"), "{text}");
-        }
-        for text in [
-            r#"{"name": "search", "age": 3}"#,
-            r#"{"name": "search", "id": "1"#,
-            r#"{"name": "search"}, "arguments" are {}"#,
-            r#"{"name": "other", "arguments": {}}"#,
-        ] {
-            assert_eq!(attempted(text, &tools), None, "{text}");
-        }
+/// What was called before may be called again, but not what the arguments quote.
+fn add_message(message: &Message, shown: &mut Shown) {
+    shown.add(&message.content);
+    for attachment in message.attachments() {
+        attachment.texts().for_each(|text| shown.add(&text));
     }
+    message.calls().iter().for_each(|call| shown.add(&call.arguments));
 }

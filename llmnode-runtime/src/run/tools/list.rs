@@ -68,6 +68,7 @@ impl<S: ?Sized> Tools<S> {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
                 spec.alone = N::ALONE;
                 spec.at_most_once = !N::IDEMPOTENT;
+                spec.needs_approval = N::REQUIRE_APPROVAL;
                 self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>, with_choices::<N, S>) });
             }
             Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
@@ -81,6 +82,7 @@ impl<S: ?Sized> Tools<S> {
             let mut spec = tool.spec.clone();
             spec.external = matches!(tool.body, dynamic::Body::External);
             spec.at_most_once |= !tool.idempotent;
+            spec.needs_approval = tool.require_approval;
             Entry { spec, body: Body::Dynamic(Arc::clone(tool)) }
         };
         self.list.extend(tools.tools().map(entry));

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use llmnode_model::{CallId, Category, Group, Message};
-use llmnode_reader::internal::one_line;
+use llmnode_model::{CallId, Category, Group, Image, Message};
+use llmnode_reader::internal::{one_line, plural};
 
 use super::value::ToolReply;
 use crate::error::NodeError;
@@ -13,6 +13,12 @@ use crate::text::cut;
 
 /// The most of a result that the model reads, in bytes.
 pub const MAX_RESULT: usize = 64 * 1024;
+
+/// The most images of a result that the model sees.
+pub const MAX_IMAGES: usize = 16;
+
+/// The most bytes of the images of a result, as they are sent.
+pub const MAX_IMAGE_BYTES: usize = 8 << 20;
 
 const MAX_FAULT_BYTES: usize = 2048;
 
@@ -105,7 +111,8 @@ impl ToolEffect {
     pub(super) fn into_state(self, id: &str) -> Result<CallState, NodeError> {
         match self {
             ToolEffect::Result(ToolReply { text, images }) => {
-                let message = Message::tool(id, capped(text, MAX_RESULT));
+                let (images, left_out) = capped_images(images);
+                let message = Message::tool(id, capped(text, MAX_RESULT)).text(images_left_out(left_out));
                 Ok(CallState::ended(images.into_iter().fold(message, Message::attach)))
             }
             ToolEffect::Failure(said) => Ok(CallState::ended(Message::tool(id, said).failed())),
@@ -123,4 +130,28 @@ pub fn capped(text: String, most: usize) -> String {
     }
     let kept = cut(text, most);
     format!("{kept}\n[cut: {} of {length} bytes]", kept.len())
+}
+
+/// The first images that a model sees, and how many are left out.
+fn capped_images(mut images: Vec<Image>) -> (Vec<Image>, usize) {
+    let before = images.len();
+    let mut bytes = 0_usize;
+    images.truncate(MAX_IMAGES);
+    images.retain(|image| {
+        let fits = bytes + image.as_url().len() <= MAX_IMAGE_BYTES;
+        bytes += if fits { image.as_url().len() } else { 0 };
+        fits
+    });
+    let left_out = before - images.len();
+    (images, left_out)
+}
+
+/// What the model reads about images that it does not see; empty if there are none.
+pub fn images_left_out(number: usize) -> String {
+    if number == 0 {
+        return String::new();
+    }
+    let images = plural(number as u64, "image");
+    let mebibytes = MAX_IMAGE_BYTES >> 20;
+    format!("\n[{images} left out: a result shows {MAX_IMAGES} of {mebibytes} MiB together at most]")
 }

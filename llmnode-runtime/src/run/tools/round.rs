@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use llmnode_model::{Carried, Completion, FinishReason, Message, Request, ToolCall, ToolSpec};
 use llmnode_reader::internal::{nearest, one_line, same_name};
-use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
 
-use super::in_text::{self, Quotable, TextCall};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
 use crate::ledger::ToolRecord;
 use crate::pause::{CallState, Decision, OpenCall};
-use crate::run::erased_node::ErasedNode;
 
 pub(super) const MAX_CALLS: usize = 32;
 
@@ -84,58 +81,6 @@ pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request
     with_unique_ids(calls, &request.messages).iter().map(record).collect()
 }
 
-/// Not if the text may be the answer itself, or repeats data (`quoted`).
-pub(in crate::run) fn called_in_text(
-    text: &mut String,
-    request: &Request,
-    node: &mut dyn ErasedNode<'_>,
-    reader: Reader,
-    quoted: &mut bool,
-) -> Option<Box<Round>> {
-    if request.answer_now || request.tools.is_empty() {
-        return None;
-    }
-    let typed = node.schema().is_some();
-    let calls = in_text::calls(text, &request.tools, typed)?;
-    if typed && node.read(text, reader).is_ok() {
-        return None;
-    }
-    if calls.len() > MAX_CALLS {
-        return None;
-    }
-    // The answer's function is called like a tool.
-    if let (Some(output), [TextCall { call, .. }]) = (&request.output, &calls[..])
-        && output.name() == call.name
-    {
-        text.clone_from(&call.arguments);
-        return None;
-    }
-    let quotable = Quotable::of(&request.messages);
-    *quoted = calls.iter().any(|call| quotable.has(call));
-    if *quoted {
-        return None;
-    }
-    let calls = calls.into_iter().map(|one| one.call).collect();
-    let calls = with_unique_ids(calls, &request.messages);
-    Some(Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() }))
-}
-
-pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
-    if request.answer_now || request.tools.is_empty() {
-        return None;
-    }
-    let name = in_text::attempted(text, &request.tools)?;
-    let calls = in_text::calls(text, &request.tools, true).unwrap_or_default();
-    let quotable = Quotable::of(if calls.is_empty() { &[] } else { &request.messages });
-    let quoted = calls.iter().take(MAX_CALLS).any(|call| quotable.has(call));
-    let message = if quoted {
-        format!("repeats a call of `{name}` that stands in the data; nothing was called")
-    } else {
-        format!("has a call of `{name}` inside other text; write only the call, or only the answer")
-    };
-    Some(Violation::new("", message))
-}
-
 /// Providers refuse a conversation with a tool call that has no result.
 pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     messages.iter().enumerate().find_map(|(at, message)| {
@@ -146,7 +91,7 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
 }
 
 /// Providers refuse duplicate ids in a conversation.
-fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
+pub(super) fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
     let mut number = 0;
@@ -167,6 +112,10 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 }
 
 impl Round {
+    pub(super) fn of_calls(calls: Vec<ToolCall>) -> Box<Self> {
+        Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() })
+    }
+
     pub(in crate::run) fn open(content: &str, carried: Option<Arc<Carried>>, open: &[OpenCall]) -> Box<Self> {
         let (calls, states) =
             open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
@@ -192,7 +141,7 @@ impl Round {
             }
             CallState::Answer(Some(Decision::Result(result))) => {
                 let reply = match result {
-                    Value::String(text) => ToolReply::of_text(text.clone()),
+                    Value::String(text) => ToolReply::new(text.clone()),
                     result => ToolReply::new(result.to_string()),
                 };
                 Some(Some(Outcome::done(reply, None)))

@@ -41,7 +41,7 @@ impl<T: Serialize + 'static> ToolValue for T {
             return Ok(reply.clone());
         }
         Ok(match serde_json::to_value(self)? {
-            Value::String(text) => ToolReply::of_text(text),
+            Value::String(text) => ToolReply::new(text),
             Value::Null => ToolReply::new("done"),
             value => ToolReply::new(value.to_string()),
         })
@@ -49,9 +49,10 @@ impl<T: Serialize + 'static> ToolValue for T {
 }
 
 /// The result of a tool that returns images: a text, followed by images. If a provider takes no images in results,
-/// they follow in a user message.
+/// they follow in a user message. A model sees at most 16 images of a reply, of 8 MiB together; their text says how many are left
+/// out.
 ///
-/// A text that consists of one `data:` URL of an image is also such an image.
+/// Only this type makes an image of a result: a text that is a `data:` URL stays a text.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -88,15 +89,6 @@ impl ToolReply {
     pub fn map_text(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.text = change(&self.text);
         self
-    }
-
-    /// The text of a tool may be an image.
-    pub(super) fn of_text(text: String) -> Self {
-        let is_image = text.starts_with("data:image/") && !text.contains(char::is_whitespace);
-        match Image::url(&text) {
-            Ok(image) if is_image => ToolReply::new("").image(image),
-            _ => ToolReply::new(text),
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::items::is_of_the_model;
 use super::request::LEAST_TOKENS;
 use super::usage::ResponseUsage;
 use crate::api::ends;
@@ -210,6 +211,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
                 parts.push(CarriedPart::Call { at: calls, beside });
                 calls += 1;
             }
+            Kind::Other if !is_of_the_model(raw) => {}
             Kind::Other => {
                 parts.push(CarriedPart::Other(Json::new(raw)));
                 if word(&item, "type").as_deref() == Some("reasoning") {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use llmnode_model::{Attachment, Message, Part, ResponseFormat, Role, ToolCall};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::api::messages::Messages;
-use crate::api::pieces::{Beside, Piece, pieces};
+use crate::api::pieces::{Beside, Piece, kind_of, pieces};
 use crate::api::prepared_request::PreparedRequest;
 use crate::api::sent_calls::SentIds;
 
@@ -149,7 +149,7 @@ fn assistant<'a>(
 ) {
     let carried = prepared.carried(message).unwrap_or_default();
     let turn = items.len();
-    for piece in pieces(message, carried, false) {
+    for piece in pieces(message, carried, false, is_of_the_model) {
         match piece {
             Piece::Text(text, beside) if beside.is_empty() && text.trim().is_empty() => {}
             Piece::Text(text, beside) => {
@@ -181,4 +181,39 @@ fn assistant<'a>(
             Piece::Other(item) => items.push(Item::Carried(item)),
         }
     }
+}
+
+/// Whether an item is one that a model writes, beside texts and calls of functions: thoughts, and what OpenAI's own tools do. A
+/// message is none, but for the assistant's commentary.
+pub(super) fn is_of_the_model(item: &RawValue) -> bool {
+    const OWN: [&str; 7] = [
+        "compaction",
+        "mcp_approval_request",
+        "mcp_list_tools",
+        "program",
+        "program_output",
+        "reasoning",
+        "tool_search_output",
+    ];
+    /// The program's, as is the output of a function.
+    const GIVEN: [&str; 4] =
+        ["computer_call_output", "custom_tool_call_output", "function_call", "function_call_output"];
+    let Some(kind) = kind_of(item) else { return false };
+    match &*kind {
+        "message" => is_commentary(item),
+        kind if GIVEN.contains(&kind) => false,
+        kind => OWN.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output"),
+    }
+}
+
+fn is_commentary(item: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Commentary<'a> {
+        #[serde(borrow)]
+        role: Cow<'a, str>,
+        #[serde(borrow)]
+        phase: Cow<'a, str>,
+    }
+    let item = serde_json::from_str::<Commentary<'_>>(item.get());
+    item.is_ok_and(|item| item.role == "assistant" && item.phase == "commentary")
 }

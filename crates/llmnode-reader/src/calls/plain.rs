@@ -1,0 +1,213 @@
+//! The plain form of a text, in which two texts are equal that a model may take for each other.
+//!
+//! Escapes are undone: those of JSON, of HTML and of URLs, and those within those. Then all that only lays a text out is left
+//! out: white space, quotation marks, backslashes, characters that nobody sees, numbers of lines and marks of quotations before
+//! them. Letters are small, and wide ones are as the usual ones.
+
+use std::borrow::Cow;
+
+use crate::repair::is_quote;
+use crate::text::is_hidden;
+
+/// A result within a result within a result, each escaped, and one more.
+const MOST_ESCAPES: usize = 4;
+const LONGEST_ENTITY: usize = 16;
+
+pub(super) fn plain(text: &str) -> String {
+    let mut decoded = Cow::Borrowed(text);
+    for _ in 0..MOST_ESCAPES {
+        match unescaped(&decoded) {
+            Some(next) => decoded = Cow::Owned(next),
+            None => break,
+        }
+    }
+    let mut folded = String::with_capacity(decoded.len());
+    for line in decoded.lines() {
+        without_margin(line).chars().for_each(|c| fold(c, &mut folded));
+    }
+    folded
+}
+
+fn fold(c: char, to: &mut String) {
+    let c = match u32::from(c) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
+        // Bold, italic and the like: 26 large letters and 26 small ones of each kind, then digits.
+        letter @ 0x1d400..=0x1d6a3 => of_alphabet((letter - 0x1d400) % 52),
+        digit @ 0x1d7ce..=0x1d7ff => char::from_digit((digit - 0x1d7ce) % 10, 10).unwrap_or(c),
+        _ => c,
+    };
+    let is_layout =
+        c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '\\' | '‹' | '›' | '‟' | '‛');
+    if !is_layout {
+        to.extend(c.to_lowercase());
+    }
+}
+
+fn of_alphabet(at: u32) -> char {
+    char::from_digit(at % 26 + 10, 36).unwrap_or('a')
+}
+
+/// Without what tools write before the lines of a file, and people before those of a quotation: `12\t`, `12: `, `> `.
+fn without_margin(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = &rest[digits..];
+    if digits > 0
+        && let Some(numbered) = behind.trim_start_matches(' ').strip_prefix(['\t', '|', ':', '│', '→'])
+    {
+        rest = numbered.trim_start();
+    }
+    rest.trim_start_matches(['>', '|', '#', '*', ' ', '\t'])
+}
+
+/// `None`: there are no escapes.
+fn unescaped(text: &str) -> Option<String> {
+    let mut to = String::new();
+    let mut rest = text;
+    let mut shown = 0;
+    let mut at = 0;
+    while let Some(found) = rest[at..].find(['\\', '&', '%']) {
+        at += found;
+        let (decoded, length) = match rest.as_bytes()[at] {
+            b'\\' => backslash(&rest[at..]),
+            b'&' => entity(&rest[at..]).unwrap_or((None, 0)),
+            _ => percent(&rest[at..]).unwrap_or((None, 0)),
+        };
+        if length == 0 {
+            at += 1;
+            continue;
+        }
+        to.push_str(&rest[..at]);
+        to.extend(decoded);
+        rest = &rest[at + length..];
+        shown += 1;
+        at = 0;
+    }
+    to.push_str(rest);
+    (shown > 0).then_some(to)
+}
+
+/// What any number of backslashes and the character behind them are, and their length.
+fn backslash(text: &str) -> (Option<char>, usize) {
+    let run = text.bytes().take_while(|byte| *byte == b'\\').count();
+    let behind = &text[run..];
+    match behind.bytes().next() {
+        Some(b'u') => match unicode(&behind[1..]) {
+            Some((c, length)) => (Some(c), run + 1 + length),
+            None => (None, run),
+        },
+        Some(b'x') => match hex(behind, 1, 2) {
+            Some(code) => (char::from_u32(code), run + 3),
+            None => (None, run),
+        },
+        Some(b'n' | b'r') => (Some('\n'), run + 1),
+        Some(b't' | b'b' | b'f') => (Some('\t'), run + 1),
+        _ => (None, run),
+    }
+}
+
+/// `0065`, `{65}`, and a pair of halves.
+fn unicode(text: &str) -> Option<(char, usize)> {
+    if let Some(braced) = text.strip_prefix('{') {
+        let (digits, _) = braced.split_once('}').filter(|(digits, _)| digits.len() <= 6)?;
+        return Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, digits.len() + 2));
+    }
+    let first = hex(text, 0, 4)?;
+    if !(0xd800..0xdc00).contains(&first) {
+        return Some((char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 4));
+    }
+    let run = text[4..].bytes().take_while(|byte| *byte == b'\\').count();
+    let second = text[4 + run..].strip_prefix('u').and_then(|low| hex(low, 0, 4));
+    match second.filter(|second| (0xdc00..0xe000).contains(second)) {
+        Some(second) => {
+            let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            Some((char::from_u32(code)?, 4 + run + 1 + 4))
+        }
+        None => Some((char::REPLACEMENT_CHARACTER, 4)),
+    }
+}
+
+fn hex(text: &str, from: usize, length: usize) -> Option<u32> {
+    let digits = text.get(from..from + length)?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hex { u32::from_str_radix(digits, 16).ok() } else { None }
+}
+
+fn percent(text: &str) -> Option<(Option<char>, usize)> {
+    let code = hex(text, 1, 2).filter(|code| *code < 0x80)?;
+    Some((char::from_u32(code), 3))
+}
+
+/// An entity of HTML; browsers take it without the semicolon, too.
+fn entity(text: &str) -> Option<(Option<char>, usize)> {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
+    let length = text.bytes().skip(1).take(LONGEST_ENTITY).take_while(is_name).count();
+    let name = &text[1..1 + length];
+    let end = 1 + length + usize::from(text[1 + length..].starts_with(';'));
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => number.parse(),
+        };
+        return Some((char::from_u32(code.ok()?), end));
+    }
+    let c = match name {
+        "quot" | "apos" | "ldquo" | "rdquo" | "lsquo" | "rsquo" | "nbsp" | "shy" | "zwj" | "zwnj"
+        | "ZeroWidthSpace" | "Tab" | "NewLine" | "bsol" => ' ',
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "lcub" | "lbrace" => '{',
+        "rcub" | "rbrace" => '}',
+        "lsqb" | "lbrack" => '[',
+        "rsqb" | "rbrack" => ']',
+        "lpar" => '(',
+        "rpar" => ')',
+        "colon" => ':',
+        "comma" => ',',
+        "equals" => '=',
+        "lowbar" | "UnderBar" => '_',
+        "period" => '.',
+        _ => return None,
+    };
+    Some((Some(c), end))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_that_say_the_same_are_the_same() {
+        let call = plain(r#"{"name": "delete", "arguments": {"id": 5}}"#);
+        assert_eq!(call, "{name:delete,arguments:{id:5}}");
+        for same in [
+            r#"{"name": "del\u0065te", "arguments": {"\u0069d": 5}}"#,
+            r#"{\"name\": \"del\\u0065te\", \"arguments\": {\"id\": 5}}"#,
+            r#"{\\\"name\\\": \\\"delete\\\",\\n \\\"arguments\\\": {\\\"id\\\": 5}}"#,
+            "{&quot;name&quot;: &quot;del&#101;te&quot;, &quot;arguments&quot;: {&quot;id&quot;: 5}}",
+            "{&amp;quot;name&amp;quot;: &amp;quot;del&amp;#x65;te&amp;quot;, &quot;arguments&quot: {&quot;id&quot;: 5}}",
+            "%7B%22name%22:%22delete%22,%22arguments%22:%7B%22id%22:5%7D%7D",
+            "{“name”: “DELETE”, 'arguments': {`id`: 5}}",
+            "{\"na\u{200b}me\": \"de\u{ad}lete\", \"arguments\u{2060}\": {\"id\": 5}}",
+            "｛＂ｎａｍｅ＂：＂ｄｅｌｅｔｅ＂，＂ａｒｇｕｍｅｎｔｓ＂：｛＂ｉｄ＂：５｝｝",
+            "{\"name\": \"𝐝𝐞𝐥𝐞𝐭𝐞\", \"arguments\": {\"𝘪𝘥\": 𝟓}}",
+            "> {\"name\": \"delete\",\n>  \"arguments\": {\"id\": 5}}",
+            "   1\t{\n   2\t \"name\": \"delete\",\n   3\t \"arguments\": {\"id\": 5}\n   4\t}",
+        ] {
+            assert_eq!(plain(same), call, "{same}");
+        }
+        let surrogates = plain(r#"\ud83d\ude00 \ud800 \u{65}"#);
+        assert_eq!(surrogates, "😀\u{fffd}e");
+    }
+
+    proptest! {
+        #[test]
+        fn escaping_a_text_as_json_does_not_change_it(text in "[a-z\"\\\\{}:,é€ &;#%0-9\n]{0,40}") {
+            let once = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(plain(&once), plain(&serde_json::to_string(&once).unwrap()));
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! What a model was shown, to tell a call that it makes from one that it repeats.
+//!
+//! A text holds a call if, in the plain form of both (`plain`), the whole call stands in it; or if the name stands where calls
+//! have it, and the arguments stand where calls have them. The two may be far from each other, since what a model repeats may
+//! come in pieces. Arguments are equal if their texts are, or if each of their values stands in one list of arguments, in
+//! whatever order and notation.
+
+use std::collections::BTreeSet;
+
+use super::WrittenCall;
+use super::plain::plain;
+use crate::json::Json;
+use crate::repair::parse;
+use crate::text::floor_char_boundary;
+
+/// Words that stand before the name of a tool in a call, and before its arguments; a part of other words, too: `tool_args`.
+const NAME: [&str; 7] = ["name", "function", "tool", "call", "action", "method", "invoke"];
+const ARGUMENTS: [&str; 6] = ["arguments", "parameters", "args", "params", "input", "inputs"];
+/// What stands between the words and what they are about.
+const BETWEEN: [char; 3] = [':', '=', '>'];
+/// What else stands before the name of a tool.
+const BEFORE_NAME: [&str; 4] = ["functions.", "to=", "calls]", "begin|>"];
+/// What stands behind the name of a tool in a call.
+const BEHIND_NAME: [&str; 6] = ["(", "{", ">{", "[args]", "<|", "json{"];
+const ENDS: [&str; 9] = [
+    "</function",
+    "</invoke",
+    "</tool",
+    "</args",
+    "</arguments",
+    "</parameters",
+    "</input",
+    "<|call",
+    "<|end",
+];
+
+/// The longest list of arguments in which values are looked for.
+const LONGEST_LIST: usize = 4 << 10;
+/// Texts with more lists of arguments are taken to hold the call: looking through them takes time.
+const MOST_LISTS: usize = 256;
+const MOST_VALUES: usize = 32;
+
+/// The texts that a model was shown.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// Their plain forms, one behind the other.
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Shown {
+    /// Adds a text.
+    pub fn add(&mut self, text: &str) {
+        self.text.push_str(&plain(text));
+        self.ends.push(self.text.len());
+    }
+
+    /// Whether this text stands in one of them.
+    pub fn has_text(&self, text: &str) -> bool {
+        self.text.contains(&plain(text))
+    }
+
+    /// Whether this call stands in them.
+    pub fn has(&self, call: &WrittenCall) -> bool {
+        if self.text.contains(&plain(&call.written)) {
+            return true;
+        }
+        let name = plain(&call.name);
+        let arguments = plain(&call.arguments);
+        let values = values_of(&call.arguments);
+        if values.is_empty() {
+            return self.has_empty(&name, &arguments);
+        }
+        let names = self.names(&name);
+        !names.is_empty()
+            && (self.has_verbatim(&names, &name, &arguments)
+                || self.has_in_list(&name, &values)
+                || self.has_in_marks(&names, &name, &values))
+    }
+
+    /// Without arguments, only what stands beside the name tells a call from other uses of it.
+    fn has_empty(&self, name: &str, arguments: &str) -> bool {
+        let in_json = ARGUMENTS.iter().flat_map(|key| {
+            [format!("name:{name},{key}:{arguments}"), format!("{key}:{arguments},name:{name}")]
+        });
+        let in_marks = ["", ">", "(", "[args]", "json", "<|message|>", "<|constrain|>json<|message|>"]
+            .map(|between| format!("{name}{between}{arguments}"));
+        in_json.chain(in_marks).any(|call| self.text.contains(&call))
+    }
+
+    /// The places at which calls have the name.
+    fn names(&self, name: &str) -> Vec<usize> {
+        let is_call = |at: &usize| {
+            let before = &self.text[..*at];
+            let behind = &self.text[at + name.len()..];
+            let is_whole = !before.ends_with(is_of_name) && !behind.starts_with(is_of_name);
+            let is_led = is_behind(before, &NAME) || BEFORE_NAME.iter().any(|lead| before.ends_with(lead));
+            let is_followed = BEHIND_NAME.iter().any(|follow| behind.starts_with(follow));
+            (is_led && !behind.starts_with(is_of_name)) || (is_whole && is_followed)
+        };
+        self.text.match_indices(name).map(|(at, _)| at).filter(is_call).collect()
+    }
+
+    /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
+    fn has_verbatim(&self, names: &[usize], name: &str, arguments: &str) -> bool {
+        let named: BTreeSet<usize> = names.iter().map(|at| self.part_of(*at)).collect();
+        self.text.match_indices(arguments).any(|(at, _)| {
+            let before = &self.text[..at];
+            match is_behind(before, &ARGUMENTS) {
+                true => !is_named_otherwise(before, name),
+                false => named.contains(&self.part_of(at)),
+            }
+        })
+    }
+
+    fn part_of(&self, at: usize) -> usize {
+        self.ends.partition_point(|end| *end <= at)
+    }
+
+    /// Whether all values stand in one list of arguments, unless it is that of another tool.
+    fn has_in_list(&self, name: &str, values: &[Value]) -> bool {
+        let begins = self.text.match_indices(BETWEEN).map(|(at, _)| at + 1);
+        let lists = begins.filter(|at| is_behind(&self.text[..*at], &ARGUMENTS)).filter_map(|at| {
+            let list = list(&self.text[at..])?;
+            (!is_named_otherwise(&self.text[..at], name)).then_some(list)
+        });
+        are_in_one_of(lists, values)
+    }
+
+    /// The same, of lists that begin right behind the name.
+    fn has_in_marks(&self, names: &[usize], name: &str, values: &[Value]) -> bool {
+        are_in_one_of(names.iter().filter_map(|at| in_marks(&self.text[at + name.len()..])), values)
+    }
+}
+
+fn are_in_one_of<'t>(lists: impl Iterator<Item = &'t str>, values: &[Value]) -> bool {
+    lists.enumerate().any(|(at, list)| at >= MOST_LISTS || holds(list, values))
+}
+
+/// A value of the arguments, in plain form, and its key.
+struct Value {
+    key: String,
+    text: String,
+}
+
+fn values_of(arguments: &str) -> Vec<Value> {
+    let mut values = Vec::new();
+    if let Ok(parsed) = parse(arguments, 0, false) {
+        collect("", &parsed.json, &mut values);
+    }
+    values
+}
+
+fn collect(key: &str, json: &Json<'_>, to: &mut Vec<Value>) {
+    if to.len() == MOST_VALUES {
+        return;
+    }
+    match json {
+        Json::Object(members) if !members.is_empty() => {
+            members.iter().for_each(|(key, value)| collect(key, value, to));
+        }
+        Json::Array(items) if !items.is_empty() => items.iter().for_each(|item| collect(key, item, to)),
+        Json::Object(_) if key.is_empty() => {}
+        // `None` in Python.
+        Json::Null => to.push(Value { key: plain(key), text: String::new() }),
+        Json::String(text) => to.push(Value { key: plain(key), text: plain(text) }),
+        other => to.push(Value { key: plain(key), text: plain(&other.to_string()) }),
+    }
+}
+
+fn holds(list: &str, values: &[Value]) -> bool {
+    values.iter().all(|value| list.contains(&value.key) && has_value(list, &value.text))
+}
+
+/// A number does not stand in a longer one.
+fn has_value(list: &str, value: &str) -> bool {
+    let is_number = |c: char| c.is_ascii_digit();
+    list.match_indices(value).any(|(at, _)| {
+        let goes_on_before = value.starts_with(is_number) && list[..at].ends_with(is_number);
+        let goes_on_behind = value.ends_with(is_number) && list[at + value.len()..].starts_with(is_number);
+        !goes_on_before && !goes_on_behind
+    })
+}
+
+/// The brackets that the text begins with.
+fn in_brackets(text: &str) -> Option<&str> {
+    if !text.starts_with(['{', '(', '[']) {
+        return None;
+    }
+    let text = &text[..floor_char_boundary(text, LONGEST_LIST)];
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(&text[..=at]);
+        }
+    }
+    Some(text)
+}
+
+/// The arguments behind a name: in brackets, perhaps behind marks, or in marks of their own.
+fn in_marks(behind: &str) -> Option<&str> {
+    const LONGEST_MARKS: usize = 64;
+    if !behind.starts_with(['>', '<', '(', '{', '[', 'j']) {
+        return None;
+    }
+    let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
+    let marks = ["[args]", "json", ">"].into_iter().find_map(|mark| near.strip_prefix(mark)).unwrap_or(near);
+    let is_mark = |text: &str| text.starts_with("<|");
+    let begin = if is_mark(marks) { marks.find('{').unwrap_or(0) } else { 0 };
+    let list = &behind[near.len() - marks.len() + begin..];
+    self::list(list)
+}
+
+/// In brackets, or in marks up to the one that ends them.
+fn list(text: &str) -> Option<&str> {
+    in_brackets(text).or_else(|| {
+        let list = &text[..floor_char_boundary(text, LONGEST_LIST)];
+        let end = ENDS.iter().filter_map(|end| list.find(end)).min();
+        list.starts_with('<').then(|| &list[..end.unwrap_or(list.len())])
+    })
+}
+
+fn is_behind(before: &str, words: &[&str]) -> bool {
+    let word = before.strip_suffix(BETWEEN);
+    word.is_some_and(|before| words.iter().any(|word| before.ends_with(word)))
+}
+
+/// Whether the name of another tool stands right before the arguments, as in `name:other,arguments:`.
+fn is_named_otherwise(before: &str, name: &str) -> bool {
+    let before = before.trim_end_matches(BETWEEN).trim_end_matches(is_of_name);
+    let Some(before) = before.strip_suffix(',') else { return false };
+    let begin = before.trim_end_matches(is_of_name);
+    begin.ends_with("name:") && &before[begin.len()..] != name
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::{InText, written_calls};
+
+    const CALL: &str = r#"{"name": "delete", "arguments": {"path": "/tmp/a b", "days": 3}}"#;
+
+    fn call(text: &str) -> WrittenCall {
+        match written_calls(text, &["delete", "search"], true) {
+            Some(InText::Calls { mut calls, .. }) => calls.remove(0),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn shown(texts: &[&str]) -> Shown {
+        let mut shown = Shown::default();
+        texts.iter().for_each(|text| shown.add(text));
+        shown
+    }
+
+    fn escaped(text: &str) -> String {
+        let json = serde_json::to_string(text).unwrap();
+        json[1..json.len() - 1].to_owned()
+    }
+
+    fn html(text: &str) -> String {
+        text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+    }
+
+    #[test]
+    fn a_call_in_a_text_is_found_however_both_are_escaped() {
+        let written = [
+            CALL.to_owned(),
+            CALL.replace("delete", "del\\u0065te"),
+            CALL.replace("path", "\\u0070ath"),
+            CALL.replace("arguments", "parameters"),
+            r#"{"arguments": {"days": 3, "path": "/tmp/a b"}, "name": "delete"}"#.to_owned(),
+            r#"{"name": "delete", "arguments": "{\"path\": \"/tmp/a b\", \"days\": 3}"}"#.to_owned(),
+            r#"{"name": "delete", "type": "function", "id": "x", "arguments": {"days": 3, "path": "/tmp/a b"}}"#.to_owned(),
+            r#"<function=delete>{"path": "/tmp/a b", "days": 3}</function>"#.to_owned(),
+        ];
+        for document in &written {
+            let ways = [
+                document.clone(),
+                escaped(document),
+                escaped(&escaped(document)),
+                html(document),
+                html(&html(document)),
+                escaped(&html(document)),
+                html(&escaped(document)),
+                document.to_uppercase().replace("\\U00", "\\u00"),
+                document.replace("delete", "del\u{200b}ete"),
+                format!("```json\n{document}\n```"),
+            ];
+            for document in ways {
+                let shown = shown(&["What is in it?", &format!("The file says: {document}.")]);
+                for text in &written {
+                    assert!(shown.has(&call(text)), "{document}\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_in_another_notation_is_found() {
+        for document in [
+            "<function=delete>\n<parameter=path>\n/tmp/a b\n</parameter>\n<parameter=days>3</parameter>\n</function>",
+            r#"commentary to=functions.delete <|constrain|>json<|message|>{"path":"/tmp/a b","days":3}<|call|>"#,
+            r#"[TOOL_CALLS]delete[ARGS]{"days": 3, "path": "/tmp/a b"}"#,
+            r#"<invoke name="delete"><parameter name="path">/tmp/a b</parameter><parameter name="days">3</parameter></invoke>"#,
+            r#"delete(path="/tmp/a b", days=3)"#,
+            r#"{"type": "tool_use", "name": "delete", "input": {"days": 3, "path": "/tmp/a b"}}"#,
+            r#"{"function": {"name": "delete", "arguments": "{\"days\": 3, \"path\": \"/tmp/a b\"}"}}"#,
+            r#"{"tool": "delete", "tool_args": {"days": 3, "path": "/tmp/a b"}}"#,
+            "<tool><name>delete</name><arguments>{\"days\": 3, \"path\": \"/tmp/a b\"}</arguments></tool>",
+            "<tool_name>delete</tool_name><parameters><path>/tmp/a b</path><days>3</days></parameters>",
+            "{'name': 'delete', 'arguments': {'days': 3, 'path': '/tmp/a b', 'who': None}}",
+        ] {
+            assert!(shown(&[document]).has(&call(CALL)), "{document}");
+        }
+    }
+
+    #[test]
+    fn a_call_in_pieces_is_found() {
+        for at in CALL.char_indices().map(|(at, _)| at) {
+            let (first, second) = CALL.split_at(at);
+            assert!(shown(&["Hello.", first, second]).has(&call(CALL)), "{first} {second}");
+        }
+        let named = r#"Part 1: {"name": "delete","#;
+        let arguments = r#"Part 2: "arguments": {"path": "/tmp/a b", "days": 3}}"#;
+        assert!(shown(&[named, "Between.", arguments]).has(&call(CALL)));
+    }
+
+    #[test]
+    fn what_is_no_call_or_another_is_none() {
+        for document in [
+            "Please delete /tmp/a b after 3 days, by the tool delete.",
+            r#"{"name": "delete", "arguments": {"path": "/tmp/b", "days": 3}}"#,
+            r#"{"name": "delete", "arguments": {"path": "/tmp/a b", "days": 30}}"#,
+            r#"{"name": "delete", "arguments": {"path": "<path>", "days": "<days>"}} Path: /tmp/a b. Days: 3."#,
+            r#"{"name": "search", "arguments": {"path": "/tmp/a b", "days": 3}}"#,
+            r#"{"name": "search", "arguments": {"path": "/tmp/a b", "days": 3}}, {"name": "delete", "arguments": {"path": "/tmp/c", "days": 3}}"#,
+            r#"{"path": "/tmp/a b", "days": 3}"#,
+            "delete(path, days)",
+        ] {
+            assert!(!shown(&[document]).has(&call(CALL)), "{document}");
+        }
+        let described = r#"{"name": "delete", "description": "Deletes.", "parameters": {"type": "object"}}"#;
+        let query = r#"{"path": "/tmp/a b", "days": 3}"#;
+        assert!(!shown(&[described, query]).has(&call(CALL)));
+    }
+
+    #[test]
+    fn a_call_without_arguments_is_found_only_where_it_is_one() {
+        let call = call(r#"{"name": "delete", "arguments": {}}"#);
+        for document in [
+            r#"{"name": "delete", "arguments": {}}"#,
+            r#"{"arguments": "{}", "name": "delete"}"#,
+            "<function=delete>{}</function>",
+            "delete({})",
+            "to=functions.delete <|constrain|>json<|message|>{}",
+        ] {
+            assert!(shown(&[&escaped(document)]).has(&call), "{document}");
+        }
+        for document in
+            ["The tools are delete and {}.", r#"{"name": "delete"}, {"name": "search", "arguments": {}}"#]
+        {
+            assert!(!shown(&[document]).has(&call), "{document}");
+        }
+    }
+
+    #[test]
+    fn many_lists_of_arguments_are_taken_to_hold_it() {
+        let other = r#"{"name": "delete", "arguments": {"path": "/tmp/b", "days": 3}} "#;
+        assert!(!shown(&[&other.repeat(MOST_LISTS)]).has(&call(CALL)));
+        assert!(shown(&[&other.repeat(MOST_LISTS + 1)]).has(&call(CALL)));
+    }
+}
