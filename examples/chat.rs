@@ -42,17 +42,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         if input.is_empty() {
             continue;
         }
-        match run.call(&Chat { history: &history, input }).await {
-            Ok(answer) => {
-                println!("{answer}");
-                history.extend([Message::user(input), Message::assistant(answer)]);
+        match run.call(&Chat { history: &history, input }).report().await {
+            Ok(report) => {
+                println!("{}", report.value);
+                history = report.history()?;
             }
             // What was not answered is not part of the conversation.
             Err(error) => eprintln!("{error}"),
         }
         if history.len() > 2 * TURNS {
             // Half of them at once: what the provider has cached ends where the oldest turn is cut off.
-            history.drain(..TURNS);
+            history.cut(TURNS);
         }
     }
     eprintln!("tokens: {:?}", run.ledger().tokens_used());

@@ -9,6 +9,7 @@ macro_rules! links {
 [approval.md]: self::approval
 [calls.md#reasoning]: self::calls#reasoning
 [cassettes.md]: self::cassettes
+[chat.md]: self::chat
 [comparison.md]: self::comparison
 [durability.md]: self::durability
 [endpoints.md]: self::endpoints
@@ -53,6 +54,7 @@ page!(agents, doctest);
 page!(approval, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
+page!(chat, doctest);
 page!(comparison, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");

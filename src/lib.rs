@@ -162,8 +162,8 @@
 /// let run = Run::new(model.clone());
 /// let mut messages = vec![];
 /// for input in ["What is the capital of Norway?", "How many people live there?"] {
-///     let answer = run.call(&Answer { messages: &messages, input }).await?;
-///     messages.extend([Message::user(input), Message::assistant(answer)]);
+///     let report = run.call(&Answer { messages: &messages, input }).report().await?;
+///     messages = report.history()?;
 /// }
 /// assert_eq!(model.requests()[1].messages.len(), 4); // system, the first question, its answer, the second question
 /// # Ok(())

@@ -332,6 +332,13 @@ impl From<ModelError> for NodeError {
     }
 }
 
+/// Of the program's own JSON, such as a history that is stored.
+impl From<serde_json::Error> for NodeError {
+    fn from(error: serde_json::Error) -> Self {
+        NodeError::new(Category::ExecError, error.to_string()).with_source(error)
+    }
+}
+
 impl From<AttachmentError> for NodeError {
     fn from(error: AttachmentError) -> Self {
         NodeError::new(Category::PrepError, error.to_string()).with_source(error)

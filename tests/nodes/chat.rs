@@ -75,6 +75,38 @@ async fn corrections_leave_the_history_alone() {
     }
 }
 
+#[tokio::test]
+async fn a_report_has_the_history_of_the_next_call() {
+    let run = Run::new(ScriptedModel::new().reply("Fine.").reply("Thanks."));
+    let mut before = vec![];
+    for (input, answer) in [("How are you?", "Fine."), ("And you?", "Thanks.")] {
+        let report = run.call(&Answer { tone: "brief", messages: &before, input }).report().await.unwrap();
+        let mut expected = before.clone();
+        expected.push(Message::user(input));
+        assert_eq!(report.messages, expected);
+        expected.push(Message::assistant(answer));
+        before = report.history().unwrap();
+        assert_eq!(before, expected);
+    }
+    // A stream has the same after its end, though its events were not asked for.
+    let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["Fi", "ne."])));
+    let node = Answer { tone: "brief", messages: &before[..], input: "Well?" };
+    let mut stream = run.call(&node).stream();
+    stream.next().await.unwrap();
+    let history = stream.report().await.unwrap().history().unwrap();
+    assert_eq!(history[..4], before);
+    assert_eq!(history[4..], [Message::user("Well?"), Message::assistant("Fine.")]);
+}
+
+#[tokio::test]
+async fn a_report_has_neither_examples_nor_answers_that_were_not_accepted() {
+    let model = ScriptedModel::new().reply("no").reply(r#"{"item": "key", "because": null}"#);
+    let run = Run::new(model).with_state(World { inventory: vec!["key"] });
+    let history = run.call(&choose()).report().await.unwrap().history().unwrap();
+    let said: Vec<_> = history.iter().map(|one| one.content.as_str()).collect();
+    assert_eq!(said, ["earlier", "Goal: open the door\n- key", r#"{"item":"key","because":null}"#]);
+}
+
 struct World {
     inventory: Vec<&'static str>,
 }

@@ -44,7 +44,7 @@ pub enum Role {
 ///
 /// An attachment is checked as by its constructor. Blank text beside attachments is lost, and so is the spelling of
 /// an audio type (`audio/x-wav` comes back as `audio/wav`), and the mark of a [failed](Message::failed) call.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Message {
     /// The role.
@@ -56,14 +56,31 @@ pub struct Message {
     pub(super) tool_info: Option<Box<ToolInfo>>,
 }
 
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub(super) struct ToolInfo {
     pub(super) calls: Vec<ToolCall>,
     pub(super) carried: Option<Arc<Carried>>,
     /// The id of the call whose result it is.
     pub(super) answers: Option<String>,
     pub(super) failed: bool,
+    /// Of the conversation with this answer, without thoughts, as the provider counted them.
+    pub(super) tokens: Option<u64>,
 }
+
+/// Figures do not tell messages apart.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.content == other.content
+            && self.attachments == other.attachments
+            && self.calls() == other.calls()
+            && self.carried() == other.carried()
+            && self.answers() == other.answers()
+            && self.is_failure() == other.is_failure()
+    }
+}
+
+impl Eq for Message {}
 
 /// `at`: the byte of the text before which it is placed.
 #[derive(Clone, PartialEq, Eq)]
@@ -151,6 +168,22 @@ impl Message {
     /// Returns what the provider put into the answer beside text and calls.
     pub fn carried(&self) -> Option<&Arc<Carried>> {
         self.tool_info.as_ref()?.carried.as_ref()
+    }
+
+    /// Sets the tokens of the conversation up to and with this answer. `None`: they are unknown.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn counted(mut self, tokens: Option<u64>) -> Self {
+        if tokens.is_some() || self.tokens().is_some() {
+            self.tool_info().tokens = tokens;
+        }
+        self
+    }
+
+    /// Returns the tokens of the conversation up to and with this answer, where the provider counted them.
+    #[doc(hidden)]
+    pub fn tokens(&self) -> Option<u64> {
+        self.tool_info.as_ref()?.tokens
     }
 
     fn tool_info(&mut self) -> &mut ToolInfo {

@@ -16,7 +16,8 @@ use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
-        let rest = [!calls.is_empty(), self.answers().is_some(), self.carried().is_some()];
+        let rest =
+            [!calls.is_empty(), self.answers().is_some(), self.carried().is_some(), self.tokens().is_some()];
         let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
         message.serialize_field("role", &self.role)?;
@@ -31,6 +32,9 @@ impl Serialize for Message {
         }
         if let Some(carried) = self.carried() {
             message.serialize_field("carried", &**carried)?;
+        }
+        if let Some(tokens) = self.tokens() {
+            message.serialize_field("tokens", &tokens)?;
         }
         message.end()
     }
@@ -50,8 +54,10 @@ impl<'de> Deserialize<'de> for Message {
             tool_call_id: Option<String>,
             #[serde(default)]
             carried: Option<Carried>,
+            #[serde(default)]
+            tokens: Option<u64>,
         }
-        let Form { role, content, tool_calls, tool_call_id, carried } = Form::deserialize(from)?;
+        let Form { role, content, tool_calls, tool_call_id, carried, tokens } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
                 Some("a message without `tool_calls` needs `content`")
@@ -66,11 +72,11 @@ impl<'de> Deserialize<'de> for Message {
         }
         let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() {
+        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || tokens.is_some() {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
             let carried = carried.map(Arc::new);
             message.tool_info =
-                Some(Box::new(ToolInfo { calls, carried, answers: tool_call_id, failed: false }));
+                Some(Box::new(ToolInfo { calls, carried, answers: tool_call_id, failed: false, tokens }));
         }
         Ok(message)
     }

@@ -29,7 +29,7 @@ const VERSION: u64 = 1;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{BoxError, Category, DynNode, NodeError, Reply, Run, ScriptedModel, Toolset};
+/// use llmnode::{BoxError, Category, DynNode, ModelError, NodeError, Reply, Run, ScriptedModel, Toolset};
 /// use serde_json::json;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -40,7 +40,7 @@ const VERSION: u64 = 1;
 ///
 /// let model = ScriptedModel::new()
 ///     .reply(Reply::text("").call("count", json!({})))
-///     .reply(Reply::error(Category::BadRequest, "the model is gone"));
+///     .reply(Reply::error(ModelError::new(Category::BadRequest, "the model is gone")));
 /// let error = Run::new(model).call(&node).await.unwrap_err();
 /// let unfinished = error.unfinished().unwrap(); // can be stored as JSON
 ///

@@ -27,7 +27,7 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
+    CallGuard, CallRecord, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
     record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
@@ -318,8 +318,8 @@ pub struct CallReport<T> {
     /// The usage of all attempts, with those of all calls within.
     pub total: Usage,
     pub(super) replayed: Replayed,
-    /// For a node with tools: the conversation, without instructions and without the answer. Add the answer, and it is the
-    /// history of the next call.
+    /// The conversation without the answer: the history, the prompt, and the rounds of tools. Without instructions, examples and
+    /// answers that were not accepted. [`history`](Self::history) has the answer as well.
     pub messages: Vec<Message>,
     pub(super) carried: Option<Arc<Carried>>,
 }
@@ -345,11 +345,50 @@ impl<T: Serialize> CallReport<T> {
             Value::String(text) => text,
             _ => serde_json::to_string(&self.value)?,
         };
-        Ok(Message::assistant(text).carrying(self.carried.clone()))
+        Ok(Message::assistant(text).carrying(self.carried.clone()).counted(self.tokens()))
+    }
+
+    /// Returns the whole conversation with the answer: the `#[node(history)]` of the next call. It can be stored as JSON.
+    ///
+    /// The answer has what the provider wants back with it, which a message written by hand lacks. A node that asks no model has
+    /// its output alone.
+    ///
+    /// # Errors
+    /// The value's own error, if it cannot be written as JSON. A text always can.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{DynNode, Message, Run, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let run = Run::new(ScriptedModel::new().reply("Hello!").reply("At noon."));
+    /// let node = DynNode::builder("chat").system("Be brief.").text().build()?;
+    /// let history = run.call(&node.ask("Hi")).report().await?.history()?;
+    /// let report = run.call(&node.history(history).ask("When?")).report().await?;
+    /// assert_eq!(report.history()?.len(), 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn history(&self) -> Result<Vec<Message>, serde_json::Error> {
+        let mut history = Vec::with_capacity(self.messages.len() + 1);
+        history.extend_from_slice(&self.messages);
+        history.push(self.message()?);
+        Ok(history)
     }
 }
 
 impl<T> CallReport<T> {
+    /// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
+    fn tokens(&self) -> Option<u64> {
+        if self.record.degraded == Some(Degraded::FallbackValue) {
+            return None;
+        }
+        let usage = self.record.attempts.last()?.usage?;
+        let answer = usage.output?.saturating_sub(usage.reasoning.unwrap_or_default());
+        Some(usage.input?.saturating_add(answer))
+    }
+
     /// Returns what the answers from a journal used when an earlier process asked for them, with those of all calls within. It
     /// is not part of `total`.
     pub fn replayed(&self) -> Usage {

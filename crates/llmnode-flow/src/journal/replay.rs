@@ -1,5 +1,6 @@
 //! Answers of models and results of tools that an earlier process got, and that are returned again.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -115,6 +116,13 @@ pub(super) fn name_of_call(call: &ToolCall) -> String {
     sha256_hex(json!([call.id, call.name, call.arguments]).to_string().as_bytes())
 }
 
+fn uncounted(message: &Message) -> Cow<'_, Message> {
+    match message.tokens() {
+        Some(_) => Cow::Owned(message.clone().counted(None)),
+        None => Cow::Borrowed(message),
+    }
+}
+
 /// A hash of everything in a request that changes what a model answers.
 pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request {
@@ -130,6 +138,8 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
         ..
     } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
+    // Figures are no part of what is asked.
+    let messages: Vec<Cow<'_, Message>> = messages.iter().map(uncounted).collect();
     let mut whole = json!([messages, schema, response_format, temperature, max_tokens, extra, names]);
     if let Some(whole) = whole.as_array_mut() {
         whole.extend(reasoning.map(|reasoning| json!({"reasoning": reasoning})));

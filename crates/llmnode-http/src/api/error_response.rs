@@ -203,6 +203,7 @@ impl Inner {
             (Part::System, has_system),
             (Part::Carried, shape.carries),
             (Part::CarriedFields, shape.carries),
+            (Part::BareAnswers, wire == Wire::Chat && request.messages.iter().any(is_answer)),
             (Part::BoundThoughts, shape.carries && asked.may_drop_bound_thoughts()),
             (Part::CallIds, request.messages.iter().any(has_id)),
             (Part::Thoughts, !shape.no_thinking),
@@ -249,6 +250,10 @@ impl Inner {
             _ => String::new(),
         }
     }
+}
+
+fn is_answer(message: &Message) -> bool {
+    message.role == Role::Assistant
 }
 
 /// Of an endpoint, a route or a parameter, not of a model's name.

@@ -10,6 +10,8 @@ pub(crate) enum TurnPart {
     BoundThoughts,
     /// The field of an assistant's message that has the reasoning.
     Reasoning,
+    /// An assistant's message without the field, where the server wants it.
+    NoReasoning,
     /// Gemini's word for its own tools beside functions.
     ServerToolsMark,
 }
@@ -37,6 +39,9 @@ pub(crate) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
     }
     if refuses_reasoning(param, text) {
         return Some(TurnPart::Reasoning);
+    }
+    if wants_reasoning(text) {
+        return Some(TurnPart::NoReasoning);
     }
     refuses_server_tools_mark(text).then_some(TurnPart::ServerToolsMark)
 }
@@ -74,6 +79,12 @@ fn refuses_reasoning(param: &str, text: &str) -> bool {
     (is_named || is_in_messages) && REFUSES.iter().any(|phrase| text.contains(phrase))
 }
 
+/// DeepSeek, of each message of the assistant; Kimi, of those with calls.
+fn wants_reasoning(text: &str) -> bool {
+    text.contains("reasoning_content")
+        && ["must be passed back", "is missing"].iter().any(|phrase| text.contains(phrase))
+}
+
 /// Google's older endpoints, and gateways, which do not know the field. One that wants it is asked with it already.
 fn refuses_server_tools_mark(text: &str) -> bool {
     let names = ["includeserversidetoolinvocations", "include_server_side_tool_invocations"];
@@ -86,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_text_refuses_what_it_names() {
-        use TurnPart::{BoundThoughts, CallId, Reasoning, ServerToolsMark};
+        use TurnPart::{BoundThoughts, CallId, NoReasoning, Reasoning, ServerToolsMark};
         for (text, expected) in [
             ("Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", Some(CallId)),
             (
@@ -118,7 +129,14 @@ mod tests {
                 "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
                 Some(Reasoning),
             ),
-            ("The `reasoning_content` in the thinking mode must be passed back to the API.", None),
+            (
+                "The `reasoning_content` in the thinking mode must be passed back to the API.",
+                Some(NoReasoning),
+            ),
+            (
+                "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+                Some(NoReasoning),
+            ),
             ("Unsupported parameter: 'reasoning_effort' is not supported with this model.", None),
             (
                 "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.",

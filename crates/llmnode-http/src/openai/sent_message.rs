@@ -3,14 +3,20 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::Message;
 use llmnode_model::internal::{CarriedPart, Content, Json};
+use llmnode_model::{Message, Role};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::carried::MEMBERS;
 use crate::api::prepared_request::PreparedRequest;
+use crate::refusal::parts::Part;
+
+const THOUGHTS: &str = "reasoning_content";
+
+/// DeepSeek V4 Pro refuses an empty text, and takes a space: NousResearch/hermes-agent#18263, BerriAI/litellm#28057.
+const BLANK_THOUGHTS: &str = " ";
 
 pub(super) struct SentMessage<'a> {
     pub(super) message: &'a Message,
@@ -44,10 +50,18 @@ impl Serialize for SentMessage<'_> {
         // Some servers refuse an empty text beside calls.
         let content = Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
         members.serialize_entry("content", &content)?;
+        let mut lacks_thoughts =
+            message.role == Role::Assistant && self.prepared.leaves_out(Part::BareAnswers);
         for part in *parts {
             let CarriedPart::Other(json) = part else { continue };
             let own = object(json).into_iter().filter(|(name, _)| MEMBERS.contains(&&**name));
-            own.map(|(name, value)| members.serialize_entry(&name, value)).collect::<Result<(), _>>()?;
+            for (name, value) in own {
+                lacks_thoughts &= name != THOUGHTS;
+                members.serialize_entry(&name, value)?;
+            }
+        }
+        if lacks_thoughts {
+            members.serialize_entry(THOUGHTS, BLANK_THOUGHTS)?;
         }
         if !calls.is_empty() {
             members.serialize_entry("tool_calls", &self.calls())?;

@@ -24,6 +24,8 @@ pub(crate) enum Part {
     Carried,
     /// The same, of all conversations: the server gives it and takes it from nobody.
     CarriedFields,
+    /// Answers without the field of the model's thoughts; one with a blank goes in their place.
+    BareAnswers,
     /// Thoughts that were made behind another beginning of the conversation; the provider is asked to drop them.
     BoundThoughts,
     /// The ids of calls in their own form; a hash of nine letters and digits goes in their place.
@@ -53,6 +55,7 @@ impl Part {
             Part::Cache => "cache",
             Part::System => "system",
             Part::Carried | Part::CarriedFields => "carried",
+            Part::BareAnswers => "reasoning_content",
             Part::BoundThoughts => "bound_thoughts",
             Part::CallIds => "tool_call_id",
             Part::Thoughts => "thinking",

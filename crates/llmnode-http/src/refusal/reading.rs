@@ -110,6 +110,7 @@ fn part_of_turn(turn: TurnPart, sent: &Sent<'_>) -> Option<Part> {
         // Another beginning may also have been sent for that remedy, or has none on this API.
         TurnPart::BoundThoughts => &[Part::BoundThoughts, Part::Carried],
         TurnPart::Reasoning => &[Part::CarriedFields],
+        TurnPart::NoReasoning => &[Part::BareAnswers],
         TurnPart::ServerToolsMark => &[Part::ServerSideTools],
     };
     parts.iter().copied().find(|part| sent.parts.contains(*part))
