@@ -216,7 +216,7 @@ async fn the_report_has_the_conversation_and_all_usage() {
 }
 
 #[test]
-fn a_history_is_cut_at_whole_rounds() {
+fn a_history_is_cut_at_whole_turns() {
     use llmnode::{ToolCall, prompt::History};
     let calls = ["1", "2"].map(|id| ToolCall::new(id, "letters", "{}"));
     let whole = vec![
@@ -227,9 +227,9 @@ fn a_history_is_cut_at_whole_rounds() {
         Message::assistant("Both."),
         Message::user("And?"),
     ];
-    for (newest, left) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 5), (6, 6), (99, 6)] {
+    for (newest, left) in [(0, 1), (1, 1), (2, 1), (4, 1), (5, 1), (6, 6), (99, 6)] {
         let mut history = whole.clone();
-        history.cut(newest);
+        assert_eq!(history.cut(newest), whole.len() - left);
         assert_eq!(history, whole[whole.len() - left..], "{newest}");
     }
 }
