@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llmnode_model::Wire;
-use llmnode_model::internal::Redactor;
+use llmnode_model::internal::{Gates, Redactor};
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
 };
@@ -293,6 +293,10 @@ impl ChatModel for Recorder {
 
     fn retry_budget(&self) -> Option<&RetryBudget> {
         self.opened_model()?.retry_budget()
+    }
+
+    fn gates(&self) -> Option<&Gates> {
+        self.opened_model()?.gates()
     }
 
     fn server(&self) -> Option<(&str, u16)> {

@@ -7,6 +7,7 @@ use llmnode_reader::Flag;
 
 use super::completion::Completion;
 use super::error::ModelError;
+use super::gate::Gates;
 use super::request::Request;
 use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
@@ -102,6 +103,13 @@ pub trait ChatModel: Send + Sync {
 
     /// Returns the retries that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
+        None
+    }
+
+    /// What holds requests back after a rate limit, shared by all that ask by this endpoint and key. Default: nothing; then
+    /// the run has gates of its own for the model.
+    #[doc(hidden)]
+    fn gates(&self) -> Option<&Gates> {
         None
     }
 
@@ -226,6 +234,10 @@ macro_rules! forward {
 
             fn retry_budget(&self) -> Option<&RetryBudget> {
                 (**self).retry_budget()
+            }
+
+            fn gates(&self) -> Option<&Gates> {
+                (**self).gates()
             }
 
             fn server(&self) -> Option<(&str, u16)> {

@@ -14,6 +14,7 @@ mod chat_model;
 mod completion;
 mod credential;
 mod error;
+mod gate;
 mod ids;
 #[doc(hidden)]
 pub mod internal;

@@ -46,6 +46,7 @@ pub(crate) struct CallGuard<'r> {
     usage_sum: Option<&'r UsageSum<'r>>,
     at: Option<(&'r Position, u64)>,
     item: Option<u32>,
+    put_back: u32,
     recorder: Option<&'r dyn RunRecorder>,
     started: Instant,
     started_at: SystemTime,
@@ -121,6 +122,7 @@ pub(crate) struct Parent<'r> {
     pub(crate) usage_sum: Option<&'r UsageSum<'r>>,
     pub(crate) at: Option<(&'r Position, u64)>,
     pub(crate) item: Option<u32>,
+    pub(crate) put_back: u32,
     pub(crate) recorder: Option<&'r dyn RunRecorder>,
     /// Set if the step or tool is nothing but this call, and shares its span.
     pub(crate) span: Option<&'r Span>,
@@ -134,7 +136,7 @@ impl<'r> CallGuard<'r> {
         within: Parent<'r>,
     ) -> Self {
         let Sinks { ledger, clock, hooks, prices } = sinks;
-        let Parent { parent, usage_sum, at, item, recorder, span } = within;
+        let Parent { parent, usage_sum, at, item, put_back, recorder, span } = within;
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, (id, parent.map(|parent| parent.id)), &labels, span);
         let call = CallGuard {
@@ -152,6 +154,7 @@ impl<'r> CallGuard<'r> {
             usage_sum,
             at,
             item,
+            put_back,
             recorder,
             started,
             started_at: SystemTime::now(),
@@ -430,6 +433,7 @@ impl<'r> CallGuard<'r> {
             node: self.node.name.clone(),
             at: self.position(),
             item: self.item,
+            put_back: self.put_back,
             labels: self.labels.clone(),
             started: self.started_at,
             category,

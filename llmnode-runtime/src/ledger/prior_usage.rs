@@ -87,6 +87,7 @@ pub fn cut_short(
         node,
         at: None,
         item: None,
+        put_back: 0,
         labels: Labels::new(),
         started,
         category: Some(Category::Cancelled),

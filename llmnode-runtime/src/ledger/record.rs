@@ -328,6 +328,10 @@ pub struct CallRecord {
     /// Its number in a map or batch, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
+    /// How often a map put its item back before this call, after a rate limit or an outage. Each time it had been asked by a
+    /// call of its own, whose attempts are in the ledger, too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub put_back: u32,
     /// Its [labels](crate::Call::label), with those of the calls around it and of the run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,

@@ -58,6 +58,11 @@ pub trait Recorder: Send + Sync {
         None
     }
 
+    /// The item of a map is asked again: its next call continues these conversations, of which none has an answer.
+    fn put_back(&self, conversations: &[String]) {
+        let _ = conversations;
+    }
+
     /// Writes to storage what was recorded.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }

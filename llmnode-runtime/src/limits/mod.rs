@@ -25,6 +25,7 @@ pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
 pub use prior_spend::PriorSpend;
 pub(crate) use prompt::PromptTokens;
+pub(crate) use refusal::is_of_map;
 pub(crate) use request_tokens::{AnswerTokens, RequestTokens};
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;

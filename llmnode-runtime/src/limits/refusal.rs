@@ -46,6 +46,11 @@ impl fmt::Display for Scope {
     }
 }
 
+/// Whether a refusal is one of the limits of a map.
+pub(crate) fn is_of_map(message: &str) -> bool {
+    message.contains(&format!(" for {} is reached", Scope::Map))
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
     Usage,

@@ -37,7 +37,12 @@ impl<'r> Plan<'r> {
         attempt_timeout.into_iter().chain(of_deadline).min()
     }
 
-    async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
+    async fn once(
+        &self,
+        one: &PlannedAttempt,
+        progress: &Progress<'_>,
+        attempts: &mut impl Attempts,
+    ) -> Result<(), Failure> {
         let clock = &*self.context.core.clock;
         // Pinned here: otherwise each branch below would store the future.
         let once = pin!(async {
@@ -46,7 +51,7 @@ impl<'r> Plan<'r> {
             }
             // Lets other tasks run now and then, even if the model answers at once.
             tokio::task::consume_budget().await;
-            attempts.once(one).await
+            attempts.once(one, progress).await
         });
         self.in_time(once).await
     }
@@ -104,7 +109,7 @@ pub(super) enum Success {
 }
 
 pub(super) trait Attempts: Send {
-    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure>;
+    async fn once(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure>;
 
     /// A result that came in time is kept, even if a deadline passes meanwhile.
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
@@ -146,7 +151,7 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         let one = PlannedAttempt { kind, wait, attempt: progress.attempt() };
-        let mut outcome = plan.once(&one, attempts).await;
+        let mut outcome = plan.once(&one, &progress, attempts).await;
         if outcome.is_ok() {
             if let Success::Output = attempts.succeeded().await? {
                 return Ok(());

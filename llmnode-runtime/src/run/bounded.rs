@@ -2,11 +2,13 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use llmnode_model::BoxFuture;
 use llmnode_model::internal::catch_panic;
 
+use super::map_control::MapControl;
 use super::pool::Pool;
 use super::progress::ProgressCounter;
 use crate::error::{ErrorInternals as _, NodeError};
@@ -64,13 +66,35 @@ pub struct BoundedFutures<'r, R> {
     begun: usize,
     concurrency: usize,
     counter: ProgressCounter<'r>,
+    /// Of a map: it may hold items back.
+    control: Option<Arc<MapControl>>,
+    /// The source has no item yet, and wakes the task.
+    is_waiting: bool,
 }
 
 impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     /// The futures that the source gives.
     pub fn new(source: Source<'r, R>, concurrency: usize, counter: ProgressCounter<'r>) -> Self {
         let concurrency = concurrency.max(1);
-        BoundedFutures { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
+        BoundedFutures {
+            source: Some(source),
+            pool: Pool::new(),
+            begun: 0,
+            concurrency,
+            counter,
+            control: None,
+            is_waiting: false,
+        }
+    }
+
+    pub(super) fn controlled(self, control: Arc<MapControl>) -> Self {
+        BoundedFutures { control: Some(control), ..self }
+    }
+
+    fn has_room(&self, wait: usize) -> bool {
+        let in_flight = self.pool.len() + wait;
+        let is_open = self.control.as_ref().is_none_or(|control| control.has_room(in_flight));
+        is_open && in_flight < self.concurrency
     }
 
     /// `wait`: items that have ended and are not yet taken; they count as running.
@@ -78,34 +102,72 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         // Lets other tasks run now and then, even if no item ever waits.
         ready!(pin!(tokio::task::consume_budget()).poll(cx));
         self.counter.begin();
-        while self.pool.len() + wait < self.concurrency {
-            let Some(source) = &mut self.source else { break };
+        loop {
+            if let Some(panicked) = self.fill(cx, wait) {
+                return Poll::Ready(Some(panicked));
+            }
+            if self.pool.len() == 0 && self.source.is_none() {
+                return Poll::Ready(None);
+            }
+            match self.pool.poll_next(cx) {
+                Poll::Ready((index, result)) => return Poll::Ready(Some(self.ended(index, result))),
+                // A call that waited at a gate may have left it meanwhile.
+                Poll::Pending if self.may_fill(wait) => {}
+                Poll::Pending => {
+                    self.report_held();
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    fn may_fill(&self, wait: usize) -> bool {
+        self.control.is_some() && self.source.is_some() && !self.is_waiting && self.has_room(wait)
+    }
+
+    /// Begins items while there is room. Returns the outcome of one that could not be taken.
+    fn fill(&mut self, cx: &mut Context<'_>, wait: usize) -> Option<(usize, R)> {
+        self.is_waiting = false;
+        while self.has_room(wait) {
+            let source = self.source.as_mut()?;
             match catch_panic(|| source(cx)) {
                 Ok(Poll::Ready(Some(future))) => {
                     self.pool.push(self.begun, future);
                     self.begun += 1;
+                    if self.control.as_ref().is_some_and(|control| control.takes_one_by_one()) {
+                        break;
+                    }
                 }
                 Ok(Poll::Ready(None)) => self.source = None,
-                Ok(Poll::Pending) => break,
+                Ok(Poll::Pending) => {
+                    self.is_waiting = true;
+                    break;
+                }
                 // Not polled again: it may panic every time.
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;
-                    return Poll::Ready(Some(
-                        self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))),
-                    ));
+                    return Some(self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))));
                 }
             }
         }
-        if self.pool.len() == 0 && self.source.is_none() {
-            return Poll::Ready(None);
+        None
+    }
+
+    fn report_held(&mut self) {
+        if let Some(control) = &self.control {
+            self.counter.set_in_flight(self.pool.len());
+            self.counter.held(control.held_until());
         }
-        let (index, result) = ready!(self.pool.poll_next(cx));
-        Poll::Ready(Some(self.ended(index, result)))
     }
 
     fn ended(&mut self, index: usize, result: R) -> (usize, R) {
-        self.counter.ended(result.has_failed());
+        let failed = result.has_failed();
+        if let Some(control) = self.control.as_ref().filter(|_| !failed) {
+            control.succeeded();
+        }
+        self.counter.set_in_flight(self.pool.len());
+        self.counter.ended(failed);
         (index, result.of_item(index))
     }
 

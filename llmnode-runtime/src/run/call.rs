@@ -23,6 +23,7 @@ use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
 use super::lazy::{LazyFuture, lazy};
 use super::listener::Listener;
+use super::map_item::MapItem;
 use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
@@ -501,12 +502,15 @@ fn execution<'r>(
         let NodeTraits { kind, limited, tries_itself } = node.traits();
         let levels = [settings, &core.settings, node.settings()];
         let limits = &limits(core, caller, call, levels, limited)?;
+        let item = caller.map_item();
         if !kind.idempotent {
+            item.into_iter().for_each(MapItem::begin_what_happens_once);
             record_call_begin(call).await?;
         }
         let attempt = AttemptInfo::new(0, 0);
         let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
-        let context = CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin };
+        let context =
+            CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin, item };
         if tries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
@@ -521,8 +525,8 @@ fn sinks(core: &RunCore) -> Sinks<'_> {
 
 fn parent<'r>(caller: &Caller<'r>) -> Parent<'r> {
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
-    let &Caller { at, item, recorder, span, .. } = caller;
-    Parent { parent: caller.call(), usage_sum, at, item, recorder, span }
+    let &Caller { at, item, put_back, recorder, span, .. } = caller;
+    Parent { parent: caller.call(), usage_sum, at, item, put_back, recorder, span }
 }
 
 fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {

@@ -5,6 +5,7 @@ use tracing::Span;
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::listener::Listener;
+use super::map_item::MapItem;
 use super::resume::Origin;
 use crate::ledger::{CallGuard, RunEvent, RunRecorder, record_event};
 use crate::limits::{CallLimits, Deadline};
@@ -26,6 +27,8 @@ pub(crate) struct CallContext<'r> {
     pub(super) listener: Option<&'r Listener<'r>>,
     pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
+    /// The item of the innermost map around it.
+    pub(super) item: Option<&'r MapItem<'r>>,
 }
 
 /// Who makes a call: by default the run, else a node's execution, a map or a flow. A field that is `None` is that of the
@@ -38,6 +41,9 @@ pub struct Caller<'r> {
     pub(super) origin: Option<&'r Origin<'r>>,
     pub(super) at: Option<(&'r Position, u64)>,
     pub(super) item: Option<u32>,
+    pub(super) map_item: Option<&'r MapItem<'r>>,
+    /// How often the item was asked before. Not inherited.
+    pub(super) put_back: u32,
     pub(super) recorder: Option<&'r dyn RunRecorder>,
     /// Set if the step or tool is nothing but this call, and shares its span.
     pub(super) span: Option<&'r Span>,
@@ -115,6 +121,16 @@ impl<'r> Caller<'r> {
     /// Returns the limits of the calls around it.
     pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
         self.limits.or(self.execution.map(|execution| execution.limits))
+    }
+
+    /// Returns the same caller for one more call of an item.
+    #[must_use]
+    pub(super) fn of_item(self, item: &'r MapItem<'r>) -> Self {
+        Caller { map_item: Some(item), put_back: item.times_put_back(), ..self }
+    }
+
+    pub(super) fn map_item(&self) -> Option<&'r MapItem<'r>> {
+        self.map_item.or_else(|| self.execution?.item)
     }
 
     pub(super) fn call(&self) -> Option<&'r CallGuard<'r>> {

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
 
+use llmnode_model::internal::{Gate, Gates};
 use llmnode_model::{ChatModel, Request, Wire};
 
 use crate::clock::Clock;
@@ -31,6 +32,8 @@ pub struct RunCore {
     pub(super) approver: Option<Arc<Approver>>,
     pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
     pub(super) extra_for_all: Arc<Once>,
+    /// Of models that have none themselves.
+    pub(super) gates: Gates,
 }
 
 pub(super) struct Target<'r> {
@@ -114,6 +117,19 @@ impl RunCore {
 }
 
 impl Target<'_> {
+    /// What holds back requests to the model.
+    pub(super) fn gate(&self, core: &RunCore, request: &Request) -> Arc<Gate> {
+        let name = self.names(request).into_iter().flatten().next().unwrap_or_default();
+        match self.model.gates() {
+            Some(gates) => gates.of(0, name),
+            None => core.gates.of(std::ptr::from_ref(self.model).addr(), name),
+        }
+    }
+
+    pub(super) fn gates<'a>(&'a self, core: &'a RunCore) -> &'a Gates {
+        self.model.gates().unwrap_or(&core.gates)
+    }
+
     /// Before the model answers, most reliable first. If the request names a model, the handle's id may be another's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let asked = request.model.as_deref();

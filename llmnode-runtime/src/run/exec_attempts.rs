@@ -10,7 +10,7 @@ use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
-use crate::settings::{Next, NodeKind, Resolved, Settings};
+use crate::settings::{Next, NodeKind, Progress, Resolved, Settings};
 use crate::validate::AttemptInfo;
 
 /// In a box, since only nodes that ask no model need its room in the call.
@@ -56,7 +56,7 @@ struct ExecAttempts<'r, 'n> {
 }
 
 impl Attempts for ExecAttempts<'_, '_> {
-    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+    async fn once(&mut self, one: &PlannedAttempt, _: &Progress<'_>) -> Result<(), Failure> {
         let CallContext { call, origin, .. } = *self.context;
         if self.failed > 0 {
             call.begin_retry();

@@ -98,8 +98,11 @@ impl Failure {
         }
     }
 
-    /// Also true for a bad answer. `None`: the program ended the attempt.
+    /// Also true for a bad answer. `None`: the program ended the attempt, or a rate limit, for which there are gates.
     pub(super) fn endpoint_answered(&self) -> Option<bool> {
+        if self.category == Category::RateLimitError {
+            return None;
+        }
         let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
         (self.sent && self.category.group() != Group::Stop).then_some(!failed)
     }

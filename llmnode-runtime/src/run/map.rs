@@ -14,20 +14,25 @@ use super::call::{Call, CallReport};
 use super::context::Caller;
 use super::core::RunCore;
 use super::cx::Cx;
+use super::map_control::{GIVE_UP_AFTER, MapControl};
+use super::map_item::MapItem;
 use super::node::Exec;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
 use crate::error::NodeError;
 use crate::ledger::{Recorder, RunRecorder};
-use crate::limits::{CallLimits, Limits, MapLimits, PriorSpend};
+use crate::limits::{CallLimits, Deadline, Limits, MapLimits, PriorSpend, is_of_map};
+use crate::pause::Unfinished;
 use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
 type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
 
+/// What the calls of a map have in common.
 struct Shared<'r> {
-    settings: Settings,
+    control: Arc<MapControl>,
+    settings: Arc<Settings>,
     limits: Option<MapLimits>,
     core: Option<Arc<RunCore>>,
     recording: Option<&'r dyn RunRecorder>,
@@ -75,6 +80,8 @@ pub struct Map<'r, T> {
     limits: Limits,
     on_progress: Option<OnProgress<'r>>,
     recording: Option<&'r dyn RunRecorder>,
+    give_up_after: Duration,
+    keeps_going: bool,
 }
 
 impl<S: ?Sized> Cx<'_, S> {
@@ -146,6 +153,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             limits,
             on_progress: None,
             recording: None,
+            give_up_after: GIVE_UP_AFTER,
+            keeps_going: false,
         }
     }
 
@@ -182,11 +191,39 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// # Ok::<(), NodeError>(()) }).unwrap();
     /// ```
     pub fn report(self) -> Map<'r, CallReport<T>> {
-        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = self;
-        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
-            calls(cx, shared).map(|call| Some(reported(call?)))
-        });
-        Map { core, calls, total, concurrency, settings, limits, on_progress, recording }
+        self.with_calls(|mut calls| {
+            Box::new(move |cx, shared| calls(cx, shared).map(|call| Some(reported(call?))))
+        })
+    }
+
+    fn with_calls<U>(self, change: impl FnOnce(Calls<'r, T>) -> Calls<'r, U>) -> Map<'r, U> {
+        Map {
+            core: self.core,
+            calls: change(self.calls),
+            total: self.total,
+            concurrency: self.concurrency,
+            settings: self.settings,
+            limits: self.limits,
+            on_progress: self.on_progress,
+            recording: self.recording,
+            give_up_after: self.give_up_after,
+            keeps_going: self.keeps_going,
+        }
+    }
+
+    /// Sets how long the map waits for a first answer, once a rate limit or an outage holds it. Then the items that wait fail
+    /// with their last error, and the nodes that are left are not asked. Default 15 minutes.
+    pub fn give_up_after(mut self, time: Duration) -> Self {
+        self.give_up_after = time;
+        self
+    }
+
+    /// Asks on after a failure that no retry mends. By default, the first `api_key_error`, `quota_error`, `not_found` of the
+    /// model, or `limit_exceeded` of the map's own limits ends the asking: each node that is left fails with that category,
+    /// unless it has a fallback. Of an endpoint, a key and a model, the others are asked.
+    pub fn keep_going(mut self) -> Self {
+        self.keeps_going = true;
+        self
     }
 
     setters! {
@@ -280,10 +317,14 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     }
 
     fn bounded(self) -> BoundedFutures<'r, Result<CallReport<T>, NodeError>> {
-        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = self;
+        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording, .. } = self;
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
-        let shared = Shared { settings, limits: MapLimits::new(limits), core: None, recording };
-        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
+        let clock = Arc::clone(&core.clock);
+        let control = Arc::new(MapControl::new(clock, concurrency, self.give_up_after, self.keeps_going));
+        let limits = MapLimits::new(limits);
+        let settings = Arc::new(settings);
+        let shared = Shared { control: Arc::clone(&control), settings, limits, core: None, recording };
+        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter).controlled(control)
     }
 }
 
@@ -298,23 +339,53 @@ where
     S: ?Sized,
     N: Exec<S> + Send + 'r,
 {
-    let Shared { settings, limits, core: other, recording } = shared;
-    let caller = caller.recorded_by(*recording);
-    let (settings, limits, other) = (settings.clone(), limits.clone(), other.clone());
+    let caller = caller.recorded_by(shared.recording);
+    let settings = Arc::clone(&shared.settings);
+    let limits = shared.limits.clone();
+    let other = shared.core.clone();
+    let control = Arc::clone(&shared.control);
     Box::pin(async move {
         let core = other.as_deref().unwrap_or(core);
         let around = limits
             .map(|limits| CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock));
-        let caller = caller.limited(around.as_ref());
-        let outcome = Call::new(core, caller, state, &node).settings(settings).report().await;
-        // The call's own error says more than one of its recorder.
-        if other.is_some()
-            && let Err(fault) = core.hooks.flush().await
-            && outcome.is_ok()
-        {
-            tracing::warn!(target: "llmnode::journal", "{fault}");
+        let item = MapItem::new(&control, caller.map_item());
+        let outer_end = caller.deadline().map(Deadline::end);
+        let mut last: Option<NodeError> = None;
+        let mut unfinished = None;
+        loop {
+            item.wait().await;
+            if let Some(last) = last.take_if(|_| control.has_ended()) {
+                return Err(last);
+            }
+            let caller = caller.limited(around.as_ref()).of_item(&item);
+            item.begin_call();
+            let mut call = Call::new(core, caller, state, &node).settings(Settings::clone(&settings));
+            if let Some(unfinished) = unfinished.take() {
+                call = call.resume(unfinished);
+            }
+            let outcome = call.report().await;
+            // The call's own error says more than one of its recorder.
+            if other.is_some()
+                && let Err(fault) = core.hooks.flush().await
+                && outcome.is_ok()
+            {
+                tracing::warn!(target: "llmnode::journal", "{fault}");
+            }
+            let Err(error) = outcome else { return outcome };
+            if error.category() == Category::LimitExceeded && is_of_map(error.message()) {
+                control.end(&error);
+            }
+            // An agent goes on behind its tools, of which none runs twice.
+            let of_agent = error.own_unfinished::<Unfinished>().filter(|_| N::IDEMPOTENT);
+            unfinished = of_agent.filter(|agent| agent.node() == node.name()).cloned();
+            let Some(conversations) = item.put_back(&error, outer_end, unfinished.is_some()) else {
+                return Err(error);
+            };
+            if let Some(recorder) = core.hooks.recorder() {
+                recorder.put_back(&conversations);
+            }
+            last = Some(error);
         }
-        outcome
     })
 }
 
@@ -325,31 +396,36 @@ pub fn recorded_by<'r, T: Send + 'r>(
     map: Map<'r, T>,
     recorder: impl FnOnce(&'r RunCore) -> RecorderFuture<'r>,
 ) -> Map<'r, T> {
-    let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = map;
+    let core = map.core;
     let mut pending_recorder = Some(recorder(core));
     let mut own = None;
-    let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
-        if let Some(recorder) = &mut pending_recorder {
-            let outcome = match second_journal_fault(core, shared) {
-                Some(why) => Err(NodeError::new(Category::ConfigError, why)),
-                None => ready!(recorder.as_mut().poll(cx)),
-            };
-            pending_recorder = None;
-            match outcome {
-                Ok((recorder, spent)) => {
-                    shared.limits.iter().for_each(|limits| limits.add_prior_spend(&spent));
-                    own = Some(Arc::new(core.recorded_by(recorder)));
+    map.with_calls(|mut calls| {
+        Box::new(move |cx, shared| {
+            if let Some(recorder) = &mut pending_recorder {
+                let outcome = match second_journal_fault(core, shared) {
+                    Some(why) => Err(NodeError::new(Category::ConfigError, why)),
+                    None => ready!(recorder.as_mut().poll(cx)),
+                };
+                pending_recorder = None;
+                match outcome {
+                    Ok((recorder, spent)) => {
+                        shared.limits.iter().for_each(|limits| limits.add_prior_spend(&spent));
+                        own = Some(Arc::new(core.recorded_by(recorder)));
+                    }
+                    Err(error) => return Poll::Ready(Some(failed(error))),
                 }
-                Err(error) => return Poll::Ready(Some(failed(error))),
             }
-        }
-        let Some(own) = &own else { return Poll::Ready(None) };
-        let Shared { settings, limits, recording, .. } = shared;
-        let (settings, limits) = (settings.clone(), limits.clone());
-        let shared = Shared { settings, limits, core: Some(Arc::clone(own)), recording: *recording };
-        calls(cx, &shared)
-    });
-    Map { core, calls, total, concurrency, settings, limits, on_progress, recording }
+            let Some(own) = &own else { return Poll::Ready(None) };
+            let shared = Shared {
+                control: Arc::clone(&shared.control),
+                settings: Arc::clone(&shared.settings),
+                limits: shared.limits.clone(),
+                core: Some(Arc::clone(own)),
+                recording: shared.recording,
+            };
+            calls(cx, &shared)
+        })
+    })
 }
 
 fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static str> {

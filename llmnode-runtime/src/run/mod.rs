@@ -1,6 +1,7 @@
 //! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
 
 mod arc_state;
+mod at_gate;
 mod attempt;
 mod attempt_loop;
 mod batch;
@@ -25,7 +26,9 @@ mod lazy;
 mod listener;
 mod llm_node;
 mod map;
+mod map_control;
 mod map_hint;
+mod map_item;
 mod model_attempts;
 mod name;
 mod narrowed;

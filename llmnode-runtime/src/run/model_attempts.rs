@@ -1,14 +1,17 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall};
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
+use super::at_gate::{AtGateContext, GateKeeper, Report};
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
+use super::context::CallContext;
 use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
@@ -23,7 +26,7 @@ use crate::ledger::{
     AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
 };
 use crate::pause::{CallState, Conversation, OpenCall, Paused, Unfinished};
-use crate::settings::Next;
+use crate::settings::{Next, Progress};
 use crate::validate::AttemptInfo;
 
 const MAX_UNKNOWN_ROUNDS: u32 = 2;
@@ -58,6 +61,7 @@ pub(super) struct ModelAttempts<'r, 'n> {
     prompt: usize,
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
+    keeper: GateKeeper,
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
     round: Option<Box<Round>>,
@@ -98,6 +102,9 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let root = journal.as_ref().and_then(|journal| journal.root.clone()).map(String::into_boxed_str);
         let journal =
             journal.map(|journal| Box::new(ReplayKeys { conversation: journal.conversation, turn: None }));
+        if let (Some(item), Some(journal)) = (plan.context.item, &journal) {
+            item.add_conversation(&journal.conversation);
+        }
         let origin = plan.context.origin.filter(|_| !request.tools.is_empty());
         let around = origin.and_then(Origin::around).map(String::into_boxed_str);
         let (prompt, retries) = (request.messages.len(), BudgetedRetries::of(target.model));
@@ -111,6 +118,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             prompt,
             target,
             retries,
+            keeper: GateKeeper::default(),
             answers: Repetition::default(),
             narrowed: None,
             round: None,
@@ -176,6 +184,36 @@ impl ModelAttempts<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Outside of a map, a call is held back only before a retry, and only if something was refused before.
+    fn lines_up(&self, one: &PlannedAttempt) -> bool {
+        let CallContext { core, item, .. } = self.plan.context;
+        item.is_some() || (one.kind == AttemptKind::Retry && !self.target.gates(core).are_idle())
+    }
+
+    /// Returns how long it waited.
+    async fn pass_gate(
+        &mut self,
+        one: &PlannedAttempt,
+        progress: &Progress<'_>,
+    ) -> Result<Duration, Failure> {
+        let ModelAttempts { plan, target, keeper, request, .. } = self;
+        keeper.set(|| target.gate(plan.context.core, request));
+        keeper.pass(AtGateContext { plan, one, progress }).await
+    }
+
+    /// `None`: the request was answered, whatever the answer is worth.
+    fn tell_gate(&mut self, failure: Option<&Failure>, unreached: bool, progress: &Progress<'_>) {
+        let ModelAttempts { plan, target, keeper, request, .. } = self;
+        let CallContext { core, call, item, .. } = plan.context;
+        let is_down = failure.is_some_and(|failure| failure.category.group() == Group::Transport);
+        if !is_down && item.is_none() && target.gates(core).are_idle() {
+            return;
+        }
+        keeper.set(|| target.gate(core, request));
+        let longest_wait = progress.longest_wait();
+        keeper.report(&Report { plan, failure, call: call.id, unreached, longest_wait });
     }
 
     fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
@@ -419,14 +457,16 @@ impl ModelAttempts<'_, '_> {
 }
 
 impl Attempts for ModelAttempts<'_, '_> {
-    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+    async fn once(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure> {
         // There is a round before the first request only after a pause.
         if self.round.is_some() {
             return Ok(());
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
+        let waited = if self.lines_up(one) { self.pass_gate(one, progress).await? } else { Duration::ZERO };
         let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
-        let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, target.name.clone()));
+        let wait = one.wait.saturating_add(waited);
+        let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));
         open.journal_key = journal_key;
         if let Some(narrowed) = narrowed {
             open.note(|record| record.narrowed = narrowed.places());
@@ -443,8 +483,10 @@ impl Attempts for ModelAttempts<'_, '_> {
                 // The timeout may also have passed in a validator.
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
+                let unreached = open.is_unsent();
+                self.tell_gate((!judging).then_some(&failure), unreached, progress);
                 if failure.category == Category::NotFound {
-                    failure.add(&plan.context.core.unregistered_hint(target));
+                    failure.add(&self.plan.context.core.unregistered_hint(&self.target));
                 }
                 self.ask_for_less(&mut failure);
                 self.answer_failed_call(&mut failure);
@@ -452,6 +494,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             }
         };
         retries.settle(Some(true));
+        self.tell_gate(None, false, progress);
         Ok(())
     }
 
@@ -537,6 +580,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.plan.context.call.degrade(Degraded::FallbackModel);
         self.target = self.plan.context.core.target(Some(name), self.model);
         self.retries = BudgetedRetries::of(self.target.model);
+        self.keeper.forget();
         self.answers = Repetition::default();
         self.request.messages.truncate(self.prompt);
         Narrowed::end(&mut self.narrowed, &mut self.request);

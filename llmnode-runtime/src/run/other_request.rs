@@ -17,7 +17,7 @@ use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
 use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens};
 use crate::output::AnswerKind;
-use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
+use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Progress, Resolved};
 
 /// A request to a server that is not a chat.
 pub trait OtherRequest: Send + Sync {
@@ -83,7 +83,7 @@ struct OtherRequestAttempts<'r> {
 }
 
 impl Attempts for OtherRequestAttempts<'_> {
-    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+    async fn once(&mut self, one: &PlannedAttempt, _: &Progress<'_>) -> Result<(), Failure> {
         let OtherRequestAttempts { plan, of, timeout, .. } = *self;
         let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, None));
         let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;

@@ -17,6 +17,11 @@ pub struct BatchProgress {
     pub failed: usize,
     /// How many items there are. `None` if the iterator or stream does not know: `take_while` and `filter` do not.
     pub total: Option<usize>,
+    /// How many items are under way.
+    pub in_flight: usize,
+    /// Until when requests are held back at least, by the run's clock: after a rate limit or in an outage. `None`: they are
+    /// not. A batch of flows does not say.
+    pub held: Option<Instant>,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
 }
@@ -35,7 +40,8 @@ pub struct ProgressCounter<'r> {
 impl<'r> ProgressCounter<'r> {
     /// Creates a counter at zero.
     pub fn new(on_progress: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
-        let so_far = BatchProgress { done: 0, failed: 0, total, elapsed: Duration::ZERO };
+        let so_far =
+            BatchProgress { done: 0, failed: 0, total, in_flight: 0, held: None, elapsed: Duration::ZERO };
         ProgressCounter { on_progress, clock, began: None, so_far }
     }
 
@@ -54,9 +60,26 @@ impl<'r> ProgressCounter<'r> {
 
     /// Counts an item that has ended. A panic of the callback does not affect the items.
     pub fn ended(&mut self, failed: bool) {
-        let Some(on_progress) = &mut self.on_progress else { return };
         self.so_far.done += 1;
         self.so_far.failed += usize::from(failed);
+        self.report();
+    }
+
+    /// Sets how many items are under way.
+    pub fn set_in_flight(&mut self, items: usize) {
+        self.so_far.in_flight = items;
+    }
+
+    /// Reports that items are held back, or no longer.
+    pub fn held(&mut self, until: Option<Instant>) {
+        if self.so_far.held != until && self.on_progress.is_some() {
+            self.so_far.held = until;
+            self.report();
+        }
+    }
+
+    fn report(&mut self) {
+        let Some(on_progress) = &mut self.on_progress else { return };
         let told = catch_panic(|| {
             let began = self.began;
             self.so_far.elapsed =

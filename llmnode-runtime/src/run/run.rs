@@ -6,6 +6,7 @@ use std::sync::{Arc, Once};
 
 use futures_core::Stream;
 use llmnode_model::ChatModel;
+use llmnode_model::internal::Gates;
 
 use super::call::Call;
 use super::context::Caller;
@@ -67,6 +68,7 @@ impl Run {
             approver: None,
             node_data: BTreeMap::new(),
             extra_for_all: Arc::new(Once::new()),
+            gates: Gates::default(),
         };
         Run { core: Arc::new(core), state: () }
     }

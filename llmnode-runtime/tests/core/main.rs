@@ -8,6 +8,7 @@ mod deadline;
 mod dyn_node;
 mod errors;
 mod forms;
+mod held;
 mod hooks;
 mod ledger;
 mod limits;

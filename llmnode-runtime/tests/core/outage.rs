@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, Reply, Request,
-    RetryBudget, Run, Settings, Sink,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, Recovery, Reply,
+    Request, RetryBudget, Run, Settings, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -161,7 +161,6 @@ async fn an_outage_is_not_amplified() {
     for (what, failure, fails_after, pause) in [
         ("refused at once, calls pause", Category::Network, Duration::ZERO, seconds(1)),
         ("503 after 50 ms, calls pause", Category::ServerError, Duration::from_millis(50), seconds(1)),
-        ("429 after 5 s", Category::RateLimitError, seconds(5), Duration::ZERO),
         ("timeouts of 30 s", Category::Timeout, seconds(30), Duration::ZERO),
         ("timeouts of 60 s", Category::Timeout, seconds(60), Duration::ZERO),
     ] {
@@ -175,6 +174,39 @@ async fn an_outage_is_not_amplified() {
         assert!(count(&tally.refused) >= calls - 100, "{what}: the others say why they gave up");
         assert_eq!((count(&tally.failed), endpoint.budget.available()), (calls, Some(0)));
     }
+}
+
+/// Rate limits take nothing out of the budget: the retries of all calls wait at one gate, where one request probes.
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_is_not_amplified_either() {
+    let down = Behaviour {
+        failure: Category::RateLimitError,
+        fails_after: Duration::from_secs(5),
+        outage: Duration::MAX,
+        ..UP
+    };
+    let (endpoint, tally) = work(down, TEN_MINUTES, 0).await;
+    let (calls, requests) = (count(&tally.calls), count(&endpoint.requests));
+    assert!(requests as f64 <= 1.2 * calls as f64, "{requests} requests of {calls} calls");
+    assert!(calls > 64 * 25, "single calls fail fast: {calls}");
+    assert_eq!((count(&tally.failed), endpoint.budget.available()), (calls, Some(100)));
+}
+
+/// What the program states is not overridden; only the default of two retries is.
+#[tokio::test]
+async fn a_number_of_retries_that_is_stated_counts_whatever_the_budget_holds() {
+    let empty = || RetryBudget::new(0);
+    let failures = || script([busy(), busy(), busy(), busy()]).with_retry_budget(empty());
+    let on_call = failures();
+    run(&on_call).call(&GOAL).transport_retries(3).await.unwrap_err();
+    assert_eq!(on_call.requests().len(), 4);
+    let on_run = failures();
+    let stack = Settings::new().recover(Category::ServerError, [Recovery::retry(2)]);
+    run(&on_run).with_settings(stack).call(&GOAL).await.unwrap_err();
+    assert_eq!(on_run.requests().len(), 3);
+    let default = failures();
+    run(&default).call(&GOAL).await.unwrap_err();
+    assert_eq!(default.requests().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

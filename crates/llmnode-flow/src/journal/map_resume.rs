@@ -133,6 +133,10 @@ impl Recorder for MapRecorder {
         self.recorder.result(conversation, call)
     }
 
+    fn put_back(&self, conversations: &[String]) {
+        self.recorder.put_back(conversations);
+    }
+
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         let Some(node) = self.non_idempotent_node.get() else { return self.recorder.write() };
         let fault = format!(

@@ -213,6 +213,10 @@ impl Recorder for JournalRecorder {
         self.lock().replay.result(conversation, call)
     }
 
+    fn put_back(&self, conversations: &[String]) {
+        self.lock().replay.put_back(conversations);
+    }
+
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         Box::pin(async { Ok(self.append_all().await?) })
     }

@@ -1,7 +1,7 @@
 //! Answers of models and results of tools that an earlier process got, and that are returned again.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use llmnode_model::internal::sha256_hex;
@@ -22,6 +22,8 @@ pub(super) struct ReplayStore {
     results: HashMap<(String, String), VecDeque<Message>>,
     /// How many conversations began with each request.
     begun: HashMap<String, usize>,
+    /// Places among them that items of a map left without an answer: each is asked again, and keeps its place.
+    left: HashMap<String, BTreeSet<usize>>,
 }
 
 impl ReplayStore {
@@ -67,9 +69,21 @@ impl ReplayStore {
         let name = name(request, names);
         let name = within
             .map_or_else(|| name.clone(), |call| sha256_hex(json!([call, name]).to_string().as_bytes()));
-        let begun = self.begun.entry(name.clone()).or_default();
-        *begun += 1;
-        format!("{}{name}-{}", self.prefix, *begun - 1)
+        let place = self.left.get_mut(&name).and_then(BTreeSet::pop_first).unwrap_or_else(|| {
+            let begun = self.begun.entry(name.clone()).or_default();
+            *begun += 1;
+            *begun - 1
+        });
+        format!("{}{name}-{place}", self.prefix)
+    }
+
+    pub(super) fn put_back(&mut self, conversations: &[String]) {
+        for conversation in conversations {
+            let own = conversation.strip_prefix(&self.prefix).and_then(|own| own.rsplit_once('-'));
+            if let Some((name, place)) = own.and_then(|(name, place)| Some((name, place.parse().ok()?))) {
+                self.left.entry(name.to_owned()).or_default().insert(place);
+            }
+        }
     }
 
     pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {

@@ -1,6 +1,6 @@
 //! Turns the settings into what requests need, and reports every impossible one.
 
-use llmnode_model::internal::Secret;
+use llmnode_model::internal::{Gates, Secret};
 use llmnode_model::{Category, ModelError};
 use rustls::pki_types::CertificateDer;
 
@@ -67,6 +67,7 @@ impl ClientSettings {
             beliefs: Beliefs::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
+            gates: Gates::default(),
             cache_for_an_hour: self.cache_for_an_hour,
             id_form: self.id_form,
         })

@@ -53,6 +53,10 @@ macro_rules! chat_model {
                 Some(&self.0.retry_budget)
             }
 
+            fn gates(&self) -> Option<&llmnode_model::internal::Gates> {
+                Some(&self.0.gates)
+            }
+
             fn server(&self) -> Option<(&str, u16)> {
                 self.0.service.endpoint.server()
             }

@@ -1,5 +1,6 @@
 //! What all clones of a model share.
 
+use llmnode_model::internal::Gates;
 use llmnode_model::{ResponseFormat, RetryBudget};
 
 use super::sent_calls::IdForm;
@@ -20,6 +21,7 @@ pub(crate) struct Inner {
     pub(crate) beliefs: Beliefs,
     pub(crate) redirects: Redirects,
     pub(crate) retry_budget: RetryBudget,
+    pub(crate) gates: Gates,
     pub(crate) cache_for_an_hour: Option<bool>,
     /// Of the ids of calls, where the builder knows it.
     pub(crate) id_form: Option<IdForm>,
@@ -38,6 +40,7 @@ impl Inner {
             beliefs: Beliefs::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget.clone(),
+            gates: self.gates.clone(),
             cache_for_an_hour: None,
             id_form: self.id_form,
         }

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_model::internal::Gates;
 use llmnode_model::{
     Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink, Wire,
 };
@@ -242,6 +243,10 @@ impl ChatModel for OpenAi {
 
     fn retry_budget(&self) -> Option<&RetryBudget> {
         Some(&self.0.chat.retry_budget)
+    }
+
+    fn gates(&self) -> Option<&Gates> {
+        Some(&self.0.chat.gates)
     }
 
     fn server(&self) -> Option<(&str, u16)> {

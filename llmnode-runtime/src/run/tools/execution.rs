@@ -15,6 +15,7 @@ use crate::pause::CallState;
 use crate::run::context::CallContext;
 use crate::run::erased_node::ErasedNode;
 use crate::run::failure::Failure;
+use crate::run::map_item::MapItem;
 use crate::run::pool::Pool;
 
 const CONCURRENCY: usize = 8;
@@ -56,6 +57,9 @@ impl Executor<'_, '_> {
         let executed = (0..round.calls.len()).filter(|&index| execution.runs(index).is_some()).count();
         if let Err(why) = self.context.limits.charge_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
+        }
+        if executed > 0 {
+            self.context.item.into_iter().for_each(MapItem::begin_what_happens_once);
         }
         for part in concurrent_ranges(tools, &execution.known) {
             execution.part(part, states, begun).await?;

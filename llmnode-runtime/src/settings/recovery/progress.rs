@@ -49,6 +49,16 @@ pub(crate) enum Next {
     Bubble,
 }
 
+/// What a call does at a gate that a rate limit closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtGate {
+    Waits,
+    /// It has a fallback value, so it waits no longer than a call outside of a map.
+    FallsBack,
+    /// It asks another model in place of waiting.
+    OtherModel,
+}
+
 impl<'p> Progress<'p> {
     pub(crate) fn new(stacks: &'p Stacks<'p>, first_model: Option<String>) -> Self {
         Progress {
@@ -83,6 +93,27 @@ impl<'p> Progress<'p> {
             step => *step == Recovery::Fallback,
         });
         attempt.with_fallback(others)
+    }
+
+    pub(crate) fn at_gate(&self) -> AtGate {
+        let (_, steps) = self.stacks.of(Category::RateLimitError, None);
+        let to_come = || steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
+        if to_come().any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name))) {
+            return AtGate::OtherModel;
+        }
+        match to_come().any(|step| *step == Recovery::Fallback) {
+            true => AtGate::FallsBack,
+            false => AtGate::Waits,
+        }
+    }
+
+    /// Whether somebody stated how often a request is repeated after a rate limit.
+    pub(crate) fn states_rate_limits(&self) -> bool {
+        self.stacks.states(Category::RateLimitError, None)
+    }
+
+    pub(crate) fn longest_wait(&self) -> Duration {
+        WaitLimit::of(self.stacks).0
     }
 
     pub(crate) fn after(&mut self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> (Next, String) {
@@ -186,10 +217,19 @@ impl<'p> Progress<'p> {
             _ => (AttemptKind::Correction, self.servers_wait(failed)?),
         };
         if kind == AttemptKind::Retry && is_transport(key) {
-            grant()?;
+            self.withdraw(failed, grant)?;
         }
         *self.counter(key) += 1;
         Ok(Next::Again { kind, wait })
+    }
+
+    /// The budget of the endpoint is for outages. A number of retries that somebody stated counts, whatever is left.
+    fn withdraw(&self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> Result<(), String> {
+        if failed.category == Category::RateLimitError {
+            return Ok(());
+        }
+        let granted = grant();
+        if self.stacks.states(failed.category, failed.decision) { Ok(()) } else { granted }
     }
 
     fn wait(

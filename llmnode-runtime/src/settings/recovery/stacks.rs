@@ -74,13 +74,7 @@ impl<'p> Stacks<'p> {
             return (Failures::Category(Category::ExecError), steps);
         }
         let own = Failures::Category(category);
-        let group = match (decision, category.group()) {
-            (Some(Retry::Transport), _) => Some(Failures::Transport),
-            (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
-            (_, Group::Transport) => Some(Failures::Transport),
-            (_, Group::Final) => Some(Failures::Final),
-            _ => None,
-        };
+        let group = group(category, decision);
         for level in self.levels {
             for key in [Some(own), group].into_iter().flatten() {
                 if let Some((_, steps)) = level.recover.iter().find(|(failures, _)| *failures == key) {
@@ -95,6 +89,16 @@ impl<'p> Stacks<'p> {
             None => (own, Vec::new()),
             Some(group) => (group, self.group_steps(group, default_times(group))),
         }
+    }
+
+    /// Whether a level states what follows the failure, and how often.
+    pub(super) fn states(&self, category: Category, decision: Option<Retry>) -> bool {
+        let group = group(category, decision);
+        let is_its = |key: Failures| key == Failures::Category(category) || Some(key) == group;
+        self.levels.iter().any(|level| {
+            let has_stack = level.recover.iter().any(|(failures, _)| is_its(*failures));
+            has_stack || group.is_some_and(|group| times(level, group).is_some())
+        })
     }
 
     fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
@@ -151,6 +155,16 @@ impl<'p> Stacks<'p> {
             let retries = self.nearest(|level| level.retries);
             retries.unwrap_or(default_times(Failures::Answer))
         })
+    }
+}
+
+fn group(category: Category, decision: Option<Retry>) -> Option<Failures> {
+    match (decision, category.group()) {
+        (Some(Retry::Transport), _) => Some(Failures::Transport),
+        (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
+        (_, Group::Transport) => Some(Failures::Transport),
+        (_, Group::Final) => Some(Failures::Final),
+        _ => None,
     }
 }
 

@@ -1,0 +1,303 @@
+//! What a gate knows.
+
+use std::time::{Duration, Instant};
+
+use super::counter::LastSecond;
+use super::line::{Entry, Place};
+use crate::ids::CallId;
+
+/// Without a wait that the server asks for: doubled with each failed probe, up to the longest backoff of a retry.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(8);
+
+/// A refusal comes at once, an answer may take minutes: each second without either, one more request may probe.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+
+/// So many different calls in a row that got no answer are an outage.
+const OUTAGE: usize = 3;
+
+/// Of the requests that were taken in the second before the first refusal.
+const FIRST_SHARE: f64 = 0.95;
+/// How much slower each later refusal makes the pace: by what was taken since the last one.
+const LATER_SHARES: std::ops::RangeInclusive<f64> = 0.9..=0.97;
+/// The same for a pace that is far too high: the gate was open for less than a quarter of the time, twice.
+const HALVED: f64 = 0.5;
+const SHORT_OPEN: f64 = 0.25;
+/// The pace grows by so much in each of these times without a refusal.
+const GROWTH: f64 = 1.02;
+const GROWTH_TIME: f64 = 5.0;
+const SLOWEST: f64 = 0.02;
+
+#[derive(Default)]
+pub(super) struct State {
+    closed: Option<Closed>,
+    /// Since the last opening.
+    open: OpenTime,
+    pace: Option<LearnedPace>,
+    /// The first free place in the line.
+    next: Option<Instant>,
+    shift: Duration,
+    sent: LastSecond,
+    /// The last calls, which all got no answer.
+    failed_calls: Vec<CallId>,
+    pub(super) closings: u64,
+}
+
+struct Closed {
+    at: Instant,
+    until: Instant,
+    /// Requests in the second before, and those of them that were refused.
+    sent: u32,
+    refused: u32,
+    is_outage: bool,
+    failed_probes: u32,
+    /// When the next request may probe, and when the newest one did.
+    next_probe: Option<Instant>,
+    probed: Option<Instant>,
+}
+
+#[derive(Default)]
+struct OpenTime {
+    since: Option<Instant>,
+    /// When it was closed before that.
+    closed: Option<Instant>,
+    answered: u64,
+    /// How often in a row it was open for a short time only.
+    short: u32,
+}
+
+#[derive(Clone, Copy)]
+struct LearnedPace {
+    per_second: f64,
+    since: Instant,
+}
+
+impl LearnedPace {
+    fn at(self, now: Instant) -> f64 {
+        let seconds = now.saturating_duration_since(self.since).as_secs_f64();
+        self.per_second * GROWTH.powf(seconds / GROWTH_TIME)
+    }
+}
+
+impl State {
+    pub(super) fn closed_until(&self) -> Option<Instant> {
+        self.closed.as_ref().map(|closed| closed.until)
+    }
+
+    /// By a rate limit: an outage holds back maps alone.
+    pub(super) fn is_limited(&self) -> bool {
+        self.closed.as_ref().is_some_and(|closed| !closed.is_outage)
+    }
+
+    pub(super) fn failed_probes(&self) -> u32 {
+        self.closed.as_ref().map_or(0, |closed| closed.failed_probes)
+    }
+
+    pub(super) fn is_free(&mut self, now: Instant) -> bool {
+        let is_free = self.closed.is_none() && self.pace.is_none();
+        if is_free {
+            self.sent.add(now);
+        }
+        is_free
+    }
+
+    pub(super) fn line_up(&mut self, now: Instant) -> Place {
+        let from = self.closed_until().unwrap_or(now);
+        let at = self.next.map_or(from, |next| next.max(from));
+        let step = self.step(now);
+        if !step.is_zero() {
+            self.next = at.checked_add(step);
+        }
+        Place { at, shift: self.shift, step }
+    }
+
+    /// The time between two requests.
+    fn step(&self, now: Instant) -> Duration {
+        let first = || self.closed.as_ref().and_then(Closed::first_pace);
+        let pace = self.pace.map(|pace| pace.at(now)).or_else(first);
+        pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace.max(SLOWEST)))
+    }
+
+    /// `Ok`: it is sent; whether it probes.
+    pub(super) fn enter(&mut self, place: &Place, now: Instant) -> Result<bool, Entry> {
+        let own = place.at.checked_add(self.shift.saturating_sub(place.shift)).unwrap_or(place.at);
+        let Some(closed) = &mut self.closed else {
+            if own > now {
+                return Err(Entry::At(own));
+            }
+            self.sent.add(now);
+            return Ok(false);
+        };
+        if now < closed.until {
+            return Err(Entry::At(closed.until.max(own)));
+        }
+        if let Some(next_probe) = closed.next_probe.filter(|next| now < *next) {
+            return Err(Entry::Probed(next_probe));
+        }
+        closed.next_probe = now.checked_add(PROBE_EVERY);
+        closed.probed = Some(now);
+        self.sent.add(now);
+        Ok(true)
+    }
+
+    pub(super) fn leave(&mut self, place: &Place) {
+        self.next = self.next.and_then(|next| next.checked_sub(place.step));
+    }
+
+    /// Whether others need not wait for it any longer.
+    pub(super) fn probe_dropped(&mut self, sent: Instant) -> bool {
+        let Some(closed) = self.closed.as_mut().filter(|closed| closed.probed == Some(sent)) else {
+            return false;
+        };
+        closed.next_probe = None;
+        closed.probed = None;
+        true
+    }
+
+    /// Returns whether the gate has opened.
+    pub(super) fn answered(&mut self, now: Instant, sent: Option<Instant>) -> bool {
+        self.failed_calls.clear();
+        self.open.answered = self.open.answered.saturating_add(1);
+        let Some(closed) = &self.closed else { return false };
+        let is_news = match sent {
+            Some(sent) => sent > closed.at,
+            None => now >= closed.until,
+        };
+        if is_news {
+            self.reopen(now);
+        }
+        is_news
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        now: Instant,
+        sent: Option<Instant>,
+        asked: Option<Duration>,
+        most: Duration,
+    ) {
+        self.failed_calls.clear();
+        match &mut self.closed {
+            // It went out before: it tells of the same limit.
+            Some(closed) if sent.is_some_and(|sent| sent <= closed.at) => {
+                closed.refused = closed.refused.saturating_add(1);
+                let until = asked.and_then(|asked| now.checked_add(asked.min(most)));
+                self.close_until(until.unwrap_or(now));
+            }
+            // One that never lined up says nothing of the probe.
+            Some(_) if sent.is_none() => {}
+            Some(_) => self.close_again(now, asked, most),
+            None => self.close(now, asked, most, false),
+        }
+    }
+
+    /// Returns whether the gate was closed.
+    pub(super) fn failed(
+        &mut self,
+        now: Instant,
+        sent: Option<Instant>,
+        call: CallId,
+        unreached: bool,
+    ) -> bool {
+        match &self.closed {
+            Some(closed) if sent.is_none_or(|sent| sent <= closed.at) => false,
+            Some(_) => {
+                self.close_again(now, None, LONGEST_WAIT);
+                true
+            }
+            None => {
+                if !self.failed_calls.contains(&call) {
+                    self.failed_calls.push(call);
+                }
+                let is_outage = unreached || self.failed_calls.len() >= OUTAGE;
+                if is_outage {
+                    self.failed_calls.clear();
+                    self.close(now, None, LONGEST_WAIT, true);
+                }
+                is_outage
+            }
+        }
+    }
+
+    fn close(&mut self, now: Instant, asked: Option<Duration>, most: Duration, is_outage: bool) {
+        self.closings += 1;
+        let sent = self.sent.sum(now);
+        self.closed = Some(Closed {
+            at: now,
+            until: now,
+            sent,
+            refused: 1,
+            is_outage,
+            failed_probes: 0,
+            next_probe: None,
+            probed: None,
+        });
+        self.close_until(now.checked_add(asked.unwrap_or(FIRST_WAIT).min(most)).unwrap_or(now));
+    }
+
+    fn close_again(&mut self, now: Instant, asked: Option<Duration>, most: Duration) {
+        self.closings += 1;
+        let Some(closed) = &mut self.closed else { return };
+        closed.failed_probes = closed.failed_probes.saturating_add(1);
+        closed.next_probe = None;
+        closed.probed = None;
+        let doubled = FIRST_WAIT.saturating_mul(1 << closed.failed_probes.min(10)).min(LONGEST_WAIT);
+        self.close_until(now.checked_add(asked.unwrap_or(doubled).min(most)).unwrap_or(now));
+    }
+
+    /// Later than before, or not at all. All in line move with it.
+    fn close_until(&mut self, until: Instant) {
+        let Some(closed) = &mut self.closed else { return };
+        let by = until.saturating_duration_since(closed.until);
+        closed.until = closed.until.max(until);
+        self.move_line(by);
+    }
+
+    fn move_line(&mut self, by: Duration) {
+        self.shift = self.shift.saturating_add(by);
+        self.next = self.next.and_then(|next| next.checked_add(by));
+    }
+
+    fn reopen(&mut self, now: Instant) {
+        let Some(closed) = self.closed.take() else { return };
+        self.move_line(now.saturating_duration_since(closed.until));
+        self.pace = self.next_pace(&closed, now);
+        self.open.since = Some(now);
+        self.open.closed = Some(closed.at);
+        self.open.answered = 0;
+    }
+
+    fn next_pace(&mut self, closed: &Closed, now: Instant) -> Option<LearnedPace> {
+        let before = self.pace.map(|pace| pace.at(closed.at));
+        if closed.is_outage || closed.sent <= closed.refused {
+            return before.map(|per_second| LearnedPace { per_second, since: now });
+        }
+        let per_second = match before {
+            None => closed.first_pace()?,
+            Some(before) => before * self.share(closed, before),
+        };
+        Some(LearnedPace { per_second: per_second.max(SLOWEST), since: now })
+    }
+
+    fn share(&mut self, closed: &Closed, before: f64) -> f64 {
+        let (Some(since), Some(closed_before)) = (self.open.since, self.open.closed) else {
+            return FIRST_SHARE;
+        };
+        let cycle = closed.at.saturating_duration_since(closed_before).as_secs_f64();
+        let open = closed.at.saturating_duration_since(since).as_secs_f64();
+        self.open.short = if open < SHORT_OPEN * cycle { self.open.short.saturating_add(1) } else { 0 };
+        if self.open.short > 1 {
+            return HALVED;
+        }
+        let taken = self.open.answered as f64 / cycle.max(0.001);
+        (taken / before).clamp(*LATER_SHARES.start(), *LATER_SHARES.end())
+    }
+}
+
+impl Closed {
+    /// Of a server of which nothing was known before. `None`: it took nothing.
+    fn first_pace(&self) -> Option<f64> {
+        let taken = self.sent.saturating_sub(self.refused);
+        (!self.is_outage && taken > 0).then(|| FIRST_SHARE * f64::from(taken))
+    }
+}

@@ -1,0 +1,239 @@
+//! A call at the gate of its endpoint, key and model: it passes at once, waits, or does something else.
+//!
+//! In a map, every request passes the gate, and waits as long as the map does. Outside of a map, a call waits only where its
+//! own stack made it wait already, before a retry, and no longer than until a probe of another call is refused: that
+//! counts as its own retry. Where several probes were refused, it fails at once, unless its number of retries is stated. A call
+//! with a fallback model asks that in place of waiting.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use llmnode_model::internal::{Entry, Gate, Slot, Ticket};
+use llmnode_model::{CallId, Category, Group, Retry};
+
+use super::attempt_loop::{Plan, PlannedAttempt};
+use super::failure::Failure;
+use super::map_control::{NotAsked, Waiting};
+use super::map_item::MapItem;
+use crate::clock::Clock;
+use crate::ledger::AttemptKind;
+use crate::settings::{AtGate, Progress};
+
+/// So many probes in a row that were refused keep single calls from waiting.
+const HOPELESS: u32 = 2;
+
+pub(super) struct Passing<'p> {
+    pub(super) gate: &'p Arc<Gate>,
+    /// Its place in the line.
+    pub(super) slot: Slot,
+    pub(super) clock: &'p dyn Clock,
+    pub(super) item: Option<&'p MapItem<'p>>,
+    /// Whether the refusal of another request ends the wait.
+    pub(super) until_refused: bool,
+}
+
+pub(super) enum NotPassed {
+    Refused,
+    GaveUp(NotAsked),
+}
+
+/// Waits for its turn.
+pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
+    let Passing { gate, mut slot, clock, item, until_refused } = passing;
+    let closings = gate.closings();
+    let mut waiting: Option<Waiting<'_>> = None;
+    loop {
+        let changed = gate.changed();
+        let now = clock.now();
+        if until_refused && gate.closings() != closings {
+            return Err(NotPassed::Refused);
+        }
+        let entry = slot.enter(now);
+        if let Entry::Enter(ticket) = entry {
+            return Ok(ticket);
+        }
+        let mut give_up_at = None;
+        if let Some(item) = item {
+            let is_closed = gate.closed_until().is_some();
+            give_up_at = item.control.give_up_at(now, is_closed).map_err(NotPassed::GaveUp)?;
+            waiting.get_or_insert_with(|| item.control.wait(gate));
+        }
+        let no_later = |time: Instant| give_up_at.map_or(time, |end| time.min(end));
+        match entry {
+            Entry::At(time) => clock.sleep(no_later(time).saturating_duration_since(now)).await,
+            Entry::Probed(time) => {
+                let mut changed = pin!(changed);
+                let mut late = clock.until(no_later(time));
+                poll_fn(|cx| match changed.as_mut().poll(cx) {
+                    Poll::Ready(()) => Poll::Ready(()),
+                    Poll::Pending => late.as_mut().poll(cx),
+                })
+                .await;
+            }
+            Entry::Enter(_) => {}
+        }
+    }
+}
+
+/// Of one call: the gate of the model that it asks, and the request that passed it.
+#[derive(Default)]
+pub(super) struct GateKeeper {
+    gate: Option<Arc<Gate>>,
+    ticket: Option<Ticket>,
+    /// The message of the last rate limit, for when there is no further request.
+    refusal: Option<Box<str>>,
+}
+
+/// What a call at a gate knows of itself.
+pub(super) struct AtGateContext<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) one: &'a PlannedAttempt,
+    pub(super) progress: &'a Progress<'a>,
+}
+
+impl GateKeeper {
+    /// Looked up once for each model.
+    pub(super) fn set(&mut self, gate: impl FnOnce() -> Arc<Gate>) {
+        self.gate.get_or_insert_with(gate);
+    }
+
+    /// Another model is asked.
+    pub(super) fn forget(&mut self) {
+        self.gate = None;
+        self.ticket = None;
+    }
+
+    /// Returns how long the request waited.
+    pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<Duration, Failure> {
+        let plan = at.plan;
+        let Some(gate) = self.gate.clone() else { return Ok(Duration::ZERO) };
+        let item = plan.context.item;
+        let clock = &*plan.context.core.clock;
+        if let Some(item) = item {
+            if let Some(why) = item.control.dead(&gate) {
+                return Err(not_asked(why));
+            }
+            self.ticket = item.meet(&gate);
+            if self.ticket.is_some() {
+                return Ok(Duration::ZERO);
+            }
+        }
+        let now = clock.now();
+        self.ticket = gate.enter(now);
+        if self.ticket.is_some() {
+            return Ok(Duration::ZERO);
+        }
+        let mut slot = gate.line_up(now);
+        if let Entry::Enter(ticket) = slot.enter(now) {
+            self.ticket = Some(ticket);
+            return Ok(Duration::ZERO);
+        }
+        let until_refused = match self.choice(&at, &gate, now)? {
+            Some(until_refused) => until_refused,
+            None => return Ok(Duration::ZERO),
+        };
+        if let Some(item) = item {
+            item.set_in_line(true);
+        }
+        let passed = Box::pin(pass(Passing { gate: &gate, slot, clock, item, until_refused })).await;
+        if let Some(item) = item {
+            item.set_in_line(false);
+        }
+        match passed {
+            Ok(ticket) => {
+                self.ticket = Some(ticket);
+                Ok(clock.now().saturating_duration_since(now))
+            }
+            Err(NotPassed::GaveUp(why)) => Err(not_asked(why)),
+            Err(NotPassed::Refused) => Err(self.refused(&gate, clock.now())),
+        }
+    }
+
+    /// `None`: it does not wait. `Some`: whether the refusal of another request ends its wait.
+    fn choice(&self, at: &AtGateContext<'_>, gate: &Gate, now: Instant) -> Result<Option<bool>, Failure> {
+        let AtGateContext { plan, one, progress } = at;
+        let is_limited = gate.is_limited();
+        let in_map = plan.context.item.is_some();
+        let is_retry = one.kind == AttemptKind::Retry;
+        let stack = if is_limited { progress.at_gate() } else { AtGate::Waits };
+        if stack == AtGate::OtherModel {
+            let message = self.refusal.as_deref().unwrap_or("a rate limit of the model is reached");
+            let retry = Some(Retry::No);
+            let failure = Failure::new(Category::RateLimitError, message);
+            return Err(Failure { sent: false, retry, ..failure });
+        }
+        if in_map {
+            return Ok(Some(stack == AtGate::FallsBack && is_retry));
+        }
+        if is_limited && gate.failed_probes() >= HOPELESS && !progress.states_rate_limits() {
+            return Err(Failure { retry: Some(Retry::No), ..self.refused(gate, now) });
+        }
+        let left = gate.closed_until().map(|until| until.saturating_duration_since(now));
+        let outlasts = left.is_some_and(|left| {
+            let time = plan.context.limits.time_left(plan.context.deadline);
+            left > progress.longest_wait() || time.is_some_and(|time| time.outlasted_by(left).is_some())
+        });
+        Ok((is_limited && !outlasts).then_some(true))
+    }
+
+    fn refused(&self, gate: &Gate, now: Instant) -> Failure {
+        let before = self.refusal.as_deref().unwrap_or("a rate limit of the model is reached");
+        let message = format!("{before}; another request was refused meanwhile");
+        let left = gate.closed_until().map(|until| until.saturating_duration_since(now));
+        let failure = Failure::new(Category::RateLimitError, message);
+        Failure { sent: false, retry_after: left.filter(|left| !left.is_zero()), ..failure }
+    }
+
+    /// Tells the gate, and the map, how the request ended. `None`: it was answered.
+    pub(super) fn report(&mut self, of: &Report<'_>) {
+        let Report { plan, failure, call, unreached, longest_wait } = *of;
+        let ticket = self.ticket.take();
+        let Some(gate) = &self.gate else { return };
+        let item = plan.context.item;
+        let sent = ticket.as_ref().map(Ticket::sent);
+        let now = plan.context.core.clock.now();
+        let Some(failure) = failure else {
+            gate.answered(now, sent);
+            if let Some(item) = item {
+                item.control.note(gate, None);
+            }
+            return;
+        };
+        if let Some(item) = item {
+            item.control.note(gate, Some((failure.category, &failure.message)));
+        }
+        // Such as one that could not be recorded.
+        if !failure.sent {
+            return;
+        }
+        match failure.category {
+            Category::RateLimitError => {
+                self.refusal = Some(failure.message.as_str().into());
+                // A provider that says so speaks of this request alone.
+                if failure.retry != Some(Retry::No) {
+                    gate.refused(now, sent, failure.retry_after, longest_wait);
+                }
+            }
+            category if category.group() == Group::Transport => gate.failed(now, sent, call, unreached),
+            category if category.group() == Group::Stop => {}
+            _ => gate.answered(now, sent),
+        }
+    }
+}
+
+/// How a request ended.
+pub(super) struct Report<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) failure: Option<&'a Failure>,
+    pub(super) call: CallId,
+    pub(super) unreached: bool,
+    pub(super) longest_wait: Duration,
+}
+
+fn not_asked(why: NotAsked) -> Failure {
+    let failure = Failure::new(why.category, &*why.message);
+    Failure { sent: false, retry: Some(Retry::No), ..failure }
+}

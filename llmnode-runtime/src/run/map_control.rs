@@ -1,0 +1,229 @@
+//! When a map takes its next node, and what ends the taking.
+//!
+//! In: how the attempts of its calls ended, and who of them waits at a gate. Out: whether there is room for one more call,
+//! and whether a call may ask at all. A map begins with few calls in flight and adds one for each success. While one of its
+//! calls waits at a gate, it takes no node. What no retry mends, such as a bad key, ends the asking for that gate.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use llmnode_model::Category;
+use llmnode_model::internal::{Gate, lock};
+use llmnode_reader::internal::one_line;
+
+use super::bounded::CONCURRENCY;
+use crate::clock::Clock;
+use crate::error::NodeError;
+
+pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(15 * 60);
+
+/// Why a node is not asked: the failure of another one.
+#[derive(Clone)]
+pub(crate) struct NotAsked {
+    pub(super) category: Category,
+    pub(super) message: Arc<str>,
+}
+
+impl NotAsked {
+    fn because(category: Category, message: &str) -> Self {
+        let message =
+            format!("not asked, because an earlier request of the map failed: {}", one_line(message, 700));
+        NotAsked { category, message: message.into() }
+    }
+}
+
+pub(super) struct MapControl {
+    clock: Arc<dyn Clock>,
+    concurrency: usize,
+    give_up_after: Duration,
+    keeps_going: bool,
+    /// How many calls may be in flight now.
+    window: AtomicUsize,
+    /// How many of them wait at a gate.
+    waiting: AtomicUsize,
+    /// One of them had to wait: nodes are taken one by one.
+    has_waited: AtomicBool,
+    successes: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    known: Vec<KnownGate>,
+    /// The last gate that held a call.
+    gate: Option<Arc<Gate>>,
+    held_since: Option<Instant>,
+    last_failure: Option<(Category, Box<str>)>,
+    ended: Option<NotAsked>,
+}
+
+struct KnownGate {
+    gate: Arc<Gate>,
+    has_answered: bool,
+    dead: Option<NotAsked>,
+}
+
+impl MapControl {
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        concurrency: usize,
+        give_up_after: Duration,
+        keeps_going: bool,
+    ) -> Self {
+        MapControl {
+            clock,
+            concurrency,
+            give_up_after,
+            keeps_going,
+            window: AtomicUsize::new(concurrency.min(CONCURRENCY)),
+            waiting: AtomicUsize::new(0),
+            has_waited: AtomicBool::new(false),
+            successes: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(super) fn has_room(&self, in_flight: usize) -> bool {
+        self.waiting.load(Ordering::Relaxed) == 0 && in_flight < self.window.load(Ordering::Relaxed)
+    }
+
+    /// Whether the next node is taken only when the last one has passed its gate, so that maps which share a gate take turns.
+    pub(super) fn takes_one_by_one(&self) -> bool {
+        self.has_waited.load(Ordering::Relaxed)
+    }
+
+    /// An item has an output.
+    pub(super) fn succeeded(&self) {
+        self.successes.fetch_add(1, Ordering::Relaxed);
+        let window = self.window.load(Ordering::Relaxed);
+        if window < self.concurrency {
+            self.window.store(window + 1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn successes(&self) -> u64 {
+        self.successes.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call that waits, until the guard is dropped.
+    pub(super) fn wait(&self, gate: &Arc<Gate>) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.has_waited.store(true, Ordering::Relaxed);
+        lock(&self.state).gate = Some(Arc::clone(gate));
+        Waiting(self)
+    }
+
+    /// The last gate that held one of its calls.
+    pub(super) fn gate(&self) -> Option<Arc<Gate>> {
+        lock(&self.state).gate.clone()
+    }
+
+    /// Until when its calls are held at least. `None`: they are not.
+    pub(super) fn held_until(&self) -> Option<Instant> {
+        if self.waiting.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        self.gate()?.closed_until()
+    }
+
+    /// Until when calls may be held. `Err`: that has passed.
+    pub(super) fn give_up_at(&self, now: Instant, is_closed: bool) -> Result<Option<Instant>, NotAsked> {
+        let state = &mut *lock(&self.state);
+        if let Some(ended) = &state.ended {
+            return Err(ended.clone());
+        }
+        if !is_closed {
+            return Ok(None);
+        }
+        let since = *state.held_since.get_or_insert(now);
+        let end = since.checked_add(self.give_up_after);
+        if end.is_none_or(|end| now < end) {
+            return Ok(end);
+        }
+        let (category, last) =
+            state.last_failure.take().unwrap_or((Category::Timeout, "no request was answered".into()));
+        tracing::warn!(
+            target: "llmnode::map",
+            "nothing was answered for {:?}, so the map gives up: {last}", self.give_up_after
+        );
+        let ended = NotAsked::because(
+            category,
+            &format!("{last} (nothing was answered for {:?})", self.give_up_after),
+        );
+        Err(state.ended.insert(ended).clone())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        lock(&self.state).ended.is_some()
+    }
+
+    /// Ends the asking for all nodes that are left.
+    pub(super) fn end(&self, error: &NodeError) {
+        if !self.keeps_going {
+            let because = || NotAsked::because(error.category(), error.message());
+            lock(&self.state).ended.get_or_insert_with(because);
+        }
+    }
+
+    /// Why this gate is asked no more.
+    pub(super) fn dead(&self, gate: &Arc<Gate>) -> Option<NotAsked> {
+        let state = &mut *lock(&self.state);
+        let known = state.known(gate);
+        known.dead.clone().or_else(|| state.ended.clone())
+    }
+
+    /// How a request ended that passed the gate. `None`: it was answered.
+    pub(super) fn note(&self, gate: &Arc<Gate>, failure: Option<(Category, &str)>) {
+        let state = &mut *lock(&self.state);
+        let Some((category, message)) = failure else {
+            state.known(gate).has_answered = true;
+            state.held_since = None;
+            return;
+        };
+        match category {
+            Category::RateLimitError | Category::ServerError | Category::Network | Category::Timeout => {
+                state.last_failure = Some((category, message.into()));
+                return;
+            }
+            _ if self.keeps_going => return,
+            Category::ApiKeyError | Category::QuotaError => {}
+            // Otherwise something else of the request is not there.
+            Category::NotFound if !state.known(gate).has_answered => {}
+            _ => return,
+        }
+        state.known(gate).dead.get_or_insert_with(|| NotAsked::because(category, message));
+    }
+}
+
+impl State {
+    fn known(&mut self, gate: &Arc<Gate>) -> &mut KnownGate {
+        let at = self.known.iter().position(|known| Arc::ptr_eq(&known.gate, gate)).unwrap_or_else(|| {
+            self.known.push(KnownGate { gate: Arc::clone(gate), has_answered: false, dead: None });
+            self.known.len() - 1
+        });
+        &mut self.known[at]
+    }
+}
+
+impl fmt::Debug for MapControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MapControl")
+            .field("window", &self.window)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) struct Waiting<'c>(&'c MapControl);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}

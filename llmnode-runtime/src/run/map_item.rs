@@ -1,0 +1,128 @@
+//! One item of a map: what its calls met at the gates, and whether it is put back after it failed.
+//!
+//! An item is asked by one call after the other, until one of them has an outcome that stays. A call that failed because of
+//! a rate limit or an outage is no such outcome: the item waits for the gate and is asked again, by a call of its own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use llmnode_model::internal::{Gate, Ticket, lock};
+use llmnode_model::{Category, Group};
+
+use super::at_gate::{Passing, pass};
+use super::map_control::MapControl;
+use crate::error::NodeError;
+
+/// An item that is refused so often while others are answered fails: its request alone may be above the limit.
+const MOST_OVERTAKEN: u32 = 10;
+
+pub(crate) struct MapItem<'r> {
+    pub(super) control: &'r MapControl,
+    /// The item of a map around this one.
+    around: Option<&'r MapItem<'r>>,
+    /// A tool began, or a node that must not be executed again.
+    has_begun: AtomicBool,
+    state: Mutex<ItemState>,
+}
+
+#[derive(Default)]
+struct ItemState {
+    /// The last gate that the call met, and how often that had been closed before.
+    gate: Option<(Arc<Gate>, u64)>,
+    /// Set while the call waits at the gate: a deadline may pass meanwhile.
+    is_in_line: bool,
+    /// Of the item itself, which entered before its call began.
+    ticket: Option<Ticket>,
+    conversations: Vec<String>,
+    put_back: u32,
+    overtaken: u32,
+    successes: u64,
+}
+
+impl<'r> MapItem<'r> {
+    pub(super) fn new(control: &'r MapControl, around: Option<&'r MapItem<'r>>) -> Self {
+        let has_begun = AtomicBool::new(false);
+        MapItem { control, around, has_begun, state: Mutex::default() }
+    }
+
+    /// From now on the item is not put back.
+    pub(crate) fn begin_what_happens_once(&self) {
+        self.has_begun.store(true, Ordering::Relaxed);
+        if let Some(around) = self.around {
+            around.begin_what_happens_once();
+        }
+    }
+
+    /// Waits before the item's next call while the gate is closed: no deadline runs meanwhile.
+    pub(super) async fn wait(&self) {
+        let closed = self.state_gate().or_else(|| self.control.gate());
+        let Some(gate) = closed.filter(|gate| gate.closed_until().is_some()) else { return };
+        let clock = self.control.clock();
+        let slot = gate.line_up(clock.now());
+        let passing = Passing { gate: &gate, slot, clock, item: Some(self), until_refused: false };
+        // Where the map gave up, the call itself fails for that, or falls back.
+        if let Ok(ticket) = pass(passing).await {
+            lock(&self.state).ticket = Some(ticket);
+        }
+    }
+
+    fn state_gate(&self) -> Option<Arc<Gate>> {
+        lock(&self.state).gate.as_ref().map(|(gate, _)| Arc::clone(gate))
+    }
+
+    pub(super) fn begin_call(&self) {
+        lock(&self.state).gate = None;
+    }
+
+    /// Its call is about to pass this gate. Returns the ticket that the item has for it.
+    pub(super) fn meet(&self, gate: &Arc<Gate>) -> Option<Ticket> {
+        let state = &mut *lock(&self.state);
+        match &mut state.gate {
+            Some((known, _)) if Arc::ptr_eq(known, gate) => {}
+            known => *known = Some((Arc::clone(gate), gate.closings())),
+        }
+        state.ticket.take_if(|ticket| ticket.is_of(gate))
+    }
+
+    pub(super) fn set_in_line(&self, is_in_line: bool) {
+        lock(&self.state).is_in_line = is_in_line;
+    }
+
+    /// A conversation that the journal knows. If the item is put back, its next call continues it.
+    pub(super) fn add_conversation(&self, id: &str) {
+        lock(&self.state).conversations.push(id.to_owned());
+    }
+
+    pub(super) fn times_put_back(&self) -> u32 {
+        lock(&self.state).put_back
+    }
+
+    /// After a failure of its call: whether the item is asked again. Returns the conversations that its call had.
+    pub(super) fn put_back(&self, error: &NodeError, outer_end: Option<Instant>) -> Option<Vec<String>> {
+        let is_transport = error.category().group() == Group::Transport;
+        let is_too_late = outer_end.is_some_and(|end| self.control.clock().now() >= end);
+        if !is_transport || is_too_late || self.has_begun.load(Ordering::Relaxed) || self.control.has_ended()
+        {
+            return None;
+        }
+        let state = &mut *lock(&self.state);
+        let (gate, closings) = state.gate.as_ref()?;
+        let was_held = state.is_in_line && error.category() == Category::Timeout;
+        if !was_held && gate.closed_until().is_none() && gate.closings() == *closings {
+            return None;
+        }
+        let successes = self.control.successes();
+        if state.put_back > 0 && successes > state.successes {
+            state.overtaken += 1;
+        }
+        if state.overtaken >= MOST_OVERTAKEN {
+            return None;
+        }
+        state.successes = successes;
+        state.put_back += 1;
+        state.is_in_line = false;
+        state.ticket = None;
+        Some(std::mem::take(&mut state.conversations))
+    }
+}
