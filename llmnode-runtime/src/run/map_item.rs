@@ -99,11 +99,17 @@ impl<'r> MapItem<'r> {
     }
 
     /// After a failure of its call: whether the item is asked again. Returns the conversations that its call had.
-    pub(super) fn put_back(&self, error: &NodeError, outer_end: Option<Instant>) -> Option<Vec<String>> {
+    /// `goes_on`: what has begun is not begun again.
+    pub(super) fn put_back(
+        &self,
+        error: &NodeError,
+        outer_end: Option<Instant>,
+        goes_on: bool,
+    ) -> Option<Vec<String>> {
+        let has_begun = !goes_on && self.has_begun.load(Ordering::Relaxed);
         let is_transport = error.category().group() == Group::Transport;
         let is_too_late = outer_end.is_some_and(|end| self.control.clock().now() >= end);
-        if !is_transport || is_too_late || self.has_begun.load(Ordering::Relaxed) || self.control.has_ended()
-        {
+        if !is_transport || is_too_late || has_begun || self.control.has_ended() {
             return None;
         }
         let state = &mut *lock(&self.state);
