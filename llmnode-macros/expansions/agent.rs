@@ -27,6 +27,14 @@ const _: () = {
         fn render(&self, _: &Library, __to: &mut __llmnode::Prompt) {
             __to.user(&[__llmnode::Segment::value(&self.question)]);
         }
+        fn own_values(
+            &self,
+            _: &Library,
+            __to: &mut __llmnode::Prompt,
+        ) -> ::core::primitive::bool {
+            __to.user(&[__llmnode::Segment::value(&self.question)]);
+            true
+        }
         #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Library> {
             __llmnode::OutputSpec::text()

@@ -11,6 +11,7 @@ mod faults;
 mod field;
 mod limits;
 mod model;
+mod own_values;
 mod recover;
 mod segments;
 mod smart;

@@ -216,6 +216,38 @@ async fn a_pause_is_in_the_journal_and_is_decided_in_another_process() {
     std::fs::remove_dir_all(journal.parent().unwrap()).unwrap();
 }
 
+/// The same after a deployment.
+mod later {
+    use super::{Refund, Shop, Stock};
+    use llmnode::prelude::*;
+
+    /// Sells, once somebody has said so.
+    #[llm_node(system = "Be brief.", prompt = "Sell it now.", state = Shop, tools = [Stock, Refund], store = receipt)]
+    pub(super) struct Return {}
+
+    flow! { pub(super) Returns(Shop): Return => end }
+}
+
+#[tokio::test]
+async fn a_pause_in_the_journal_is_decided_after_a_deployment() {
+    let journal = journal("deployed");
+    let effects = journal.with_extension("effects");
+    let file = || JournalFile::open(&journal).unwrap();
+    let run = |model: ScriptedModel| {
+        Run::new(model).with_state(Shop { effects: effects.clone(), ..Shop::default() })
+    };
+    let first =
+        ScriptedModel::new().reply(Reply::text("").call("refund", json!({})).call("stock", json!({})));
+    let paused = run(first).flow(Returns).resume(file()).await.unwrap_err().paused().unwrap();
+    let second = ScriptedModel::new().reply("Returned.");
+    let mut other = run(second.clone());
+    let decided = paused.decide("call_1", Approval::yes()).unwrap();
+    other.flow(later::Returns).resume(file()).approve(decided).await.unwrap();
+    assert_eq!(super::library::results(&second.requests()[0]), ["refunded", "3"]);
+    assert_eq!((lines(&journal, "refund").len(), lines(&journal, "stock ").len()), (1, 1));
+    std::fs::remove_dir_all(journal.parent().unwrap()).unwrap();
+}
+
 #[tokio::test]
 async fn a_journal_without_answers_has_none() {
     let journal = journal("without");

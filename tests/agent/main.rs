@@ -13,6 +13,7 @@ mod calls_in_text;
 mod carried;
 #[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
 mod cassettes;
+mod changed;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod default_limit;
 #[cfg(feature = "journal")]

@@ -9,6 +9,7 @@ use super::arc_state;
 use super::args::NodeArgs;
 use super::bounds::{node_generics, with_state};
 use super::model::{NodeModel, Part};
+use super::own_values;
 use super::recover;
 use super::segments::{history, message};
 use super::smart;
@@ -118,6 +119,7 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
         choices::emit(items(&model.args.choices), Some(model.item), output, state, private)
     });
     let fallback = fallback(model, state, private);
+    let own_values = own_values::emit(model, state, private);
     let tools = tools::emit(model, state, private);
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
@@ -127,6 +129,7 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
             fn render(&self, #lent: &#state, __to: &mut #private::Prompt) {
                 #messages
             }
+            #own_values
             #held_model
             #[inline]
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {

@@ -26,7 +26,7 @@ pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStr
     Some(generated!(__to.history(#field);))
 }
 
-fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+pub(crate) fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let segment = generated!(#private::Segment);
     let (origin, format) = match part {
         Part::Text(text) => return generated!(#segment::text(#text)),

@@ -245,6 +245,16 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
         }
     }
 
+    fn own_values(&self, _: &S, to: &mut Prompt) -> bool {
+        if let Input::Payload(payload) = &self.input
+            && let Ok(text) = payload.text()
+        {
+            to.user(&[Segment::value(text)]);
+        }
+        to.history(&self.history);
+        true
+    }
+
     fn output(&self) -> OutputSpec<Value, S> {
         self.setup.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
     }

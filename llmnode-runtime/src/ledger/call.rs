@@ -71,6 +71,7 @@ struct CallHistory {
     attempts: Vec<AttemptRecord>,
     failed_tries: Vec<FailedTry>,
     resumed_tools: Vec<ToolRecord>,
+    changed_since_pause: Vec<String>,
     replayed: (u32, Replayed),
 }
 
@@ -375,6 +376,13 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).history.resumed_tools.extend(tools);
     }
 
+    pub(crate) fn changed_since_pause(&self, changes: Vec<String>) {
+        if !changes.is_empty() {
+            tracing::warn!(target: "llmnode::call", node = &*self.node.name, call = %self.id, changes = changes.join(", "), "goes on after a pause, and is not what it was");
+        }
+        lock(&self.state).history.changed_since_pause = changes;
+    }
+
     pub(crate) fn set_messages(&self, messages: Vec<Message>) {
         lock(&self.state).messages = messages;
     }
@@ -425,8 +433,13 @@ impl<'r> CallGuard<'r> {
         degraded: Option<Degraded>,
         now: Instant,
     ) -> Arc<CallRecord> {
-        let CallHistory { attempts, failed_tries, resumed_tools, replayed: (replayed, replayed_sum) } =
-            history;
+        let CallHistory {
+            attempts,
+            failed_tries,
+            resumed_tools,
+            changed_since_pause,
+            replayed: (replayed, replayed_sum),
+        } = history;
         Arc::new(CallRecord {
             id: self.id,
             parent: self.parent_id(),
@@ -442,6 +455,7 @@ impl<'r> CallGuard<'r> {
             attempts,
             failed_tries,
             resumed_tools,
+            changed_since_pause,
             replayed,
             replayed_sum,
             elapsed: now.saturating_duration_since(self.started),

@@ -96,6 +96,7 @@ pub fn cut_short(
         attempts,
         failed_tries: Vec::new(),
         resumed_tools: Vec::new(),
+        changed_since_pause: Vec::new(),
         replayed: 0,
         replayed_sum: Replayed::default(),
     }

@@ -343,6 +343,10 @@ pub struct CallRecord {
     /// Whether the output came from a fallback. The attempts show what failed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Degraded>,
+    /// What is another than when the conversation stopped that this call went on with: `instructions`, `prompt`, `output`, `model`,
+    /// and tools that were added, removed or changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_since_pause: Vec<String>,
     /// The attempts, in order. Empty for a node without a model.
     pub attempts: Vec<AttemptRecord>,
     /// The failed executions of a node without a model, in order: the newest 64.

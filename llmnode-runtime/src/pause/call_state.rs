@@ -6,6 +6,7 @@ use llmnode_model::{Carried, Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::shown::Shown;
 use crate::position::Position;
 
 /// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
@@ -56,6 +57,9 @@ pub(crate) struct Conversation {
     pub(crate) turns: u32,
     /// Rounds in a row that called only unknown tools.
     pub(crate) unknown: u32,
+    /// What it stood on. `None`, in older pauses: the fingerprint has to be the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shown: Option<Box<Shown>>,
     /// How many of the messages are the node's own prompt. `None`, in older pauses: as many as the same prompt has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prompt: Option<usize>,

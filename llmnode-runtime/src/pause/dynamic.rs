@@ -37,6 +37,7 @@ impl Paused {
             model: None,
             turns: 0,
             unknown: 0,
+            shown: None,
             prompt: None,
             messages: Vec::new(),
             failed: Vec::new(),

@@ -2,8 +2,10 @@
 
 mod approval;
 mod call_state;
+mod claims;
 mod dynamic;
 mod paused;
+mod shown;
 mod unfinished;
 mod waiting;
 
@@ -13,8 +15,10 @@ pub(crate) use approval::Approver;
 pub use approval::IntoPaused;
 pub use call_state::Paused;
 pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};
+pub(crate) use claims::Claim;
 pub use dynamic::NodePause;
 pub(crate) use paused::PausedError;
+pub(crate) use shown::Shown;
 pub use unfinished::Unfinished;
 pub use waiting::WaitingCall;
 pub(crate) use waiting::segment;

@@ -3,21 +3,22 @@
 use std::error::Error;
 use std::fmt;
 
-use llmnode_model::internal::is_old_hash;
+use llmnode_model::internal::{is_old_hash, sha256_hex};
 use llmnode_model::{Category, Message};
 use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::approval::Approval;
 use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
+use super::claims::Claim;
 use super::waiting::{WaitingCall, segment};
 use crate::error::NodeError;
 use crate::format;
 use crate::position::Position;
 
 const FORMAT: &str = "llmnode/conversation";
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 impl Paused {
     /// Returns the calls that wait and are not decided yet, in order.
@@ -49,6 +50,27 @@ impl Paused {
     /// Returns the name of the node whose call has paused.
     pub fn node(&self) -> &str {
         &self.0.node
+    }
+
+    /// Returns an id of what waits: the same for each copy, and whatever is decided. An approved pause runs once in a process; a
+    /// program with several makes the id a unique key, and deletes the pause in the transaction that inserts it.
+    pub fn id(&self) -> String {
+        let Conversation { node, fingerprint, root, turns, messages, content, calls, .. } = &*self.0;
+        let calls: Vec<Value> = calls.iter().map(asked).collect();
+        sha256_hex(json!([node, fingerprint, root, turns, messages, content, calls]).to_string().as_bytes())
+    }
+
+    /// The claims on it and on the conversations within it.
+    pub(crate) fn claims(&self) -> Vec<Claim> {
+        let within = self.0.calls.iter().filter_map(|open| match &open.state {
+            CallState::Within(paused) => Some(paused.claims()),
+            _ => None,
+        });
+        std::iter::once(self.claim()).chain(within.flatten()).collect()
+    }
+
+    pub(crate) fn claim(&self) -> Claim {
+        Claim::new(self.id(), self.0.node.clone())
     }
 
     /// Returns the messages so far, without the round that waits.
@@ -171,6 +193,18 @@ impl Paused {
         self.0.position = position.or(self.0.position);
         self
     }
+}
+
+/// A call as it stood before anything was decided.
+fn asked(open: &OpenCall) -> Value {
+    let OpenCall { call, state } = open;
+    let state = match state {
+        CallState::Ended { message, failed } => json!([message, failed]),
+        CallState::Approval(_) => json!("approval"),
+        CallState::Answer(_) => json!("answer"),
+        CallState::Within(paused) => json!(paused.id()),
+    };
+    json!([call, state])
 }
 
 impl Conversation {

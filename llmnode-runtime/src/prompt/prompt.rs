@@ -22,6 +22,7 @@ pub struct Prompt {
     pub(crate) section: Section,
     /// Where the conversation begins: behind instructions and examples. `None`: nobody said it.
     begins: Option<usize>,
+    history: Option<usize>,
 }
 
 impl Prompt {
@@ -48,6 +49,7 @@ impl Prompt {
             return;
         }
         self.begin_conversation();
+        self.history.get_or_insert(self.messages.len());
         let history = history.as_ref();
         self.reserve_messages(history.len());
         self.messages.extend_from_slice(history);
@@ -71,6 +73,11 @@ impl Prompt {
         if !self.is_example() {
             self.begins.get_or_insert(self.messages.len());
         }
+    }
+
+    /// How many messages stand before the history.
+    pub(crate) fn values(&self) -> usize {
+        self.history.unwrap_or(self.messages.len())
     }
 
     /// How many messages stand before the conversation: instructions and examples.

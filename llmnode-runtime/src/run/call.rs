@@ -72,6 +72,7 @@ pub(super) struct CallOptions<'r> {
     pub(super) listener: Option<Arc<Listener<'r>>>,
     paused: Option<Paused>,
     unfinished: Option<Unfinished>,
+    allow_changed_tool: bool,
     recorder: Option<&'r dyn RunRecorder>,
 }
 
@@ -190,10 +191,23 @@ impl<'r, T> Call<'r, T> {
     /// repeated, and turns continue to count; `retries` and limits start again. What runs after an approval is validated with
     /// the state as it is now.
     ///
-    /// If something is undecided, or if the node, its prompt, its tools or its output have changed since the pause, the call
-    /// fails with `config_error` and nothing runs.
+    /// The node has to have the values that it had, in its own fields and in its history, and each approved tool the description and
+    /// parameters that it had: a person approved this call for this node. All else may have changed since, as by a deployment: texts,
+    /// the state, other tools, the output, settings, the model. The prompt is the node's as it is now, and the record says what
+    /// changed ([`CallRecord::changed_since_pause`]). Otherwise, or if something is undecided, the call fails with `config_error`
+    /// and nothing runs.
+    ///
+    /// A pause runs once in a process. It is free again if the call fails before the first approved tool begins; if it fails later,
+    /// [`NodeError::unfinished`] has the results.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.options.paused = Some(paused.into_paused());
+        self
+    }
+
+    /// Lets [`approve`](Self::approve) and [`resume`](Self::resume) run an approved call of a tool whose description or parameters
+    /// are not those that were shown. Default: that is a `config_error`.
+    pub fn allow_changed_tool(mut self) -> Self {
+        self.options.allow_changed_tool = true;
         self
     }
 
@@ -454,7 +468,8 @@ fn start<'r>(
         // Boxed, since few calls have one.
         let paused = options.paused.as_ref().map(Origin::paused);
         let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
-        let origin = paused.or(unfinished).map(Box::new);
+        let allow = options.allow_changed_tool;
+        let origin = paused.or(unfinished).map(|origin| Box::new(origin.allowing_changed_tool(allow)));
         let caller =
             Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(options.recorder) };
         let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);

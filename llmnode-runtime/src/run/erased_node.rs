@@ -8,6 +8,7 @@ use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 
 use super::context::CallContext;
 use super::failure::Failure;
+use super::shown::OwnValues;
 use super::tools::{Invocation, Outcome};
 use crate::error::NodeError;
 use crate::prompt::generated::Prompt;
@@ -37,6 +38,9 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     /// Values outside their list of `choices`. `Err`: the program panicked.
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
+
+    /// The hashes of the node's own values and of its history. `None`: it does not say which these are.
+    fn own_values(&self) -> Option<OwnValues>;
 
     fn execute<'a>(
         &'a self,

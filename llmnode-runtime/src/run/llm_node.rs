@@ -15,6 +15,14 @@ pub trait LlmNode<S: ?Sized>: Node {
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
 
+    /// Writes the values of the node's own fields, each as a user message, and its history: what tells one call of the node from
+    /// another, without texts and without the state. `false`: the node does not say. Written for nodes with tools alone, whose
+    /// conversations can wait.
+    fn own_values(&self, state: &S, to: &mut Prompt) -> bool {
+        let _ = (state, to);
+        false
+    }
+
     /// The model that the node holds, which is asked in place of the run's.
     fn model(&self) -> Option<&dyn ChatModel> {
         None

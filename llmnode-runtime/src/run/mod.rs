@@ -43,6 +43,7 @@ mod results;
 mod resume;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
+mod shown;
 mod stream;
 mod tools;
 mod typed_node;

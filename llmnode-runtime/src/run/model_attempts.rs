@@ -19,13 +19,14 @@ use super::feedback;
 use super::narrowed::Narrowed;
 use super::paused_turn;
 use super::repetition::Repetition;
-use super::resume::{Origin, fingerprint};
+use super::resume::{Now, Origin, fingerprint};
+use super::shown;
 use super::tools::{ConversationId, Executor, Round, RunningRound};
 use crate::error::NodeError;
 use crate::ledger::{
     AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
 };
-use crate::pause::{CallState, Conversation, OpenCall, Paused, Unfinished};
+use crate::pause::{CallState, Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::settings::{Next, Progress};
 use crate::validate::AttemptInfo;
 
@@ -67,6 +68,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     round: Option<Box<Round>>,
     /// A round whose tools are under way, or were when the call failed.
     running: Option<Box<RunningRound>>,
+    /// What was approved runs once.
+    claim: Option<Box<Claim>>,
     /// Limit, and responses so far.
     turns: (u32, u32),
     unknown: u32,
@@ -123,6 +126,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             narrowed: None,
             round: None,
             running: None,
+            claim: None,
             turns: (turns, 0),
             unknown: 0,
             was_cut: false,
@@ -260,8 +264,12 @@ impl ModelAttempts<'_, '_> {
         let root = self.root();
         let around = self.around.as_deref().unwrap_or_default();
         let (node, journal) = (&*self.node, self.journal.as_ref().map(|journal| &*journal.conversation));
-        let around =
-            ConversationId { conversation: (&root, around), depth: self.plan.context.call.depth, journal };
+        let around = ConversationId {
+            conversation: (&root, around),
+            depth: self.plan.context.call.depth,
+            journal,
+            claim: self.claim.as_deref(),
+        };
         let with = Executor { node, context: &self.plan.context, around };
         let running = self.running.insert(RunningRound::new(round));
         with.execute(running, &self.request).await?;
@@ -377,6 +385,11 @@ impl ModelAttempts<'_, '_> {
         }))
     }
 
+    fn shown(&self) -> Shown {
+        let model = self.target.names(&self.request).into_iter().flatten().next();
+        shown::shown(&self.request, (self.opening, self.first), self.node.own_values(), model)
+    }
+
     /// Without the round that is open. `prompt`: how many of the messages are the node's own.
     fn conversation(&self, root: String, messages: Vec<Message>, prompt: usize) -> Conversation {
         let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
@@ -385,6 +398,7 @@ impl ModelAttempts<'_, '_> {
             fingerprint: fingerprint(&self.request, self.first),
             root,
             position: None,
+            shown: Some(Box::new(self.shown())),
             model: None,
             edited: None,
             turns: self.turns.1,
@@ -432,10 +446,18 @@ impl ModelAttempts<'_, '_> {
             return Ok(());
         };
         let fingerprint = fingerprint(&self.request, self.first);
-        let Some(conversation) = origin.take(&fingerprint, self.root.as_deref(), self.plan.context.call)?
-        else {
-            return Ok(());
-        };
+        let shown = self.shown();
+        let now = Now { fingerprint: &fingerprint, shown: &shown, root: self.root.as_deref() };
+        let call = self.plan.context.call;
+        let Some(conversation) = origin.take(&now, call)? else { return Ok(()) };
+        if let Some(before) = &conversation.shown {
+            call.changed_since_pause(before.changes(&shown));
+        }
+        // A journal knows which tools have run.
+        if let Some(paused) = origin.pause().filter(|_| self.journal.is_none()) {
+            paused.claims().iter().try_for_each(Claim::check)?;
+            self.claim = Some(Box::new(paused.claim()));
+        }
         let Conversation { root, model, turns, unknown, content, carried, calls, .. } = conversation;
         if let Some(model) = model {
             self.change_model(model)?;

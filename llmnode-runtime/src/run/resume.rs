@@ -6,9 +6,10 @@ use llmnode_model::internal::sha256_hex;
 use llmnode_model::{Category, Request};
 use serde_json::json;
 
+use super::shown;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
-use crate::pause::{Conversation, Paused, Unfinished};
+use crate::pause::{Conversation, Paused, Shown, Unfinished};
 use llmnode_reader::internal::without_choices;
 
 /// The conversation that a call belongs to.
@@ -17,6 +18,7 @@ pub struct Origin<'r> {
     paused: Option<&'r Paused>,
     /// The call before it failed, and nothing waits.
     after_failure: bool,
+    allow_changed_tool: bool,
     /// Only one call continues the conversation.
     taken: AtomicBool,
     depth: usize,
@@ -30,6 +32,12 @@ impl<'r> Origin<'r> {
     /// Of a call that continues a conversation.
     pub fn paused(paused: &'r Paused) -> Self {
         Origin { paused: Some(paused), ..Origin::default() }
+    }
+
+    /// The same, whatever the tools say now.
+    #[must_use]
+    pub fn allowing_changed_tool(self, allow: bool) -> Self {
+        Origin { allow_changed_tool: allow, ..self }
     }
 
     /// Of a call that goes on after one that failed.
@@ -73,14 +81,12 @@ impl<'r> Origin<'r> {
         self.paused?.0.edited.as_deref()
     }
 
-    /// Only the call that paused gets the conversation. `root`: this call's conversation, if a journal knows it.
+    /// Only the call that paused gets the conversation.
     pub(super) fn take(
         &self,
-        fingerprint: &str,
-        root: Option<&str>,
+        now: &Now<'_>,
         call: &CallGuard<'_>,
     ) -> Result<Option<&'r Conversation>, NodeError> {
-        let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
         let Some(paused) = self.paused.filter(|_| !self.taken.load(Ordering::Relaxed)) else {
             return Ok(None);
         };
@@ -92,46 +98,87 @@ impl<'r> Origin<'r> {
             if further_in {
                 return Ok(None);
             }
-            let paused = &conversation.node;
-            let what = self.what();
+            let (what, paused) = (self.what(), &conversation.node);
             return refused(format!("the {what} belongs to the node `{paused}`, and this is `{node}`"));
         }
-        // A repeated function may call one node several times, and so may a step with journaled answers.
-        let one_of_several = further_in && (self.tool.is_some() || root.is_some());
-        if !self.after_failure && conversation.fingerprint != fingerprint {
-            if one_of_several {
-                return Ok(None);
-            }
-            return refused(format!(
-                "the prompt, the tools or the output of `{node}` changed since the pause; call the node unchanged, or start again"
-            ));
+        if let Err(fault) = self.belongs(conversation, now, node) {
+            // A repeated function may call one node several times, and so may a step with journaled answers.
+            let one_of_several = further_in && (self.tool.is_some() || now.root.is_some());
+            return if one_of_several { Ok(None) } else { Err(fault) };
         }
-        if self.tool.is_none() && root.is_some_and(|root| root != conversation.root) {
-            if one_of_several {
-                return Ok(None);
-            }
-            return refused(if self.after_failure {
-                format!("the conversation of `{node}` belongs to another step or item; leave out `resume`")
-            } else {
-                format!(
-                    "the pause of `{node}` belongs to another step or item; leave out `approve`, and decide the pause that `resume` \
-                     returns"
-                )
-            });
+        if !self.after_failure {
+            check_decided(paused)?;
         }
-        if let [first, more @ ..] = &*paused.waiting()
-            && !self.after_failure
-        {
-            let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
-            let how = if first.wants_result { "answer" } else { "decide" };
-            return refused(format!(
-                "the call {:?} of `{}` is not decided{more}; `paused.{how}(id, ..)` does that",
-                first.id, first.name
-            ));
+        if !self.allow_changed_tool {
+            shown::check_tools(conversation, now.shown)?;
         }
         self.taken.store(true, Ordering::Relaxed);
         Ok(Some(conversation))
     }
+
+    /// Whether the conversation is this call's: of the same values, and of the same step or item.
+    fn belongs(&self, conversation: &Conversation, now: &Now<'_>, node: &str) -> Result<(), NodeError> {
+        let what = self.what();
+        let is_same_request = conversation.fingerprint == now.fingerprint;
+        let before = conversation.shown.as_deref().and_then(|shown| Some((shown, shown.values.as_ref()?)));
+        match before.zip(now.shown.values.as_ref()) {
+            _ if is_same_request => {}
+            Some(((_, before), values)) if before != values => {
+                return refused(format!(
+                    "the fields of `{node}` changed since the {what}; call the node with the values that it had, or start again"
+                ));
+            }
+            Some(((shown, _), _)) if !self.after_failure && shown.history != now.shown.history => {
+                return refused(format!(
+                    "the history of `{node}` changed since the {what}; call the node with the history that it had, or start again"
+                ));
+            }
+            Some(_) => {}
+            None if self.after_failure => {}
+            None => {
+                return refused(format!(
+                    "the prompt, the tools or the output of `{node}` changed since the pause; call the node unchanged, or start again"
+                ));
+            }
+        }
+        let is_elsewhere = now.root.is_some_and(|root| root != conversation.root);
+        // Of another prompt, a journal has another conversation.
+        if self.tool.is_none() && is_elsewhere && is_same_request {
+            return refused(match self.after_failure {
+                true => format!(
+                    "the conversation of `{node}` belongs to another step or item; leave out `resume`"
+                ),
+                false => format!(
+                    "the pause of `{node}` belongs to another step or item; leave out `approve`, and decide the pause that `resume` \
+                     returns"
+                ),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The call that a conversation may go on in.
+pub(super) struct Now<'a> {
+    /// Of its request.
+    pub(super) fingerprint: &'a str,
+    pub(super) shown: &'a Shown,
+    /// Its conversation, if a journal knows it.
+    pub(super) root: Option<&'a str>,
+}
+
+fn refused<T>(why: String) -> Result<T, NodeError> {
+    Err(NodeError::new(Category::ConfigError, why))
+}
+
+fn check_decided(paused: &Paused) -> Result<(), NodeError> {
+    let [first, more @ ..] = &*paused.waiting() else { return Ok(()) };
+    let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+    let how = if first.wants_result { "answer" } else { "decide" };
+    refused(format!(
+        "the call {:?} of `{}` is not decided{more}; `paused.{how}(id, ..)` does that",
+        first.id, first.name
+    ))
 }
 
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {

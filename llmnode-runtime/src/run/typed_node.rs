@@ -17,6 +17,7 @@ use super::erased_node::ErasedNode;
 use super::llm_node::LlmNode;
 use super::model_attempts::{Asking, ModelAttempts};
 use super::node::Exec;
+use super::shown::OwnValues;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded, RunEvent};
@@ -218,6 +219,12 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
 
     fn fallback_text(&self) -> Option<String> {
         self.node.fallback_text(self.value.as_ref()?)
+    }
+
+    fn own_values(&self) -> Option<OwnValues> {
+        let mut prompt = Prompt::new();
+        let says = catch_panic(|| self.node.own_values(self.state, &mut prompt));
+        says.unwrap_or(false).then(|| OwnValues::of(&prompt))
     }
 
     fn schema(&self) -> Option<&OutputSchema> {

@@ -64,7 +64,12 @@ async fn execute_tool<S: ?Sized + Sync>(
 ) -> Result<Option<ToolRun>, NodeError> {
     let root = cx.context.call.id.to_string();
     let approved = CallState::Approval(Some(Decision::Yes));
-    let around = ConversationId { conversation: (&root, ""), depth: cx.context.call.depth, journal: None };
+    let around = ConversationId {
+        conversation: (&root, ""),
+        depth: cx.context.call.depth,
+        journal: None,
+        claim: None,
+    };
     let invocation = Invocation::new(call, Some(&approved), around);
     let outcome = match tools.tools().find(|tool| tool.spec.name == call.name) {
         Some(tool) => {

@@ -84,6 +84,9 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             Err(outcome) => return outcome,
         }
     }
+    if let Err(refused) = invocation.claim() {
+        return Outcome::stopped(refused);
+    }
     let parser = match &tool.body {
         Body::Function(parser) => &**parser,
         Body::ToolFn(parser, calls) => {

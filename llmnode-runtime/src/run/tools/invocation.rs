@@ -4,8 +4,9 @@ use std::sync::OnceLock;
 
 use llmnode_model::ToolCall;
 
+use crate::error::NodeError;
 use crate::ledger::ToolSpan;
-use crate::pause::{CallState, Decision, segment};
+use crate::pause::{CallState, Claim, Decision, segment};
 use crate::run::context::Caller;
 use crate::run::resume::Origin;
 
@@ -13,6 +14,7 @@ pub(in crate::run) struct Invocation<'c> {
     pub(super) call: &'c ToolCall,
     pub(super) decision: Option<&'c Decision>,
     pub(in crate::run) origin: Origin<'c>,
+    claim: Option<&'c Claim>,
     pub(super) span: OnceLock<ToolSpan>,
 }
 
@@ -21,6 +23,8 @@ pub(in crate::run) struct ConversationId<'c> {
     pub(in crate::run) conversation: (&'c str, &'c str),
     pub(in crate::run) depth: usize,
     pub(in crate::run) journal: Option<&'c str>,
+    /// Of a conversation that goes on after an approval.
+    pub(in crate::run) claim: Option<&'c Claim>,
 }
 
 impl<'c> Invocation<'c> {
@@ -35,7 +39,15 @@ impl<'c> Invocation<'c> {
         let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
         origin.journal = of.journal.map(|journal| format!("{journal}/{}", segment(&call.id)));
         let decision = state.and_then(CallState::decision);
-        Invocation { call, decision, origin, span: OnceLock::new() }
+        Invocation { call, decision, origin, claim: of.claim, span: OnceLock::new() }
+    }
+
+    /// The tool is about to begin: what was approved runs once.
+    pub(super) fn claim(&self) -> Result<(), NodeError> {
+        match self.claim.filter(|_| self.decision.is_some()) {
+            Some(claim) => claim.take(),
+            None => Ok(()),
+        }
     }
 
     /// A function's call says the same as its tool, so they share a span.

@@ -116,6 +116,7 @@ where
             return Err(permit.applied_to(refused));
         }
         if permit.is_granted(cx, invocation).await? {
+            invocation.claim().map_err(Outcome::stopped)?;
             return Ok((node, permit));
         }
     }
