@@ -40,9 +40,9 @@ pub use ledger::{
 pub use limits::Limits;
 pub use llmnode_model::{
     Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Carried, Category, ChatModel, Completion,
-    Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Part, Reasoning, Reply, Request,
-    ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, Wire,
-    media,
+    Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Pace, Part, Reasoning, Reply,
+    Request, ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec,
+    Wire, media,
 };
 pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
 pub use node::{Node, recovery_of};

@@ -83,6 +83,8 @@ const MODEL: &[&str] = &[
     "request",
     "completion",
     "error",
+    "pace",
+    "gate",
     "retry_budget",
     "chat_model",
     "async_openai",

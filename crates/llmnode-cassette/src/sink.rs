@@ -1,6 +1,6 @@
 //! Records what a model reports while it answers, and replays it.
 
-use llmnode_model::internal::Redactor;
+use llmnode_model::internal::{RateLimits, Redactor};
 use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage, Wire};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
@@ -105,6 +105,14 @@ impl Sink for RecordingSink<'_> {
     fn flag(&mut self, flag: Flag) {
         self.metadata.flags.push(flag.clone());
         self.outer.flag(flag);
+    }
+
+    fn wants_rate_limits(&self) -> bool {
+        self.outer.wants_rate_limits()
+    }
+
+    fn rate_limits(&mut self, limits: RateLimits) {
+        self.outer.rate_limits(limits);
     }
 
     fn listens(&self) -> bool {

@@ -7,7 +7,7 @@ use llmnode_reader::Flag;
 
 use super::completion::Completion;
 use super::error::ModelError;
-use super::gate::Gates;
+use super::gate::{Gates, RateLimits};
 use super::request::Request;
 use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
@@ -150,6 +150,18 @@ pub trait Sink: Send {
     /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {
         let _ = flag;
+    }
+
+    /// Whether somebody asks for what the answer says of rate limits. Default: `false`.
+    #[doc(hidden)]
+    fn wants_rate_limits(&self) -> bool {
+        false
+    }
+
+    /// What the answer says of rate limits. Default: does nothing.
+    #[doc(hidden)]
+    fn rate_limits(&mut self, limits: RateLimits) {
+        let _ = limits;
     }
 
     /// Whether somebody reads the answer while it is written. If so, the model asks for a stream and passes its

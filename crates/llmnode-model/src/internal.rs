@@ -3,7 +3,7 @@
 pub use crate::answer_limit::{AnswerLimit, LimitSetter};
 pub use crate::carried::{CarriedPart, Json};
 pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
-pub use crate::gate::{Entry, Gate, Gates, Slot, Ticket};
+pub use crate::gate::{Entry, Gate, Gates, PaceTicket, RateLimit, RateLimits, Slot, Ticket};
 pub use crate::ids::Ids;
 pub use crate::json_text::{inexact_number, pretty};
 pub use crate::message_json::Content;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use llmnode_model::internal::RateLimits;
 use llmnode_model::{AttemptId, BoxError, Carried, Category, Completion, TokenUsage, ToolCall};
 use tracing::Span;
 
@@ -32,6 +33,9 @@ pub(crate) struct OpenAttempt<'c> {
     price: Option<&'c Price>,
     begun: bool,
     answered: bool,
+    /// In a map, or with a pace: what the answer says of limits.
+    pub(crate) wants_rate_limits: bool,
+    pub(crate) rate_limits: Option<Box<RateLimits>>,
     /// Boxed, since an answer that comes at once has none.
     so_far: Option<Box<AnswerSoFar>>,
     /// `None`: committed or forgotten.
@@ -64,6 +68,8 @@ impl<'c> OpenAttempt<'c> {
             price: None,
             begun: false,
             answered: false,
+            wants_rate_limits: false,
+            rate_limits: None,
             so_far: None,
             record: Some(record),
         }

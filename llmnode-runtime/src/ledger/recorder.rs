@@ -63,6 +63,14 @@ pub trait Recorder: Send + Sync {
         let _ = conversations;
     }
 
+    /// Returns how many answers it has and what they used, while none of them was returned. `None`: one was, or it has none.
+    fn unmatched(&self) -> Option<String> {
+        None
+    }
+
+    /// The answers that it has match no request any more, and are asked for anew.
+    fn drop_answers(&self) {}
+
     /// Writes to storage what was recorded.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }

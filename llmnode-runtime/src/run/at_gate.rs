@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::{Entry, Gate, Slot, Ticket};
+use llmnode_model::internal::{Entry, Gate, Gates, PaceTicket, RateLimits, Slot, Ticket};
 use llmnode_model::{CallId, Category, Group, Retry};
 
 use super::attempt_loop::{Plan, PlannedAttempt};
+use super::context::CallContext;
 use super::failure::Failure;
 use super::map_control::{NotAsked, Waiting};
 use super::map_item::MapItem;
@@ -83,6 +84,7 @@ pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
 pub(super) struct GateKeeper {
     gate: Option<Arc<Gate>>,
     ticket: Option<Ticket>,
+    paced: Option<PaceTicket>,
     /// The message of the last rate limit, for when there is no further request.
     refusal: Option<Box<str>>,
 }
@@ -104,6 +106,26 @@ impl GateKeeper {
     pub(super) fn forget(&mut self) {
         self.gate = None;
         self.ticket = None;
+    }
+
+    /// Waits as the handle's pace says. Returns how long.
+    pub(super) async fn keep_pace(&mut self, gates: &Gates, prompt: u64, of: CallContext<'_>) -> Duration {
+        self.paced = None;
+        if !gates.are_paced() {
+            return Duration::ZERO;
+        }
+        let clock = &*of.core.clock;
+        let now = clock.now();
+        let Some(mut paced) = gates.take_pace(now, prompt) else { return Duration::ZERO };
+        let wait = paced.at().saturating_duration_since(now);
+        if !wait.is_zero() {
+            // Meanwhile, a map takes no node.
+            let _waiting = self.gate.as_ref().zip(of.item).map(|(gate, item)| item.control.wait(gate));
+            clock.sleep(wait).await;
+        }
+        paced.sent();
+        self.paced = Some(paced);
+        wait
     }
 
     /// Returns how long the request waited.
@@ -189,14 +211,20 @@ impl GateKeeper {
 
     /// Tells the gate, and the map, how the request ended. `None`: it was answered.
     pub(super) fn report(&mut self, of: &Report<'_>) {
-        let Report { plan, failure, call, unreached, longest_wait } = *of;
+        let Report { plan, failure, call, unreached, longest_wait, .. } = *of;
         let ticket = self.ticket.take();
+        if let (Some(paced), Some((total, output))) = (self.paced.take(), of.used) {
+            paced.counted(total, output);
+        }
         let Some(gate) = &self.gate else { return };
         let item = plan.context.item;
         let sent = ticket.as_ref().map(Ticket::sent);
         let now = plan.context.core.clock.now();
         let Some(failure) = failure else {
             gate.answered(now, sent);
+            if let Some(limits) = of.limits {
+                gate.limited(now, limits, of.used.map(|(total, _)| total));
+            }
             if let Some(item) = item {
                 item.control.note(gate, None);
             }
@@ -231,9 +259,13 @@ pub(super) struct Report<'a> {
     pub(super) call: CallId,
     pub(super) unreached: bool,
     pub(super) longest_wait: Duration,
+    /// The tokens of the request and of its answer, as the provider counts them.
+    pub(super) used: Option<(u64, Option<u64>)>,
+    /// What the answer says of limits.
+    pub(super) limits: Option<RateLimits>,
 }
 
-fn not_asked(why: NotAsked) -> Failure {
+pub(super) fn not_asked(why: NotAsked) -> Failure {
     let failure = Failure::new(why.category, &*why.message);
     Failure { sent: false, retry: Some(Retry::No), ..failure }
 }

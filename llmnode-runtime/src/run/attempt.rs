@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, is_document, padding};
+use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding};
 use llmnode_model::{
     Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError, Request,
     ResponseFormat, Retry, Sink, TokenUsage, Wire,
@@ -681,6 +681,14 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
 
     fn flag(&mut self, flag: Flag) {
         self::flag(self.open, flag);
+    }
+
+    fn wants_rate_limits(&self) -> bool {
+        self.open.wants_rate_limits
+    }
+
+    fn rate_limits(&mut self, limits: RateLimits) {
+        self.open.rate_limits = Some(Box::new(limits));
     }
 
     fn listens(&self) -> bool {

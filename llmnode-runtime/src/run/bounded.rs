@@ -113,6 +113,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Poll::Ready((index, result)) => return Poll::Ready(Some(self.ended(index, result))),
                 // A call that waited at a gate may have left it meanwhile.
                 Poll::Pending if self.may_fill(wait) => {}
+                Poll::Pending if self.decides_changes() => {}
                 Poll::Pending => {
                     self.report_held();
                     return Poll::Pending;
@@ -123,6 +124,12 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     fn may_fill(&self, wait: usize) -> bool {
         self.control.is_some() && self.source.is_some() && !self.is_waiting && self.has_room(wait)
+    }
+
+    /// All calls wait to see whether one of them finds its answer in the journal, and none does.
+    fn decides_changes(&self) -> bool {
+        let Some(control) = &self.control else { return false };
+        control.changes().decide(self.pool.len(), control)
     }
 
     /// Begins items while there is room. Returns the outcome of one that could not be taken.

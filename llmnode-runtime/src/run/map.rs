@@ -11,6 +11,7 @@ use llmnode_model::{BoxFuture, Category, Reasoning};
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
+use super::change_check::ChangeCheck;
 use super::context::Caller;
 use super::core::RunCore;
 use super::cx::Cx;
@@ -82,6 +83,7 @@ pub struct Map<'r, T> {
     recording: Option<&'r dyn RunRecorder>,
     give_up_after: Duration,
     keeps_going: bool,
+    allows_changes: bool,
 }
 
 impl<S: ?Sized> Cx<'_, S> {
@@ -155,6 +157,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             recording: None,
             give_up_after: GIVE_UP_AFTER,
             keeps_going: false,
+            allows_changes: false,
         }
     }
 
@@ -208,6 +211,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             recording: self.recording,
             give_up_after: self.give_up_after,
             keeps_going: self.keeps_going,
+            allows_changes: self.allows_changes,
         }
     }
 
@@ -215,6 +219,14 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// with their last error, and the nodes that are left are not asked. Default 15 minutes.
     pub fn give_up_after(mut self, time: Duration) -> Self {
         self.give_up_after = time;
+        self
+    }
+
+    /// With a journal (`resume` of the feature `journal`): asks anew, although no first request of the map is among those that
+    /// the journal has answers to. By default that is a `config_error` before anything is sent, with what the answers cost: a
+    /// word changed in a prompt makes a map pay for everything again.
+    pub fn allow_changes(mut self) -> Self {
+        self.allows_changes = true;
         self
     }
 
@@ -320,7 +332,9 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording, .. } = self;
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
         let clock = Arc::clone(&core.clock);
-        let control = Arc::new(MapControl::new(clock, concurrency, self.give_up_after, self.keeps_going));
+        let changes = ChangeCheck::new(self.allows_changes);
+        let control =
+            Arc::new(MapControl::new(clock, concurrency, self.give_up_after, self.keeps_going, changes));
         let limits = MapLimits::new(limits);
         let settings = Arc::new(settings);
         let shared = Shared { control: Arc::clone(&control), settings, limits, core: None, recording };

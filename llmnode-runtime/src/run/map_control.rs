@@ -14,6 +14,7 @@ use llmnode_model::internal::{Gate, lock};
 use llmnode_reader::internal::one_line;
 
 use super::bounded::CONCURRENCY;
+use super::change_check::ChangeCheck;
 use crate::clock::Clock;
 use crate::error::NodeError;
 
@@ -46,6 +47,7 @@ pub(super) struct MapControl {
     /// One of them had to wait: nodes are taken one by one.
     has_waited: AtomicBool,
     successes: AtomicU64,
+    changes: ChangeCheck,
     state: Mutex<State>,
 }
 
@@ -71,6 +73,7 @@ impl MapControl {
         concurrency: usize,
         give_up_after: Duration,
         keeps_going: bool,
+        changes: ChangeCheck,
     ) -> Self {
         MapControl {
             clock,
@@ -81,6 +84,7 @@ impl MapControl {
             waiting: AtomicUsize::new(0),
             has_waited: AtomicBool::new(false),
             successes: AtomicU64::new(0),
+            changes,
             state: Mutex::default(),
         }
     }
@@ -169,6 +173,15 @@ impl MapControl {
             let because = || NotAsked::because(error.category(), error.message());
             lock(&self.state).ended.get_or_insert_with(because);
         }
+    }
+
+    pub(super) fn changes(&self) -> &ChangeCheck {
+        &self.changes
+    }
+
+    /// Why nothing is asked any more.
+    pub(super) fn end_for(&self, why: NotAsked) {
+        lock(&self.state).ended.get_or_insert(why);
     }
 
     /// Why this gate is asked no more.

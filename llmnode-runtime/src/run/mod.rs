@@ -7,6 +7,7 @@ mod attempt_loop;
 mod batch;
 mod bounded;
 mod call;
+mod change_check;
 mod choices;
 mod context;
 mod core;

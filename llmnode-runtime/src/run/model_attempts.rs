@@ -8,7 +8,7 @@ use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Respo
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
-use super::at_gate::{AtGateContext, GateKeeper, Report};
+use super::at_gate::{AtGateContext, GateKeeper, Report, not_asked};
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
 use super::context::CallContext;
@@ -25,6 +25,7 @@ use super::tools::{ConversationId, Executor, Round, RunningRound};
 use crate::error::NodeError;
 use crate::ledger::{
     AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
+    prompt_tokens,
 };
 use crate::pause::{CallState, Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::settings::{Next, Progress};
@@ -153,6 +154,9 @@ impl ModelAttempts<'_, '_> {
                 let model = self.other_model();
                 return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
             };
+            if let Some(item) = self.plan.context.item {
+                item.control.changes().settle();
+            }
             let JournaledAnswer { text, calls, carried, is_round, accepted, model } = answer;
             // The same model continues, as it did then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
@@ -193,7 +197,8 @@ impl ModelAttempts<'_, '_> {
     /// Outside of a map, a call is held back only before a retry, and only if something was refused before.
     fn lines_up(&self, one: &PlannedAttempt) -> bool {
         let CallContext { core, item, .. } = self.plan.context;
-        item.is_some() || (one.kind == AttemptKind::Retry && !self.target.gates(core).are_idle())
+        let gates = self.target.gates(core);
+        item.is_some() || gates.are_paced() || (one.kind == AttemptKind::Retry && !gates.are_idle())
     }
 
     /// Returns how long it waited.
@@ -203,21 +208,31 @@ impl ModelAttempts<'_, '_> {
         progress: &Progress<'_>,
     ) -> Result<Duration, Failure> {
         let ModelAttempts { plan, target, keeper, request, .. } = self;
-        keeper.set(|| target.gate(plan.context.core, request));
-        keeper.pass(AtGateContext { plan, one, progress }).await
+        let core = plan.context.core;
+        keeper.set(|| target.gate(core, request));
+        let prompt = prompt_tokens(&request.messages);
+        let paced = keeper.keep_pace(target.gates(core), prompt, plan.context).await;
+        Ok(paced.saturating_add(keeper.pass(AtGateContext { plan, one, progress }).await?))
     }
 
     /// `None`: the request was answered, whatever the answer is worth.
     fn tell_gate(&mut self, failure: Option<&Failure>, unreached: bool, progress: &Progress<'_>) {
-        let ModelAttempts { plan, target, keeper, request, .. } = self;
+        let ModelAttempts { plan, target, keeper, request, open, .. } = self;
         let CallContext { core, call, item, .. } = plan.context;
+        let gates = target.gates(core);
         let is_down = failure.is_some_and(|failure| failure.category.group() == Group::Transport);
-        if !is_down && item.is_none() && target.gates(core).are_idle() {
+        if !is_down && item.is_none() && gates.are_idle() && !gates.are_paced() {
             return;
+        }
+        let mut used = None;
+        let mut limits = None;
+        if let Some(open) = open.as_mut().filter(|open| open.wants_rate_limits) {
+            open.note(|record| used = record.usage.and_then(|usage| Some((usage.total()?, usage.output))));
+            limits = open.rate_limits.take().map(|limits| *limits);
         }
         keeper.set(|| target.gate(core, request));
         let longest_wait = progress.longest_wait();
-        keeper.report(&Report { plan, failure, call: call.id, unreached, longest_wait });
+        keeper.report(&Report { plan, failure, call: call.id, unreached, longest_wait, used, limits });
     }
 
     fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
@@ -485,11 +500,17 @@ impl Attempts for ModelAttempts<'_, '_> {
             return Ok(());
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
+        if let (Some(item), Some(recorder)) = (self.plan.context.item, self.plan.context.call.recorder())
+            && let Some(why) = item.control.changes().missed(recorder).await
+        {
+            return Err(not_asked(why));
+        }
         let waited = if self.lines_up(one) { self.pass_gate(one, progress).await? } else { Duration::ZERO };
         let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
         let wait = one.wait.saturating_add(waited);
         let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));
         open.journal_key = journal_key;
+        open.wants_rate_limits = plan.context.item.is_some() || target.gates(plan.context.core).are_paced();
         if let Some(narrowed) = narrowed {
             open.note(|record| record.narrowed = narrowed.places());
         }

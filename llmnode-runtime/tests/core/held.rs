@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llmnode_model::internal::{Gates, RateLimit, RateLimits};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, Exec, FnModel, Limits,
-    ModelError, Node, NodeError, Reply, Request, Run, Settings, Sink,
+    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, DynNode, Exec,
+    FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink, TokenUsage,
+    Toolset,
 };
 use proptest::prelude::*;
+use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{Say, say};
@@ -439,4 +442,105 @@ proptest! {
             assert!(asked as u64 <= most);
         });
     }
+}
+
+/// Its second turn is refused for a while, after its tool ran.
+#[tokio::test(start_paused = true)]
+async fn an_agent_goes_on_behind_its_tools_and_runs_none_twice() {
+    let executed = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&executed);
+    let count = move |_: serde_json::Value| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { Ok::<_, BoxError>("3 books") }
+    };
+    let tools = Toolset::new().json_function("count", "Counts.", json!({"type": "object"}), count);
+    let agent = DynNode::builder("librarian").text().tools(tools).build().unwrap();
+    let first = Mutex::new(None);
+    let model = FnModel::new(move |request: &Request| {
+        let since = first.lock().unwrap().get_or_insert_with(Instant::now).elapsed();
+        let has_result = request.messages.iter().any(|message| message.answers().is_some());
+        match has_result {
+            true if since < 20 * SECOND => Reply::error(limit()),
+            true => Reply::text("three"),
+            false => Reply::text("").call("count", json!({})),
+        }
+    });
+    let nodes = (0..10).map(|number| agent.ask(format!("How many, {number}?")));
+    let results = Run::new(model).map(nodes).transport_retries(0).report().await;
+    let records: Vec<_> = results.into_iter().map(|result| result.unwrap().record).collect();
+    assert_eq!(executed.load(Ordering::Relaxed), 10);
+    assert!(records.iter().any(|record| record.put_back > 0));
+}
+
+/// A model whose handle has a pace.
+struct Paced {
+    gates: Gates,
+    sent: Mutex<Vec<Instant>>,
+}
+
+impl ChatModel for Paced {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        self.sent.lock().unwrap().push(Instant::now());
+        if sink.wants_rate_limits() && self.gates.are_idle() && !self.gates.are_paced() {
+            let remaining = RateLimit { limit: Some(60), remaining: 10, reset: 50 * SECOND };
+            sink.rate_limits(RateLimits { requests: Some(remaining), tokens: None, is_providers: true });
+        }
+        let mut answer = Completion::new("done");
+        answer.usage = Some(TokenUsage::new(90, 10));
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+
+    fn gates(&self) -> Option<&Gates> {
+        Some(&self.gates)
+    }
+}
+
+fn paced(pace: Option<Pace>) -> Arc<Paced> {
+    Arc::new(Paced { gates: Gates::of_pace(pace), sent: Mutex::default() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pace_is_kept_by_all_who_share_the_handle_within_their_deadlines() {
+    let model = paced(Some(Pace::per_minute().requests(120)));
+    let run = Run::new(Arc::clone(&model));
+    let began = Instant::now();
+    let (map, calls) = tokio::join!(run.map(rows(20)).report().try_all(), async {
+        for _ in 0..10 {
+            run.call(&say("single")).await.unwrap();
+        }
+    });
+    let () = calls;
+    assert_eq!(began.elapsed().as_millis(), 14_500, "30 requests, two a second");
+    let waited: Duration = map.unwrap().iter().map(|report| report.record.attempts[0].wait).sum();
+    assert!(waited > 5 * SECOND, "the waits are in the records: {waited:?}");
+    let late = run.map(rows(10)).concurrency(10).deadline(SECOND).await;
+    assert!(late.iter().filter(|result| result.is_err()).count() <= 9, "{late:?}");
+    for error in late.into_iter().filter_map(Result::err) {
+        assert_eq!(error.category(), Category::Timeout);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_are_counted_as_the_provider_counts_them() {
+    let model = paced(Some(Pace::per_second().tokens(100)));
+    let began = Instant::now();
+    assert_eq!(lost(&Run::new(model).map(rows(21)).await), 0);
+    assert!((19..=21).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+}
+
+/// A bucket of 60 that is nearly empty, into which one flows a second.
+#[tokio::test(start_paused = true)]
+async fn what_headers_say_slows_a_map_down_and_no_single_call() {
+    let model = paced(None);
+    let run = Run::new(Arc::clone(&model));
+    let began = Instant::now();
+    assert_eq!(lost(&run.map(rows(30)).concurrency(2).await), 0);
+    assert!(began.elapsed() > 60 * SECOND, "{:?}", began.elapsed());
+    let began = Instant::now();
+    run.call(&say("single")).await.unwrap();
+    assert_eq!(began.elapsed(), Duration::ZERO);
 }

@@ -145,7 +145,7 @@ impl<S> JournalReplayer<'_, S> {
         if let Some(action) = ended {
             return Ok(StartPoint::Ended(action));
         }
-        let resumed = Entry::Resumed(Resumed { rerun: self.resume_check.rerun }).into();
+        let resumed = Entry::Resumed(Resumed { rerun: self.resume_check.rerun, drops_answers: false }).into();
         let core = self.keep(journal, resumed, replay, flow.at, core).await?;
         Ok(StartPoint::Steps { core, taken, happened: self.happened.take() })
     }

@@ -37,6 +37,7 @@ pub struct History {
     old_hashes: (usize, usize),
     rejected: HashSet<CallId>,
     unknown: Vec<PendingStep>,
+    dropped: Vec<DroppedAnswer>,
     ledger: Ledger,
     counting: Option<UsageImport>,
 }
@@ -51,6 +52,28 @@ pub struct PendingStep {
     pub at: Position,
     /// The attempt; `None`: it is a call of a node that must not be executed again.
     pub attempt: Option<AttemptRecord>,
+}
+
+/// An answer that was paid for and was no use to a later map: that was resumed with
+/// [`allow_changes`](llmnode_runtime::Map::allow_changes), and asked everything anew. With the old prompt it is found again. Its `Debug` form shows no content.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct DroppedAnswer {
+    /// The call that got it. `None`: an older version did not keep it.
+    pub call: Option<CallId>,
+    /// Its text.
+    pub answer: String,
+    /// What it used, with the failed attempts before it. `None`: unknown.
+    pub usage: Option<Usage>,
+}
+
+impl std::fmt::Debug for DroppedAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DroppedAnswer")
+            .field("call", &self.call)
+            .field("usage", &self.usage)
+            .finish_non_exhaustive()
+    }
 }
 
 struct UsageImport {
@@ -105,6 +128,9 @@ impl History {
                 if resumed.rerun {
                     self.non_idempotent_calls.clear();
                 }
+                if resumed.drops_answers {
+                    self.drop_answers();
+                }
             }
             Entry::CallBegan(call) => {
                 self.non_idempotent_calls
@@ -135,6 +161,18 @@ impl History {
             }
         }
         self.records += 1;
+    }
+
+    fn drop_answers(&mut self) {
+        for one in &self.replay_entries {
+            if let ReplayEntry::Answer(answered, usage) = one
+                && !answered.rejected
+                && !self.dropped.iter().any(|known| known.call.is_some() && known.call == answered.call)
+            {
+                let (call, answer) = (answered.call, answered.answer.clone());
+                self.dropped.push(DroppedAnswer { call, answer, usage: usage.as_deref().copied() });
+            }
+        }
     }
 
     fn identify(&mut self, run: String) {
@@ -370,6 +408,11 @@ impl History {
     /// While a process runs the flow, the call that is under way now.
     pub fn in_doubt(&self) -> Option<&PendingStep> {
         self.non_idempotent_calls.first().map(|(_, call)| call)
+    }
+
+    /// Returns the answers that a map dropped as it asked everything anew, in the order in which they came: see [`DroppedAnswer`].
+    pub fn dropped(&self) -> &[DroppedAnswer] {
+        &self.dropped
     }
 
     /// Returns what was spent on the flow or the map, in all processes. A request that is [unknown](History::unknown) counts as one that

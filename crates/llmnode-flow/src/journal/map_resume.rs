@@ -1,5 +1,6 @@
 //! A map that continues where another process stopped: a journal keeps its answers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use llmnode_runtime::internal::{
@@ -30,6 +31,10 @@ pub trait MapExt: Sized {
     ///
     /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
     /// its nodes. A request that was under way when a process died counts as one without a report.
+    ///
+    /// If the journal has answers, and the first requests of the map are all others, the prompt has probably changed: that is a
+    /// `config_error` before anything is sent, unless the map has [`allow_changes`](Map::allow_changes). Then the answers are
+    /// [dropped](super::History::dropped), and everything is asked anew.
     ///
     /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
     /// a journal this is a `config_error`, since that journal keeps the flow's steps. A node with `idempotent = false`
@@ -67,6 +72,9 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
 struct MapRecorder {
     recorder: JournalRecorder,
     non_idempotent_node: OnceLock<String>,
+    /// What its answers used; `None`: it has none.
+    figures: Option<String>,
+    has_matched: AtomicBool,
 }
 
 impl MapRecorder {
@@ -83,12 +91,16 @@ impl MapRecorder {
         let started = history.run().is_empty().then(|| Entry::MapStarted(MapStarted { id: random_id() }));
         let started = started.map(Record::from);
         started.iter().cloned().for_each(|record| history.take(record));
-        let recorder = JournalRecorder::new(journal, Position::default(), history.replay());
+        let replay = history.replay();
+        let figures = replay.figures();
+        let recorder = JournalRecorder::new(journal, Position::default(), replay);
         if let Some(record) = started {
             recorder.add(record, Position::default());
             recorder.append_all().await.map_err(failed)?;
         }
-        Ok((MapRecorder { recorder, non_idempotent_node: OnceLock::new() }, history.count(core)))
+        let non_idempotent_node = OnceLock::new();
+        let has_matched = AtomicBool::new(false);
+        Ok((MapRecorder { recorder, non_idempotent_node, figures, has_matched }, history.count(core)))
     }
 }
 
@@ -126,11 +138,23 @@ impl Recorder for MapRecorder {
     }
 
     fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
-        self.recorder.answer(conversation, request)
+        let answer = self.recorder.answer(conversation, request);
+        if answer.is_some() {
+            self.has_matched.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
         self.recorder.result(conversation, call)
+    }
+
+    fn unmatched(&self) -> Option<String> {
+        self.figures.clone().filter(|_| !self.has_matched.load(Ordering::Relaxed))
+    }
+
+    fn drop_answers(&self) {
+        self.recorder.drop_answers();
     }
 
     fn put_back(&self, conversations: &[String]) {

@@ -42,7 +42,7 @@ mod value;
 pub use engine::{Entry, Replay, ReplayStart, Settlement, Turn};
 pub use error::JournalError;
 pub use file::JournalFile;
-pub use history::{History, PendingStep};
+pub use history::{DroppedAnswer, History, PendingStep};
 pub use journal::Journal;
 pub use map_resume::MapExt;
 pub use open::Fsync;

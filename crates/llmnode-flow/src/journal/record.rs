@@ -158,6 +158,9 @@ pub(super) struct MapStarted {
 pub(super) struct Resumed {
     /// Whether it executes again what may have been executed.
     pub(super) rerun: bool,
+    /// Whether the answers so far belong to other requests than those of now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) drops_answers: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,7 +12,9 @@ use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, Tool
 
 use super::error::JournalError;
 use super::journal::Journal;
-use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry, Record, ToolEnded};
+use super::record::{
+    Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry, Record, Resumed, ToolEnded,
+};
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;
 
@@ -73,6 +75,12 @@ impl JournalRecorder {
             return Err(JournalError::Other(fault.into()));
         }
         Ok(())
+    }
+
+    /// They stay in the journal: with the old prompt, they are found again.
+    pub(super) fn drop_answers(&self) {
+        let mut notes = self.lock();
+        notes.push(Entry::Resumed(Resumed { rerun: false, drops_answers: true }).into());
     }
 
     pub(super) fn warn_of_unused(&self) {

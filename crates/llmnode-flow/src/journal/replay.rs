@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use llmnode_model::internal::sha256_hex;
+use llmnode_model::internal::{is_old_hash, sha256_hex};
 use llmnode_runtime::internal::JournaledAnswer;
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
@@ -94,15 +94,32 @@ impl ReplayStore {
         self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
     }
 
-    pub(super) fn warn_of_unused(&self) {
-        let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
+    /// What its answers used, in words. `None`: it has none that a request could match.
+    pub(super) fn figures(&self) -> Option<String> {
+        if self.answers.keys().all(|(_, request)| is_old_hash(request)) {
+            return None;
+        }
+        let (count, unknown, usage) = self.count();
+        let of_unknown = if unknown > 0 { format!(", of {unknown} it is unknown") } else { String::new() };
+        let tokens = usage.total.known;
+        (count > 0)
+            .then(|| format!("{count} answers ({tokens} tokens, cost {}{of_unknown})", usage.cost.known()))
+    }
+
+    fn count(&self) -> (usize, usize, Usage) {
+        let (mut count, mut unknown, mut usage) = (0, 0, Usage::default());
         for (_, used) in self.answers.values().flatten() {
-            unused += 1;
+            count += 1;
             match used {
                 Some(used) => usage += **used,
                 None => unknown += 1,
             }
         }
+        (count, unknown, usage)
+    }
+
+    pub(super) fn warn_of_unused(&self) {
+        let (unused, unknown, usage) = self.count();
         if unused > 0 {
             tracing::warn!(
                 target: "llmnode::journal", unused, unknown, tokens = usage.total.known, cost = usage.cost.known(),

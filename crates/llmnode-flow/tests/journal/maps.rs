@@ -112,8 +112,13 @@ async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_
     let journal = Memory::default();
     let rate = async |model: FnModel, most: u32, settings: Settings| {
         let run = Run::new(model.clone()).with_state(most);
-        let results =
-            run.map(topics(&["rain", "sun"])).settings(settings).concurrency(1).resume(journal.clone()).await;
+        let results = run
+            .map(topics(&["rain", "sun"]))
+            .settings(settings)
+            .concurrency(1)
+            .allow_changes()
+            .resume(journal.clone())
+            .await;
         (good(&results), model.requests().len())
     };
     let plain = Settings::new;
@@ -155,7 +160,7 @@ async fn models_registered_under_two_names_have_answers_of_their_own() {
         let run = run.with_state(9);
         let map = run.map(topics(&["rain"]));
         let map = if model.is_empty() { map } else { map.model(model.to_owned()) };
-        good(&map.resume(journal.clone()).await)
+        good(&map.allow_changes().resume(journal.clone()).await)
     };
     assert_eq!(rate("").await, [Some(1)]);
     assert_eq!(rate("fast").await, [Some(2)]);
@@ -348,4 +353,96 @@ fn killed_at_any_moment_a_map_asks_for_no_answer_that_it_has() {
         "{killed} processes were killed; {repeated} requests that were under way then were made again; the ledgers have \
          {unreported} without a report"
     );
+}
+
+/// A word changed in a prompt makes all requests others: it is said before anything is paid again.
+#[tokio::test]
+async fn a_changed_prompt_is_refused_before_anything_is_sent_unless_changes_are_allowed() {
+    let path = path("changed-prompts");
+    let file = || JournalFile::open(&path).unwrap();
+    let nodes = |word: &str| {
+        topics(&["rain", "sun", "snow"].map(|topic| format!("{word} {topic}")).each_ref().map(|it| &**it))
+    };
+    let run_of = |model: &FnModel| Run::new(model.clone()).with_state(9);
+    let first = rater(9);
+    run_of(&first).map(nodes("today's")).resume(file()).try_all().await.unwrap();
+
+    let second = rater(9);
+    let results = run_of(&second).map(nodes("this")).resume(file()).await;
+    assert_eq!((second.requests().len(), results.len()), (0, 3), "nothing was sent");
+    for result in results {
+        let error = result.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError);
+        let message = error.message();
+        assert!(message.contains("3 answers (") && message.contains("`.allow_changes()`"), "{message}");
+    }
+
+    // One of the first requests that is known settles it.
+    let mixed = || nodes("this").into_iter().chain(nodes("today's"));
+    run_of(&second).map(mixed()).resume(file()).try_all().await.unwrap();
+    assert_eq!(second.requests().len(), 3);
+
+    let third = rater(9);
+    run_of(&third).map(nodes("that")).allow_changes().resume(file()).try_all().await.unwrap();
+    assert_eq!(third.requests().len(), 3);
+    let history = file().history().unwrap();
+    assert_eq!(history.dropped().len(), 6, "{history:?}");
+    assert!(history.dropped().iter().all(|dropped| dropped.usage.is_some()));
+    // What was asked anew is there the next time.
+    let fourth = rater(9);
+    run_of(&fourth).map(nodes("that")).resume(file()).try_all().await.unwrap();
+    assert_eq!(fourth.requests().len(), 0);
+}
+
+/// An item that failed because of a rate limit is asked again, and the next process finds its answer: of equal requests, too.
+#[tokio::test(start_paused = true)]
+async fn what_was_put_back_is_found_again() {
+    let path = path("put-back");
+    let file = || JournalFile::open(&path).unwrap();
+    let nodes = || topics(&["rain"; 20]);
+    let asked = AtomicUsize::new(0);
+    let model = FnModel::new(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
+        4..30 => Reply::failure(Category::RateLimitError),
+        number => Reply::text((number % 10).to_string()),
+    })
+    .named("rater");
+    let run = Run::new(model).with_state(9);
+    let settings = || Settings::new().transport_retries(0);
+    let reports = run.map(nodes()).settings(settings()).resume(file()).report().try_all().await.unwrap();
+    assert!(reports.iter().any(|report| report.record.put_back > 0));
+    let answers: Vec<u32> = reports.iter().map(|report| report.value).collect();
+
+    let second = rater(0);
+    let run = Run::new(second.clone()).with_state(9);
+    let again = run.map(nodes()).settings(settings()).resume(file()).try_all().await.unwrap();
+    let sorted = |mut answers: Vec<u32>| {
+        answers.sort_unstable();
+        answers
+    };
+    assert_eq!((sorted(again), second.requests().len()), (sorted(answers), 0));
+}
+
+/// Ctrl-C while a map is held: it ends at once, and goes on where it was.
+#[tokio::test(start_paused = true)]
+async fn a_held_map_that_is_dropped_goes_on_where_it_was() {
+    let path = path("held");
+    let file = || JournalFile::open(&path).unwrap();
+    let topics_of = || (0..40).map(|number| Rate(format!("topic {number}")));
+    let asked = AtomicUsize::new(0);
+    let model = FnModel::new(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
+        0..20 => Reply::text("1"),
+        _ => Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(30)),
+    })
+    .named("rater");
+    let run = Run::new(model).with_state(9);
+    let began = tokio::time::Instant::now();
+    let held = run.map(topics_of()).resume(file());
+    tokio::time::timeout(Duration::from_secs(10), held).await.unwrap_err();
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+
+    let second = rater(99);
+    let run = Run::new(second.clone()).with_state(99);
+    let results = run.map(topics_of()).concurrency(1).resume(file()).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 40);
+    assert_eq!(second.requests().len(), 20);
 }

@@ -24,7 +24,7 @@ fn answers(replies: &'static [&'static str]) -> FnModel {
     let usage = TokenUsage::new(10, 5);
     FnModel::new(move |_| match replies.get(asked.fetch_add(1, Ordering::Relaxed)) {
         Some(reply) => Reply::text(*reply).usage(usage),
-        None => Reply::failure(Category::RateLimitError),
+        None => Reply::failure(Category::BadRequest),
     })
     .named("fn")
 }
@@ -78,7 +78,7 @@ async fn a_report_tells_what_the_kept_answers_cost_apart_from_what_this_process_
     let rated = run.ledger().of::<Rate>().unwrap();
     assert_eq!((rated.usage, rated.visits), (total, 8), "each process called each node");
     let ended: Vec<_> = run.ledger().calls().iter().map(|call| call.category).collect();
-    let limited = Some(Category::RateLimitError);
+    let limited = Some(Category::BadRequest);
     assert_eq!(ended, [None, None, limited, limited, None, None, None, None]);
 }
 

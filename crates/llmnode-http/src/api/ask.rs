@@ -1,6 +1,7 @@
 //! One call is one request. Every failure gets its category from the raw response (status, headers, body).
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
 use llmnode_model::internal::{AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact};
@@ -21,6 +22,7 @@ use super::sent_calls::IdForm;
 use crate::http::client::Response;
 use crate::http::endpoint;
 use crate::http::headers::RequestHeaders;
+use crate::http::rate_headers::rate_limits;
 use crate::http::service::Outgoing;
 use crate::http::url::Url;
 use crate::http::usage::larger;
@@ -51,8 +53,11 @@ impl Inner {
         let has_called =
             |model| self.beliefs.quirks(model, Asker::of(request), Situation::default()).calls_natively;
         let host = self.service.endpoint.url.host();
-        let is_providers = self.wire.hosts.iter().any(|end| host.ends_with(end));
-        !is_providers && !self.model_of(request).is_some_and(has_called)
+        !self.is_providers(&host) && !self.model_of(request).is_some_and(has_called)
+    }
+
+    fn is_providers(&self, host: &str) -> bool {
+        self.wire.hosts.iter().any(|end| host.ends_with(end))
     }
 
     /// Thoughts included.
@@ -231,6 +236,10 @@ impl Inner {
     ) -> Result<Completion, ModelError> {
         let mut head = ResponseHead::of(response);
         head.request_id = asked.clean(head.request_id);
+        if sink.wants_rate_limits() && head.status.is_success() {
+            let is_providers = self.is_providers(&self.service.endpoint.url.host());
+            sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
+        }
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }

@@ -67,7 +67,7 @@ impl ClientSettings {
             beliefs: Beliefs::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
-            gates: Gates::default(),
+            gates: Gates::of_pace(self.pace),
             cache_for_an_hour: self.cache_for_an_hour,
             id_form: self.id_form,
         })

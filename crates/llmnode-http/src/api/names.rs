@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use llmnode_model::internal::RateLimits;
 use llmnode_model::{Completion, Delta, Message, ResponseFormat, Role, Sink, TokenUsage, ToolCall};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::{Names, Renamer};
@@ -136,6 +137,14 @@ impl Sink for RenamingSink<'_> {
 
     fn flag(&mut self, flag: Flag) {
         self.inner.flag(flag);
+    }
+
+    fn wants_rate_limits(&self) -> bool {
+        self.inner.wants_rate_limits()
+    }
+
+    fn rate_limits(&mut self, limits: RateLimits) {
+        self.inner.rate_limits(limits);
     }
 
     fn listens(&self) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::Secret;
-use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
+use llmnode_model::{Category, ModelError, Pace, ResponseFormat, RetryBudget};
 
 use super::sent_calls::IdForm;
 use super::wire::Wire;
@@ -35,6 +35,7 @@ pub(crate) struct ClientSettings {
     pub(crate) public_only: bool,
     pub(crate) own_client: Option<Client>,
     pub(crate) retry_budget: RetryBudget,
+    pub(crate) pace: Option<Pace>,
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) id_form: Option<IdForm>,
     /// The user chose between the APIs that a handle has.
@@ -73,6 +74,7 @@ impl ClientSettings {
             public_only: false,
             own_client: None,
             retry_budget: RetryBudget::default(),
+            pace: None,
             cache_for_an_hour: None,
             id_form: None,
             is_api_chosen: false,
@@ -316,6 +318,14 @@ macro_rules! client_settings {
             /// share one among models of an endpoint, give each a clone.
             pub fn retry_budget(mut self, budget: llmnode_model::RetryBudget) -> Self {
                 self.settings.retry_budget = budget;
+                self
+            }
+
+            /// Sets how many requests and tokens this model and its clones send at most in a minute or a second. A call waits before it
+            /// asks, instead of being refused. Default: as many as are asked for; after a rate limit, maps ask at the pace
+            /// that the server took.
+            pub fn pace(mut self, pace: llmnode_model::Pace) -> Self {
+                self.settings.pace = Some(pace);
                 self
             }
 

@@ -16,6 +16,7 @@ pub(crate) mod lookalikes;
 pub(crate) mod percent;
 mod plain_client;
 pub(crate) mod proxy;
+pub(crate) mod rate_headers;
 pub(crate) mod redirects;
 pub(crate) mod refused_turns;
 pub(crate) mod reported;

@@ -81,6 +81,19 @@ fn http_date(text: &str) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
 }
 
+/// Such as `1994-11-06T08:49:37Z`: a time of UTC, whose fractions of a second are left out.
+pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
+    let (date, time) = text.trim().strip_suffix('Z')?.split_once('T')?;
+    let mut date = date.split('-').map(|part| part.parse::<u64>().ok());
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let mut clock = time.split('.').next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let is_date = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_time = hour < 24 && minute < 60 && second <= 60;
+    let at = || days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    (is_date && is_time).then(|| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at())))?
+}
+
 /// Counts years from March, so that the leap day comes last.
 fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

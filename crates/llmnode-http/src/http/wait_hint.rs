@@ -25,7 +25,8 @@ pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     found.filter_map(|(at, phrase)| duration(&text[at + phrase.len()..])).max()
 }
 
-fn duration(text: &str) -> Option<Duration> {
+/// Such as `6m0s` or `20ms`, in lower case.
+pub(super) fn duration(text: &str) -> Option<Duration> {
     let mut sum = Duration::ZERO;
     let mut rest = text;
     while let Some((part, behind)) = part(rest) {

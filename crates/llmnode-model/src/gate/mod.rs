@@ -11,6 +11,8 @@
 //! It knows no clock: every method gets the time. It never waits: that is up to whoever asks.
 
 mod counter;
+mod lanes;
+mod limits;
 mod line;
 mod state;
 
@@ -23,7 +25,10 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::ids::CallId;
+use crate::pace::Pace;
 use crate::panics::lock;
+use lanes::{Lanes, Paced};
+pub use limits::{RateLimit, RateLimits};
 pub use line::{Entry, Slot, Ticket};
 use state::State;
 
@@ -36,6 +41,7 @@ struct Shared {
     /// Something was refused once: until then, nobody needs to look.
     active: Arc<AtomicBool>,
     known: Mutex<Vec<Known>>,
+    lanes: Option<Mutex<Lanes>>,
 }
 
 struct Known {
@@ -45,6 +51,23 @@ struct Known {
 }
 
 impl Gates {
+    /// Gates before which all requests keep a pace.
+    pub fn of_pace(pace: Option<Pace>) -> Self {
+        let lanes = pace.map(|pace| Mutex::new(Lanes::new(pace)));
+        Gates(Arc::new(Shared { lanes, ..Shared::default() }))
+    }
+
+    /// Takes a request's part of the pace. `prompt`: its tokens, estimated. `None`: there is no pace.
+    pub fn take_pace(&self, now: Instant, prompt: u64) -> Option<PaceTicket> {
+        let paced = lock(self.0.lanes.as_ref()?).take(now, prompt);
+        Some(PaceTicket { gates: self.clone(), paced, is_sent: false })
+    }
+
+    /// Returns whether all requests keep a pace.
+    pub fn are_paced(&self) -> bool {
+        self.0.lanes.is_some()
+    }
+
     /// Returns the gate of a model. `owner` tells models apart that share these gates and may have the same name.
     pub fn of(&self, owner: usize, model: &str) -> Arc<Gate> {
         let mut known = lock(&self.0.known);
@@ -65,6 +88,38 @@ impl Gates {
 impl fmt::Debug for Gates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gates").field("idle", &self.are_idle()).finish()
+    }
+}
+
+/// What a request took of the pace. Dropped before it was sent, it gives that back.
+pub struct PaceTicket {
+    gates: Gates,
+    paced: Paced,
+    is_sent: bool,
+}
+
+impl PaceTicket {
+    /// Returns when the request may be sent.
+    pub fn at(&self) -> Instant {
+        self.paced.at
+    }
+
+    /// It is sent.
+    pub fn sent(&mut self) {
+        self.is_sent = true;
+    }
+
+    /// The provider has counted its tokens.
+    pub fn counted(&self, total: u64, output: Option<u64>) {
+        self.gates.0.lanes.iter().for_each(|lanes| lock(lanes).counted(self.paced, total, output));
+    }
+}
+
+impl Drop for PaceTicket {
+    fn drop(&mut self) {
+        if !self.is_sent {
+            self.gates.0.lanes.iter().for_each(|lanes| lock(lanes).give_back(self.paced));
+        }
     }
 }
 
@@ -130,6 +185,11 @@ impl Gate {
         self.active.store(true, Ordering::Relaxed);
         lock(&self.state).refused(now, sent, asked, most);
         self.changed.notify_waiters();
+    }
+
+    /// The limits in the headers of an answer slow the line down. `tokens`: those of the request and its answer.
+    pub fn limited(&self, now: Instant, limits: RateLimits, tokens: Option<u64>) {
+        lock(&self.state).limited(now, limits, tokens);
     }
 
     /// A request of this call got no answer. `unreached`: not even a connection.

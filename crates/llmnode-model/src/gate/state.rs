@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::counter::LastSecond;
+use super::limits::RateLimits;
 use super::line::{Entry, Place};
 use crate::ids::CallId;
 
@@ -23,10 +24,17 @@ const LATER_SHARES: std::ops::RangeInclusive<f64> = 0.9..=0.97;
 /// The same for a pace that is far too high: the gate was open for less than a quarter of the time, twice.
 const HALVED: f64 = 0.5;
 const SHORT_OPEN: f64 = 0.25;
-/// The pace grows by so much in each of these times without a refusal.
+/// The pace grows by so much in each of these times without a refusal, at first up to a share of the one that was refused: to
+/// go beyond it costs a closing, so it is tried once in a minute.
 const GROWTH: f64 = 1.02;
 const GROWTH_TIME: f64 = 5.0;
+const BELOW_CEILING: f64 = 0.97;
+const CEILING_TIME: f64 = 60.0;
+/// A server that refuses so many probes after the wait that it asked for itself is down: that says nothing of the pace.
+const DOWN: u32 = 2;
 const SLOWEST: f64 = 0.02;
+/// No header slows down for longer: limits of a day say hours.
+const MOST_STATED: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 pub(super) struct State {
@@ -34,6 +42,8 @@ pub(super) struct State {
     /// Since the last opening.
     open: OpenTime,
     pace: Option<LearnedPace>,
+    stated: Option<StatedPace>,
+    mean_tokens: f64,
     /// The first free place in the line.
     next: Option<Instant>,
     shift: Duration,
@@ -50,6 +60,8 @@ struct Closed {
     sent: u32,
     refused: u32,
     is_outage: bool,
+    /// The server said how long to wait.
+    asked: bool,
     failed_probes: u32,
     /// When the next request may probe, and when the newest one did.
     next_probe: Option<Instant>,
@@ -66,16 +78,28 @@ struct OpenTime {
     short: u32,
 }
 
+/// By the headers of the newest answer.
+#[derive(Clone, Copy)]
+struct StatedPace {
+    /// Seconds between two requests.
+    step: f64,
+    until: Instant,
+}
+
 #[derive(Clone, Copy)]
 struct LearnedPace {
     per_second: f64,
     since: Instant,
+    /// The one that was refused.
+    ceiling: f64,
 }
 
 impl LearnedPace {
     fn at(self, now: Instant) -> f64 {
         let seconds = now.saturating_duration_since(self.since).as_secs_f64();
-        self.per_second * GROWTH.powf(seconds / GROWTH_TIME)
+        let most = (BELOW_CEILING * self.ceiling).max(self.per_second);
+        let below = (self.per_second * GROWTH.powf(seconds.min(CEILING_TIME) / GROWTH_TIME)).min(most);
+        below * GROWTH.powf((seconds - CEILING_TIME).max(0.0) / GROWTH_TIME)
     }
 }
 
@@ -94,7 +118,8 @@ impl State {
     }
 
     pub(super) fn is_free(&mut self, now: Instant) -> bool {
-        let is_free = self.closed.is_none() && self.pace.is_none();
+        let is_paced = self.pace.is_some() || self.stated.is_some_and(|stated| now < stated.until);
+        let is_free = self.closed.is_none() && !is_paced;
         if is_free {
             self.sent.add(now);
         }
@@ -115,7 +140,38 @@ impl State {
     fn step(&self, now: Instant) -> Duration {
         let first = || self.closed.as_ref().and_then(Closed::first_pace);
         let pace = self.pace.map(|pace| pace.at(now)).or_else(first);
-        pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace.max(SLOWEST)))
+        let learned = pace.map_or(0.0, |pace| 1.0 / pace.max(SLOWEST));
+        let stated = self.stated.filter(|stated| now < stated.until).map_or(0.0, |stated| stated.step);
+        Duration::from_secs_f64(learned.max(stated))
+    }
+
+    pub(super) fn limited(&mut self, now: Instant, limits: RateLimits, tokens: Option<u64>) {
+        if let Some(tokens) = tokens {
+            let first = if self.mean_tokens == 0.0 { 1.0 } else { 0.125 };
+            self.mean_tokens += first * (tokens as f64 - self.mean_tokens);
+        }
+        let of_requests =
+            limits.requests.and_then(|limit| Some((limit.step(limits.is_providers)?, limit.reset)));
+        let of_tokens = limits.tokens.and_then(|limit| {
+            let step = limit.step(limits.is_providers)?;
+            // An empty limit is empty for every request.
+            let step = if limit.remaining == 0 && !limits.is_providers {
+                step
+            } else {
+                step * self.mean_tokens.max(1.0)
+            };
+            Some((step, limit.reset))
+        });
+        let longest =
+            |one: (f64, Duration), other: (f64, Duration)| if one.0 >= other.0 { one } else { other };
+        let Some((step, reset)) = of_requests.into_iter().chain(of_tokens).reduce(longest) else {
+            self.stated = None;
+            return;
+        };
+        let step = step.min(MOST_STATED.as_secs_f64());
+        self.stated = now.checked_add(reset.min(MOST_STATED)).map(|until| StatedPace { step, until });
+        let next = now.checked_add(Duration::from_secs_f64(step));
+        self.next = self.next.max(next);
     }
 
     /// `Ok`: it is sent; whether it probes.
@@ -228,6 +284,7 @@ impl State {
             sent,
             refused: 1,
             is_outage,
+            asked: asked.is_some(),
             failed_probes: 0,
             next_probe: None,
             probed: None,
@@ -269,14 +326,17 @@ impl State {
 
     fn next_pace(&mut self, closed: &Closed, now: Instant) -> Option<LearnedPace> {
         let before = self.pace.map(|pace| pace.at(closed.at));
-        if closed.is_outage || closed.sent <= closed.refused {
-            return before.map(|per_second| LearnedPace { per_second, since: now });
+        if closed.is_down() || closed.sent <= closed.refused {
+            let pace = self.pace?;
+            let per_second = pace.at(closed.at);
+            return Some(LearnedPace { per_second, since: now, ceiling: pace.ceiling.max(per_second) });
         }
         let per_second = match before {
             None => closed.first_pace()?,
             Some(before) => before * self.share(closed, before),
         };
-        Some(LearnedPace { per_second: per_second.max(SLOWEST), since: now })
+        let ceiling = before.unwrap_or(per_second / FIRST_SHARE);
+        Some(LearnedPace { per_second: per_second.max(SLOWEST), since: now, ceiling })
     }
 
     fn share(&mut self, closed: &Closed, before: f64) -> f64 {
@@ -295,9 +355,13 @@ impl State {
 }
 
 impl Closed {
+    fn is_down(&self) -> bool {
+        self.is_outage || (self.asked && self.failed_probes >= DOWN)
+    }
+
     /// Of a server of which nothing was known before. `None`: it took nothing.
     fn first_pace(&self) -> Option<f64> {
         let taken = self.sent.saturating_sub(self.refused);
-        (!self.is_outage && taken > 0).then(|| FIRST_SHARE * f64::from(taken))
+        (!self.is_down() && taken > 0).then(|| FIRST_SHARE * f64::from(taken))
     }
 }

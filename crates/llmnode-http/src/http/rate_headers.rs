@@ -1,0 +1,108 @@
+//! What a provider says of its rate limits in the headers of an answer.
+//!
+//! OpenAI and those that follow it write `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, with resets such as `6m0s`;
+//! Anthropic `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times of RFC 3339; others
+//! `x-ratelimit-{limit,remaining,reset}` alone, with seconds, or a time since 1970 in seconds or milliseconds.
+
+use std::time::{Duration, SystemTime};
+
+use http::header::HeaderMap;
+use llmnode_model::internal::{RateLimit, RateLimits};
+
+use super::retry_after::rfc3339;
+use super::wait_hint::duration;
+
+/// A number of seconds that is larger is a time since 1970; one that is larger still is in milliseconds.
+const EPOCH_SECONDS: f64 = 1e8;
+const EPOCH_MILLISECONDS: f64 = 1e11;
+
+pub(crate) fn rate_limits(headers: &HeaderMap, is_providers: bool, now: SystemTime) -> RateLimits {
+    let of = |kind: &str| {
+        let openai = |figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}"));
+        let anthropic = |figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}"));
+        read(&openai, now).or_else(|| read(&anthropic, now))
+    };
+    let plain = |figure: &str| text(headers, &format!("x-ratelimit-{figure}"));
+    RateLimits { requests: of("requests").or_else(|| read(&plain, now)), tokens: of("tokens"), is_providers }
+}
+
+fn read<'h>(figure: &impl Fn(&str) -> Option<&'h str>, now: SystemTime) -> Option<RateLimit> {
+    let remaining = figure("remaining")?.trim().parse().ok()?;
+    let limit = figure("limit").and_then(|limit| limit.trim().parse().ok());
+    Some(RateLimit { limit, remaining, reset: reset(figure("reset")?, now)? })
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn reset(text: &str, now: SystemTime) -> Option<Duration> {
+    let until = |since: Duration| (SystemTime::UNIX_EPOCH.checked_add(since)?).duration_since(now).ok();
+    if let Ok(number) = text.trim().parse::<f64>() {
+        return match number {
+            number if number >= EPOCH_MILLISECONDS => {
+                until(Duration::try_from_secs_f64(number / 1000.0).ok()?)
+            }
+            number if number >= EPOCH_SECONDS => until(Duration::try_from_secs_f64(number).ok()?),
+            number => Duration::try_from_secs_f64(number).ok(),
+        };
+    }
+    duration(&text.to_ascii_lowercase()).or_else(|| rfc3339(text)?.duration_since(now).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sun, 06 Nov 1994 08:49:37 GMT
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777)
+    }
+
+    fn of(headers: &[(&'static str, &str)]) -> RateLimits {
+        let headers =
+            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        rate_limits(&headers, true, now())
+    }
+
+    #[test]
+    fn every_form_of_limits() {
+        let openai = of(&[
+            ("x-ratelimit-limit-requests", "500"),
+            ("x-ratelimit-remaining-requests", "499"),
+            ("x-ratelimit-reset-requests", "120ms"),
+            ("x-ratelimit-limit-tokens", "30000"),
+            ("x-ratelimit-remaining-tokens", "0"),
+            ("x-ratelimit-reset-tokens", "6m0s"),
+        ]);
+        let requests = openai.requests.unwrap();
+        assert_eq!((requests.limit, requests.remaining), (Some(500), 499));
+        assert_eq!(requests.reset, Duration::from_millis(120));
+        let tokens = openai.tokens.unwrap();
+        assert_eq!((tokens.remaining, tokens.reset), (0, Duration::from_secs(360)));
+        let anthropic = of(&[
+            ("anthropic-ratelimit-requests-limit", "50"),
+            ("anthropic-ratelimit-requests-remaining", "3"),
+            ("anthropic-ratelimit-requests-reset", "1994-11-06T08:50:07Z"),
+        ]);
+        assert_eq!(anthropic.requests.unwrap().reset, Duration::from_secs(30));
+        for (reset, seconds) in [("20", 20), ("784111787", 10), ("784111787000", 10)] {
+            let plain = of(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset)]);
+            assert_eq!(plain.requests.unwrap().reset, Duration::from_secs(seconds), "{reset}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing() {
+        for headers in [
+            &[("x-ratelimit-remaining-requests", "3")][..],
+            &[("x-ratelimit-remaining-requests", "many"), ("x-ratelimit-reset-requests", "1s")],
+            &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "-1")],
+            &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "1994-11-06T08:49:07Z")],
+            &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "soon")],
+        ] {
+            let limits = of(headers);
+            assert!(limits.requests.is_none() && limits.tokens.is_none(), "{headers:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Whether a resumed map asks for what its journal has, or for everything anew.
+//!
+//! A word changed in a prompt makes every request another one, and a map pays for all of them again. So its first calls look
+//! into the journal before any of them asks. One that finds its answer settles it. If all of them wait here, none did.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use llmnode_model::Category;
+use llmnode_model::internal::lock;
+use tokio::sync::Notify;
+
+use super::map_control::{MapControl, NotAsked};
+use crate::ledger::Recorder;
+
+pub(super) struct ChangeCheck {
+    allows_changes: bool,
+    is_settled: AtomicBool,
+    /// Everything is asked anew, and the journal does not know it yet.
+    is_changed: AtomicBool,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Calls whose request the journal has no answer to.
+    waiting: usize,
+    /// What the answers used.
+    figures: String,
+    refused: Option<NotAsked>,
+}
+
+impl ChangeCheck {
+    pub(super) fn new(allows_changes: bool) -> Self {
+        let is_settled = AtomicBool::new(false);
+        let is_changed = AtomicBool::new(false);
+        ChangeCheck {
+            allows_changes,
+            is_settled,
+            is_changed,
+            state: Mutex::default(),
+            settled: Notify::new(),
+        }
+    }
+
+    /// Also where a call found its answer.
+    pub(super) fn settle(&self) {
+        self.is_settled.store(true, Ordering::Relaxed);
+        self.settled.notify_waiters();
+    }
+
+    /// The journal has no answer to a request. `Some`: why it is not asked.
+    pub(super) async fn missed(&self, recorder: &dyn Recorder) -> Option<NotAsked> {
+        let mut waiting = None;
+        while !self.is_settled.load(Ordering::Relaxed) {
+            let Some(figures) = recorder.unmatched() else {
+                self.settle();
+                break;
+            };
+            let settled = self.settled.notified();
+            if waiting.is_none() {
+                let state = &mut *lock(&self.state);
+                state.waiting += 1;
+                state.figures = figures;
+                waiting = Some(Waiting(self));
+            }
+            settled.await;
+            // The first one to go on, before it asks.
+            let is_changed = self.is_changed.swap(false, Ordering::Relaxed);
+            if is_changed {
+                recorder.drop_answers();
+            }
+        }
+        lock(&self.state).refused.clone()
+    }
+
+    /// Settles it, if all calls in flight wait for it.
+    pub(super) fn decide(&self, in_flight: usize, control: &MapControl) -> bool {
+        if self.is_settled.load(Ordering::Relaxed) {
+            return false;
+        }
+        let state = &mut *lock(&self.state);
+        if state.waiting == 0 || state.waiting < in_flight {
+            return false;
+        }
+        if !self.allows_changes {
+            let message = format!(
+                "the journal has {}, and none of the map's first {} requests is among those it answers, as after a changed prompt, \
+                 model or setting; nothing was sent. Take the change back, ask everything anew with `.allow_changes()`, or use \
+                 another journal",
+                state.figures, state.waiting
+            );
+            let why = NotAsked { category: Category::ConfigError, message: message.into() };
+            control.end_for(why.clone());
+            state.refused = Some(why);
+        }
+        self.is_changed.store(self.allows_changes, Ordering::Relaxed);
+        self.settle();
+        true
+    }
+}
+
+struct Waiting<'c>(&'c ChangeCheck);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).waiting -= 1;
+    }
+}
