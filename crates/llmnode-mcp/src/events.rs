@@ -56,7 +56,7 @@ impl Stream for Mended {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut event = ready!(self.events.as_mut().poll_next(cx));
         if let Some(Ok(event)) = &mut event {
-            event.retry = event.retry.map(|wait| wait.max(SHORTEST_RETRY_MS));
+            event.retry = patient(event.retry);
         }
         if let Some(Ok(event)) = &mut event
             && let Some(data) = &mut event.data
@@ -70,6 +70,10 @@ impl Stream for Mended {
 
 /// A server says after which time a client comes back, but not that it hammers at the door.
 const SHORTEST_RETRY_MS: u64 = 1000;
+
+fn patient(retry_ms: Option<u64>) -> Option<u64> {
+    retry_ms.map(|wait| wait.max(SHORTEST_RETRY_MS))
+}
 
 type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -162,6 +166,14 @@ impl Error for EventFault {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_may_ask_for_patience_but_not_for_haste() {
+        assert_eq!(
+            [Some(0), Some(999), Some(5000), None].map(patient),
+            [Some(1000), Some(1000), Some(5000), None]
+        );
+    }
 
     #[test]
     fn an_event_is_measured_without_comments_and_across_pieces() {

@@ -146,3 +146,15 @@ impl Error for ModelError {
         self.source.as_deref().map(|source| source as _)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_written_out() {
+        let error = ModelError::new(Category::ServerError, "it says \u{202e}yas\u{2069}\u{200b}");
+        assert_eq!(error.to_string(), "server_error: it says \\u202eyas\\u2069\\u200b");
+        assert!(!format!("{error:?}").contains('\u{202e}'));
+    }
+}

@@ -143,3 +143,17 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_written_out() {
+        let error = NodeError::new(Category::ServerError, "it says \u{202e}yas\u{2069}");
+        for text in [format!("{error}"), format!("{error:#}"), format!("{error:?}")] {
+            assert!(!text.contains(['\u{202e}', '\u{2069}']), "{text}");
+            assert!(text.contains("202e"), "{text}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ mod locate;
 use std::error::Error;
 use std::fmt;
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::internal::{one_line, visible};
 use serde::Serialize;
 
 pub(crate) use self::collect::Faults;
@@ -64,7 +64,9 @@ impl Fault {
 impl fmt::Display for Fault {
     /// Writes one line: the place, what is wrong, and the proposed name or else the known ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", one_line(self.place(), 500), one_line(&self.message, 2000))?;
+        let place = one_line(self.place(), 500);
+        let message = one_line(&self.message, 2000);
+        write!(f, "{}: {}", visible(&place), visible(&message))?;
         match (&self.proposal, &*self.known) {
             (Some(meant), _) => write!(f, "; did you mean {meant:?}?"),
             (None, []) => Ok(()),

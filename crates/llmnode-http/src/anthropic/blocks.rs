@@ -113,7 +113,7 @@ impl Block {
         !matches!(self.kind(), "text" | "thinking" | "redacted_thinking" | "tool_use")
     }
 
-    fn is_call(&self) -> bool {
+    pub(super) fn is_call(&self) -> bool {
         self.kind() == "tool_use"
     }
 

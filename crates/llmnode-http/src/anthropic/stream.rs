@@ -28,6 +28,8 @@ const MOST_BLOCKS: usize = 10_000;
 pub(super) struct PartialMessage {
     head: Head,
     blocks: BTreeMap<u64, Block>,
+    /// Of calls that share an index: where the newest of them is.
+    moved: BTreeMap<u64, u64>,
     bytes: usize,
     content: usize,
     /// Of thoughts, in bytes.
@@ -150,7 +152,27 @@ impl PartialMessage {
     ) -> Result<(), ModelError> {
         let block = block.ok_or_else(|| broken_piece("the start of a block has none"))?;
         let at = index.tokens.unwrap_or(self.blocks.len() as u64);
-        self.begin(at, Block::whole_of(block)?, wanted, sink)
+        let block = Block::whole_of(block)?;
+        let place = self.place_of_start(at, &block);
+        self.begin(place, block, wanted, sink)
+    }
+
+    fn place(&self, index: u64) -> u64 {
+        self.moved.get(&index).copied().unwrap_or(index)
+    }
+
+    /// Two calls with ids of their own stay two, even if their server counts them as one.
+    fn place_of_start(&mut self, index: u64, block: &Block) -> u64 {
+        let at = self.place(index);
+        let is_another =
+            |known: &Block| known.is_call() && block.is_call() && known.text("id") != block.text("id");
+        if !self.blocks.get(&at).is_some_and(is_another) {
+            return at;
+        }
+        let last = self.blocks.keys().next_back().copied().unwrap_or(at);
+        let next = last.saturating_add(1);
+        self.moved.insert(index, next);
+        next
     }
 
     /// A block may begin with all that it has.
@@ -197,7 +219,7 @@ impl PartialMessage {
         let members: Map<String, Value> = serde_json::from_str(delta.get()).map_err(broken_piece)?;
         self.bytes += delta.get().len();
         let first = self.blocks.values().position(|block| block.kind() == "tool_use").unwrap_or(usize::MAX);
-        let at = index.tokens.unwrap_or(0);
+        let at = self.place(index.tokens.unwrap_or(0));
         let is_first_call = self.blocks.keys().position(|key| *key == at) == Some(first);
         if !self.blocks.contains_key(&at) {
             self.take_room()?;

@@ -91,15 +91,8 @@ impl Shown {
 
     /// The places at which calls have the name.
     fn names(&self, name: &str) -> Vec<usize> {
-        let is_call = |at: &usize| {
-            let before = &self.text[..*at];
-            let behind = &self.text[at + name.len()..];
-            let is_whole = !before.ends_with(is_of_name) && !behind.starts_with(is_of_name);
-            let is_led = is_behind(before, &NAME) || BEFORE_NAME.iter().any(|lead| before.ends_with(lead));
-            let is_followed = BEHIND_NAME.iter().any(|follow| behind.starts_with(follow));
-            (is_led && !behind.starts_with(is_of_name)) || (is_whole && is_followed)
-        };
-        self.text.match_indices(name).map(|(at, _)| at).filter(is_call).collect()
+        let places = self.text.match_indices(name).map(|(at, _)| at);
+        places.filter(|at| is_name_of_call(&self.text[..*at], &self.text[at + name.len()..])).collect()
     }
 
     /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
@@ -132,6 +125,15 @@ impl Shown {
     fn has_in_marks(&self, names: &[usize], name: &str, values: &[Value]) -> bool {
         are_in_one_of(names.iter().filter_map(|at| in_marks(&self.text[at + name.len()..])), values)
     }
+}
+
+fn is_name_of_call(before: &str, behind: &str) -> bool {
+    if behind.starts_with(is_of_name) {
+        return false;
+    }
+    let is_led = is_behind(before, &NAME) || BEFORE_NAME.iter().any(|lead| before.ends_with(lead));
+    let is_followed = BEHIND_NAME.iter().any(|follow| behind.starts_with(follow));
+    is_led || (is_followed && !before.ends_with(is_of_name))
 }
 
 fn are_in_one_of<'t>(lists: impl Iterator<Item = &'t str>, values: &[Value]) -> bool {
@@ -175,11 +177,12 @@ fn holds(list: &str, values: &[Value]) -> bool {
 
 /// A number does not stand in a longer one.
 fn has_value(list: &str, value: &str) -> bool {
-    let is_number = |c: char| c.is_ascii_digit();
+    let begins = value.starts_with(|c: char| c.is_ascii_digit());
+    let ends = value.ends_with(|c: char| c.is_ascii_digit());
     list.match_indices(value).any(|(at, _)| {
-        let goes_on_before = value.starts_with(is_number) && list[..at].ends_with(is_number);
-        let goes_on_behind = value.ends_with(is_number) && list[at + value.len()..].starts_with(is_number);
-        !goes_on_before && !goes_on_behind
+        let before = list[..at].ends_with(|c: char| c.is_ascii_digit());
+        let behind = list[at + value.len()..].starts_with(|c: char| c.is_ascii_digit());
+        !(begins && before) && !(ends && behind)
     })
 }
 
@@ -211,8 +214,7 @@ fn in_marks(behind: &str) -> Option<&str> {
     }
     let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
     let marks = ["[args]", "json", ">"].into_iter().find_map(|mark| near.strip_prefix(mark)).unwrap_or(near);
-    let is_mark = |text: &str| text.starts_with("<|");
-    let begin = if is_mark(marks) { marks.find('{').unwrap_or(0) } else { 0 };
+    let begin = if marks.starts_with("<|") { marks.find('{').unwrap_or(0) } else { 0 };
     let list = &behind[near.len() - marks.len() + begin..];
     self::list(list)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::internal::{one_line, visible};
 use llmnode_runtime::{Tokens, Usage};
 
 use super::report::{EvaluatedCase, Evaluation};
@@ -59,7 +59,7 @@ impl Evaluation {
 
 fn reason(case: &EvaluatedCase) -> String {
     let text = case.failure.as_ref().map_or(&case.feedback, |failure| &failure.message);
-    one_line(text.as_str(), 100)
+    visible(&one_line(text.as_str(), 100)).into_owned()
 }
 
 fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::internal::{one_line, visible};
 
 /// Characters of a fault.
 const MAX_MESSAGE: usize = 1_000;
@@ -32,9 +32,9 @@ impl ProgramFault {
 impl fmt::Display for ProgramFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pointer.is_empty() {
-            f.write_str(&self.message)
+            f.write_str(&visible(&self.message))
         } else {
-            write!(f, "{}: {}", self.pointer, self.message)
+            write!(f, "{}: {}", visible(&self.pointer), visible(&self.message))
         }
     }
 }

@@ -79,18 +79,21 @@ fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Req
     if is_quoted(&calls, request) {
         return CalledInText::Quoted;
     }
-    let is_guarded = |call: &&WrittenCall| {
-        let mut tools = request.tools.iter().filter(|tool| tool.name == call.name);
-        let is_guarded = |tool: &ToolSpec| tool.at_most_once || tool.needs_approval;
-        tools.any(|tool| tool.external || (is_guarded(tool) && !may.is_asked_for))
-    };
-    if let Some(call) = calls.iter().find(is_guarded) {
+    if let Some(call) = calls.iter().find(|call| is_native_only(call, may, request)) {
         let why = format!("is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}", call.name);
         return CalledInText::Refused(Violation::new("", why));
     }
     let calls =
         calls.into_iter().map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
     CalledInText::Round(Round::of_calls(with_unique_ids(calls.collect(), &request.messages)))
+}
+
+/// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
+fn is_native_only(call: &WrittenCall, may: TextCalls, request: &Request) -> bool {
+    request.tools.iter().filter(|tool| tool.name == call.name).any(|tool| {
+        let is_guarded = tool.at_most_once || tool.needs_approval;
+        tool.external || (is_guarded && !may.is_asked_for)
+    })
 }
 
 fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation {

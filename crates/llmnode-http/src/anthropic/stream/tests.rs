@@ -73,3 +73,23 @@ fn a_message_is_complete_after_its_reason_to_stop() {
         assert_eq!(cuts::is_complete(&MESSAGES, events), expected, "{events:?}");
     }
 }
+
+#[test]
+fn two_calls_with_one_index_stay_two() {
+    let start = |id: &str| {
+        format!(
+            r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}}}"#
+        )
+    };
+    let piece = |text: &str| {
+        format!(
+            r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":"{text}"}}}}"#
+        )
+    };
+    let stop = r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#.to_owned();
+    let events = [start("a"), piece("[1"), piece("]"), start("b"), piece("[2"), piece("]"), stop];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let shown = cuts::events(&MESSAGES, &events);
+    let [first, second] = ["\"a\"", "\"b\""].map(|id| shown.find(id).unwrap());
+    assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
+}

@@ -31,7 +31,10 @@ const PIECES: [&str; 4] = [
 pub(super) struct PartialResponse {
     /// By position, since some servers change an item's id with each event.
     begun: BTreeMap<u64, Begun>,
-    done: BTreeMap<u64, Box<RawValue>>,
+    /// By position, and in order where items share one.
+    done: BTreeMap<(u64, usize), Box<RawValue>>,
+    /// Where the item of a position and a call is.
+    places: BTreeMap<(u64, String), usize>,
     text: String,
     bytes: usize,
     content: usize,
@@ -150,6 +153,18 @@ fn known_delta(delta: Option<&RawValue>) -> ControlFlow<End, Cow<'_, str>> {
     }
 }
 
+/// Empty for an item that is no call.
+fn call_id(item: &RawValue) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Call<'a> {
+        #[serde(borrow, deserialize_with = "text")]
+        call_id: Option<Cow<'a, str>>,
+    }
+    let call: Call<'_> = serde_json::from_str(item.get()).unwrap_or_default();
+    call.call_id.unwrap_or_default().into_owned()
+}
+
 impl PartialResponse {
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
         let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
@@ -162,7 +177,10 @@ impl PartialResponse {
         if let Some(item) = item {
             self.bytes += item.get().len();
             self.items += item.get().len();
-            self.done.insert(at, item.to_owned());
+            // Two calls with ids of their own stay two, even if their server counts them as one.
+            let next = self.done.len();
+            let place = *self.places.entry((at, call_id(item))).or_insert(next);
+            self.done.insert((at, place), item.to_owned());
         }
     }
 

@@ -91,3 +91,15 @@ fn hostile_events_do_no_harm() {
         assert!(!with(events).is_empty());
     }
 }
+
+#[test]
+fn two_calls_with_one_position_stay_two() {
+    let done = |id: &str| {
+        format!(
+            r#"{{"type":"response.output_item.done","output_index":0,"item":{{"type":"function_call","call_id":"{id}","name":"f","arguments":"[1]"}}}}"#
+        )
+    };
+    let shown = with(&[&done("b"), &done("a"), &done("b"), BARE]);
+    let [first, second] = ["\"b\"", "\"a\""].map(|id| shown.find(id).unwrap());
+    assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
+}
