@@ -14,45 +14,17 @@
 //! repeats documents.
 
 mod attempted;
+mod call;
 mod notation;
 mod plain;
 mod shown;
 mod unread;
 
 pub use self::attempted::attempted;
+pub use self::call::{InText, WrittenCall};
 pub use self::shown::Shown;
 
 use super::find::{enclosed_in_fence, without_thoughts};
-
-/// What a text is that consists of calls.
-#[derive(Debug, PartialEq)]
-pub enum InText {
-    /// Calls that were read.
-    Calls {
-        /// In the order of the text; at least one.
-        calls: Vec<WrittenCall>,
-        /// Marks of calls surround them, so that it is no answer in JSON.
-        marked: bool,
-    },
-    /// Calls in a notation that is not read.
-    Unread {
-        /// The listed tool that it names.
-        tool: Option<String>,
-    },
-}
-
-/// A call as it was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WrittenCall {
-    /// The name of the tool.
-    pub name: String,
-    /// An object, as compact JSON in which numbers keep their digits.
-    pub arguments: String,
-    /// Its id, where it has one.
-    pub id: Option<String>,
-    /// All of it, as compact JSON.
-    pub written: String,
-}
 
 /// The calls that a text consists of. `tools`: the names of those that are listed. `typed`: calls may be fenced, which in raw
 /// text is how models show JSON to people, and calls without marks may name an unknown tool. `None`: it is a text.

@@ -1,6 +1,6 @@
 //! The notations of calls that are read. Nothing is repaired, and a member that stands twice is refused: a call is executed.
 
-use super::WrittenCall;
+use super::call::WrittenCall;
 use crate::json::Json;
 use crate::repair::{parse, skip_blank};
 

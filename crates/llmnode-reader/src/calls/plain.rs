@@ -1,8 +1,9 @@
 //! The plain form of a text, in which two texts are equal that a model may take for each other.
 //!
 //! Escapes are undone: those of JSON, of HTML and of URLs, and those within those. Then all that only lays a text out is left
-//! out: white space, quotation marks, backslashes, characters that nobody sees, numbers of lines and marks of quotations before
-//! them. Letters are small, and wide ones are as the usual ones.
+//! out: white space, quotation marks, backslashes, emphasis, characters that nobody sees, numbers of lines and marks of
+//! quotations before them. Letters are small and without accents; wide and bold ones, and those of other alphabets that look the
+//! same, are as the usual ones.
 
 use std::borrow::Cow;
 
@@ -12,8 +13,20 @@ use crate::text::is_hidden;
 /// A result within a result within a result, each escaped, and one more.
 const MOST_ESCAPES: usize = 4;
 const LONGEST_ENTITY: usize = 16;
+const LONGEST_TAG: usize = 256;
 
 pub(super) fn plain(text: &str) -> String {
+    folded(&decoded(text))
+}
+
+/// The plain form, and the one without tags of HTML, where it has any: code on a page is in colours.
+pub(super) fn plain_forms(text: &str) -> (String, Option<String>) {
+    let decoded = decoded(text);
+    let untagged = without_tags(&decoded).map(|untagged| folded(&untagged));
+    (folded(&decoded), untagged)
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
     let mut decoded = Cow::Borrowed(text);
     for _ in 0..MOST_ESCAPES {
         match unescaped(&decoded) {
@@ -21,33 +34,98 @@ pub(super) fn plain(text: &str) -> String {
             None => break,
         }
     }
-    let mut folded = String::with_capacity(decoded.len());
-    for line in decoded.lines() {
+    decoded
+}
+
+fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    // A text may be a piece of another one, so that its first line has no margin.
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    first.chars().for_each(|c| fold(c, &mut folded));
+    for line in rest.lines() {
         without_margin(line).chars().for_each(|c| fold(c, &mut folded));
     }
     folded
 }
 
+fn without_tags(text: &str) -> Option<String> {
+    let mut untagged = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let behind = &rest[at + 1..];
+        let is_tag = behind.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        let end = behind.find(['<', '>']).filter(|end| is_tag && *end < LONGEST_TAG);
+        match end.filter(|end| behind[*end..].starts_with('>')) {
+            Some(end) => {
+                untagged.push_str(&rest[..at]);
+                rest = &behind[end + 1..];
+            }
+            None => {
+                untagged.push_str(&rest[..=at]);
+                rest = behind;
+            }
+        }
+    }
+    untagged.push_str(rest);
+    (untagged.len() < text.len()).then_some(untagged)
+}
+
 fn fold(c: char, to: &mut String) {
+    if c.is_ascii() {
+        if !matches!(c, '\\' | '"' | '\'' | '`' | '*') && !c.is_whitespace() && !c.is_control() {
+            to.push(c.to_ascii_lowercase());
+        }
+        return;
+    }
     let c = match u32::from(c) {
-        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
-        // Bold, italic and the like: 26 large letters and 26 small ones of each kind, then digits.
-        letter @ 0x1d400..=0x1d6a3 => of_alphabet((letter - 0x1d400) % 52),
-        digit @ 0x1d7ce..=0x1d7ff => char::from_digit((digit - 0x1d7ce) % 10, 10).unwrap_or(c),
+        wide @ 0xff01..=0xff5e => return fold(char::from_u32(wide - 0xfee0).unwrap_or(' '), to),
+        // Bold, italic and the like: the alphabet again and again, then digits.
+        letter @ 0x1d400..=0x1d6a3 => digit_of(letter % 26 + 10, 36),
+        digit @ 0x1d7ce..=0x1d7ff => digit_of((digit - 0x1d7ce) % 10, 10),
+        digit @ (0x660..=0x669 | 0x6f0..=0x6f9) => digit_of(digit % 16, 10),
+        // Accents that are characters of their own.
+        0x300..=0x36f => return,
         _ => c,
     };
-    let is_layout =
-        c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '\\' | '‹' | '›' | '‟' | '‛');
+    let is_layout = c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '‹' | '›' | '‟' | '‛');
     if !is_layout {
-        to.extend(c.to_lowercase());
+        to.extend(c.to_lowercase().map(bare));
     }
 }
 
-fn of_alphabet(at: u32) -> char {
-    char::from_digit(at % 26 + 10, 36).unwrap_or('a')
+fn digit_of(number: u32, radix: u32) -> char {
+    char::from_digit(number, radix).unwrap_or('0')
 }
 
-/// Without what tools write before the lines of a file, and people before those of a quotation: `12\t`, `12: `, `> `.
+/// The letter without its accent, and the one that a Greek or Cyrillic letter looks like.
+fn bare(c: char) -> char {
+    match c {
+        'à'..='å' | 'ā' | 'ă' | 'ą' | 'а' | 'α' => 'a',
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' | 'с' => 'c',
+        'ď' | 'đ' | 'ԁ' => 'd',
+        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'е' | 'ё' => 'e',
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' => 'g',
+        'ĥ' | 'ħ' | 'һ' => 'h',
+        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'і' | 'ї' | 'ι' => 'i',
+        'ĵ' | 'ј' => 'j',
+        'ķ' | 'κ' | 'к' => 'k',
+        'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' => 'l',
+        'ñ' | 'ń' | 'ņ' | 'ň' => 'n',
+        'ò'..='ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'о' | 'ο' => 'o',
+        'р' | 'ρ' => 'p',
+        'ŕ' | 'ŗ' | 'ř' => 'r',
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ѕ' => 's',
+        'ţ' | 'ť' | 'ŧ' | 'т' | 'τ' => 't',
+        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'υ' => 'u',
+        'ŵ' | 'ԝ' => 'w',
+        'х' | 'χ' => 'x',
+        'ý' | 'ÿ' | 'ŷ' | 'у' => 'y',
+        'ź' | 'ż' | 'ž' => 'z',
+        c => c,
+    }
+}
+
+/// Without what stands before the lines of a file, a quotation, a difference, a comment or a list: `12\t`, `12: `, `> `, `+ `.
 fn without_margin(line: &str) -> &str {
     let mut rest = line.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -57,7 +135,8 @@ fn without_margin(line: &str) -> &str {
     {
         rest = numbered.trim_start();
     }
-    rest.trim_start_matches(['>', '|', '#', '*', ' ', '\t'])
+    let rest = rest.trim_start_matches(['>', '|', '#', '*', '+', ' ', '\t']);
+    ["//", "- "].into_iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest)
 }
 
 /// `None`: there are no escapes.
@@ -194,13 +273,29 @@ mod tests {
             "{\"na\u{200b}me\": \"de\u{ad}lete\", \"arguments\u{2060}\": {\"id\": 5}}",
             "｛＂ｎａｍｅ＂：＂ｄｅｌｅｔｅ＂，＂ａｒｇｕｍｅｎｔｓ＂：｛＂ｉｄ＂：５｝｝",
             "{\"name\": \"𝐝𝐞𝐥𝐞𝐭𝐞\", \"arguments\": {\"𝘪𝘥\": 𝟓}}",
+            "{\"nаmе\": \"dеlеtе\", \"аrgumеnts\": {\"іd\": ٥}}",
+            "{\"name\": \"de\u{301}lète\", \"arguments\": {\"id\": 5}}",
+            "{\"name\": \"**delete**\", \"arguments\": {\"id\": 5}}",
+            "%257B%2522name%2522:%2522delete%2522,%2522arguments%2522:%257B%2522id%2522:5%257D%257D",
+            "+ {\"name\": \"delete\",\n+  \"arguments\": {\"id\": 5}}",
+            "// {\"name\": \"delete\",\n// \"arguments\": {\"id\": 5}}",
             "> {\"name\": \"delete\",\n>  \"arguments\": {\"id\": 5}}",
             "   1\t{\n   2\t \"name\": \"delete\",\n   3\t \"arguments\": {\"id\": 5}\n   4\t}",
         ] {
-            assert_eq!(plain(same), call, "{same}");
+            assert!(plain(same).ends_with(&call), "{same}");
         }
         let surrogates = plain(r#"\ud83d\ude00 \ud800 \u{65}"#);
         assert_eq!(surrogates, "😀\u{fffd}e");
+    }
+
+    #[test]
+    fn tags_of_html_are_left_out_beside() {
+        let page = "<pre><span class=\"k\">{&quot;name&quot;</span>: <b>\"del</b>ete\"}</pre>";
+        let (_, untagged) = plain_forms(page);
+        assert_eq!(untagged.unwrap(), "{name:delete}");
+        for (text, untagged) in [("1 < 2 > 1", ""), ("a<b", ""), ("<a<b>c", "<ac"), ("no tags", "")] {
+            assert_eq!(plain_forms(text).1.unwrap_or_default(), untagged, "{text}");
+        }
     }
 
     proptest! {

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use super::WrittenCall;
-use super::plain::plain;
+use super::call::WrittenCall;
+use super::plain::{plain, plain_forms};
 use crate::json::Json;
 use crate::repair::parse;
 use crate::text::floor_char_boundary;
@@ -21,7 +21,7 @@ const BETWEEN: [char; 3] = [':', '=', '>'];
 /// What else stands before the name of a tool.
 const BEFORE_NAME: [&str; 4] = ["functions.", "to=", "calls]", "begin|>"];
 /// What stands behind the name of a tool in a call.
-const BEHIND_NAME: [&str; 6] = ["(", "{", ">{", "[args]", "<|", "json{"];
+const BEHIND_NAME: [&str; 7] = ["(", "{", ":{", ">{", "[args]", "<|", "json{"];
 const ENDS: [&str; 9] = [
     "</function",
     "</invoke",
@@ -43,27 +43,49 @@ const MOST_VALUES: usize = 32;
 /// The texts that a model was shown.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// Their plain forms, one behind the other.
-    text: String,
-    /// Where each ends.
-    ends: Vec<usize>,
+    texts: Texts,
+    /// Without tags of HTML: those that have any.
+    untagged: Texts,
 }
 
 impl Shown {
     /// Adds a text.
     pub fn add(&mut self, text: &str) {
-        self.text.push_str(&plain(text));
-        self.ends.push(self.text.len());
+        let (plain, untagged) = plain_forms(text);
+        self.texts.add(&plain);
+        if let Some(untagged) = untagged {
+            self.untagged.add(&untagged);
+        }
     }
 
     /// Whether this text stands in one of them.
     pub fn has_text(&self, text: &str) -> bool {
-        self.text.contains(&plain(text))
+        self.texts.joined.contains(&plain(text))
     }
 
     /// Whether this call stands in them.
     pub fn has(&self, call: &WrittenCall) -> bool {
-        if self.text.contains(&plain(&call.written)) {
+        self.texts.have(call) || self.untagged.have(call)
+    }
+}
+
+/// The plain forms of texts.
+#[derive(Debug, Default)]
+struct Texts {
+    /// One behind the other.
+    joined: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn add(&mut self, text: &str) {
+        self.joined.push_str(text);
+        self.ends.push(self.joined.len());
+    }
+
+    fn have(&self, call: &WrittenCall) -> bool {
+        if self.joined.contains(&plain(&call.written)) {
             return true;
         }
         let name = plain(&call.name);
@@ -86,20 +108,20 @@ impl Shown {
         });
         let in_marks = ["", ">", "(", "[args]", "json", "<|message|>", "<|constrain|>json<|message|>"]
             .map(|between| format!("{name}{between}{arguments}"));
-        in_json.chain(in_marks).any(|call| self.text.contains(&call))
+        in_json.chain(in_marks).any(|call| self.joined.contains(&call))
     }
 
     /// The places at which calls have the name.
     fn names(&self, name: &str) -> Vec<usize> {
-        let places = self.text.match_indices(name).map(|(at, _)| at);
-        places.filter(|at| is_name_of_call(&self.text[..*at], &self.text[at + name.len()..])).collect()
+        let places = self.joined.match_indices(name).map(|(at, _)| at);
+        places.filter(|at| is_name_of_call(&self.joined[..*at], &self.joined[at + name.len()..])).collect()
     }
 
     /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
     fn has_verbatim(&self, names: &[usize], name: &str, arguments: &str) -> bool {
         let named: BTreeSet<usize> = names.iter().map(|at| self.part_of(*at)).collect();
-        self.text.match_indices(arguments).any(|(at, _)| {
-            let before = &self.text[..at];
+        self.joined.match_indices(arguments).any(|(at, _)| {
+            let before = &self.joined[..at];
             match is_behind(before, &ARGUMENTS) {
                 true => !is_named_otherwise(before, name),
                 false => named.contains(&self.part_of(at)),
@@ -113,17 +135,17 @@ impl Shown {
 
     /// Whether all values stand in one list of arguments, unless it is that of another tool.
     fn has_in_list(&self, name: &str, values: &[Value]) -> bool {
-        let begins = self.text.match_indices(BETWEEN).map(|(at, _)| at + 1);
-        let lists = begins.filter(|at| is_behind(&self.text[..*at], &ARGUMENTS)).filter_map(|at| {
-            let list = list(&self.text[at..])?;
-            (!is_named_otherwise(&self.text[..at], name)).then_some(list)
+        let begins = self.joined.match_indices(BETWEEN).map(|(at, _)| at + 1);
+        let lists = begins.filter(|at| is_behind(&self.joined[..*at], &ARGUMENTS)).filter_map(|at| {
+            let list = list(&self.joined[at..])?;
+            (!is_named_otherwise(&self.joined[..at], name)).then_some(list)
         });
         are_in_one_of(lists, values)
     }
 
     /// The same, of lists that begin right behind the name.
     fn has_in_marks(&self, names: &[usize], name: &str, values: &[Value]) -> bool {
-        are_in_one_of(names.iter().filter_map(|at| in_marks(&self.text[at + name.len()..])), values)
+        are_in_one_of(names.iter().filter_map(|at| in_marks(&self.joined[at + name.len()..])), values)
     }
 }
 
@@ -209,11 +231,12 @@ fn in_brackets(text: &str) -> Option<&str> {
 /// The arguments behind a name: in brackets, perhaps behind marks, or in marks of their own.
 fn in_marks(behind: &str) -> Option<&str> {
     const LONGEST_MARKS: usize = 64;
-    if !behind.starts_with(['>', '<', '(', '{', '[', 'j']) {
+    if !behind.starts_with(['>', '<', '(', '{', '[', ':', 'j']) {
         return None;
     }
     let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
-    let marks = ["[args]", "json", ">"].into_iter().find_map(|mark| near.strip_prefix(mark)).unwrap_or(near);
+    let marks =
+        ["[args]", "json", ">", ":"].into_iter().find_map(|mark| near.strip_prefix(mark)).unwrap_or(near);
     let begin = if marks.starts_with("<|") { marks.find('{').unwrap_or(0) } else { 0 };
     let list = &behind[near.len() - marks.len() + begin..];
     self::list(list)
@@ -322,6 +345,8 @@ mod tests {
             "<tool><name>delete</name><arguments>{\"days\": 3, \"path\": \"/tmp/a b\"}</arguments></tool>",
             "<tool_name>delete</tool_name><parameters><path>/tmp/a b</path><days>3</days></parameters>",
             "{'name': 'delete', 'arguments': {'days': 3, 'path': '/tmp/a b', 'who': None}}",
+            r#"{"delete": {"days": 3, "path": "/tmp/a b"}}"#,
+            "<p><code>{<b>\"name\"</b>: <i>\"delete\"</i>, <b>\"arguments\"</b>: {\"days\": <i>3</i>, \"path\": \"/tmp/a b\"}}</code></p>",
         ] {
             assert!(shown(&[document]).has(&call(CALL)), "{document}");
         }

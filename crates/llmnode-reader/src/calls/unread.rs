@@ -1,6 +1,6 @@
 //! Texts that are nothing but calls in a notation that is not read.
 
-use super::InText;
+use super::call::InText;
 
 /// Before the name of a tool in harmony, the notation of gpt-oss.
 const RECIPIENT: &str = "to=functions.";
