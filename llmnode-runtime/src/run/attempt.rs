@@ -19,7 +19,7 @@ use super::attempt_loop::Plan;
 use super::context::CallContext;
 use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
-use super::failure::{Failure, normalize_violations};
+use super::failure::{Cause, Failure, normalize_violations};
 use super::listener::Listener;
 use super::paused_turn::with_paused;
 use super::tools::{
@@ -124,7 +124,7 @@ async fn ask(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
-    let outcome = match listener {
+    let mut outcome = match listener {
         None => {
             let mut sink = AttemptSink { open, reserved, written: None };
             model.complete(request, &mut sink).await
@@ -134,7 +134,9 @@ async fn ask(
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
     };
-    let outcome = outcome.map(|completion| take_thoughts(completion, request, open, settings));
+    if let Ok(completion) = &mut outcome {
+        take_thoughts(completion, request, open, settings);
+    }
     let mut answer = answer(outcome, request, open, reserved, settings)?;
     let may_run = settings.calls_in_text() && model.calls_in_text(request);
     if let Some(round) = take_round(&mut answer, may_run, request, open, asked, settings)? {
@@ -199,7 +201,7 @@ fn round_in_text(
         CalledInText::Round(round) => Ok(Some(round)),
         // As a call that the provider could not parse, it takes a turn.
         CalledInText::Refused(violation) => Err(Failure {
-            answer: Some(std::mem::take(&mut answer.text).into()),
+            answer: Some(std::mem::take(&mut answer.text)),
             carried: answer.carried.take(),
             retry: Some(Retry::Feedback),
             ..Failure::rejected(Category::SchemaError, vec![violation])
@@ -232,7 +234,7 @@ fn finish(
     match judged {
         // A text that was cut is shorter than it would be; a document that is complete is not.
         Ok(_) if cut && request.output.is_none() && limit.is_some_and(|limit| limit.rises) => {
-            Err(Failure { answer: Some(text.into()), ..truncated(request, limit) })
+            Err(Failure { answer: Some(text), ..truncated(request, limit) })
         }
         Ok((flags, warnings)) => {
             open.journal_answer(&text, carried.as_ref(), true);
@@ -246,10 +248,10 @@ fn finish(
         // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
             let bad = if cut { truncated(request, limit) } else { bad };
-            Err(Failure { answer: Some(text.into()), carried, retry: Some(Retry::Adapted), ..bad })
+            Err(Failure { answer: Some(text), carried, retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
-            Err(Failure { answer: Some(text.into()), carried, ..truncated(request, limit) })
+            Err(Failure { answer: Some(text), carried, ..truncated(request, limit) })
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
@@ -262,7 +264,7 @@ fn finish(
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, carried.as_ref(), false);
             }
-            Err(Failure { answer: Some(text.into()), carried, ..failure })
+            Err(Failure { answer: Some(text), carried, ..failure })
         }
     }
 }
@@ -292,21 +294,20 @@ fn reads_thoughts(request: &Request, settings: &Resolved<'_>) -> bool {
 
 /// Takes thoughts out of a text, and out of what stands beside calls: they are not sent back as the model's words.
 fn take_thoughts(
-    mut completion: Completion,
+    completion: &mut Completion,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     settings: &Resolved<'_>,
-) -> Completion {
+) {
     let is_beside_calls = settings.thoughts_in_text() && !completion.calls.is_empty();
     if !is_beside_calls && !reads_thoughts(request, settings) {
-        return completion;
+        return;
     }
     if let Some((answer, thoughts)) = without_thoughts(&completion.text) {
         completion.text = answer;
         completion.reasoning.get_or_insert_default().push_str(&thoughts);
         flag(open, Flag::AfterThinking);
     }
-    completion
 }
 
 struct ModelAnswer {
@@ -382,7 +383,7 @@ fn answer(
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, limits) {
-        return Err(Failure { answer: Some(text.into()), carried, ..failure });
+        return Err(Failure { answer: Some(text), carried, ..failure });
     }
     let (text, carried) = with_paused(request, text, carried);
     Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
@@ -578,9 +579,9 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         retry_after: error.retry_after,
         violations: if feedback { violations } else { Vec::new() },
         carried: error.answer.as_deref().and_then(Message::carried).cloned(),
-        answer: error.answer.map(|answer| answer.content.into()),
+        answer: error.answer.map(|answer| answer.content),
         sent: error.sent,
-        source: error.source,
+        cause: error.source.map(Cause::Source),
         ..Failure::new(error.category, error.message)
     }
 }

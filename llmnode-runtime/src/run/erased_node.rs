@@ -7,7 +7,7 @@ use llmnode_reader::internal::{Answer, in_json_names};
 use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 
 use super::context::CallContext;
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 use super::shown::OwnValues;
 use super::tools::{Invocation, Outcome};
 use crate::error::NodeError;
@@ -69,7 +69,10 @@ pub(super) async fn judge(
         CheckOutcome::Aborted(error) => {
             let message =
                 format!("a validator ended the call: {error}; only an `Invalid` goes back to the model");
-            return Err(Failure { source: Some(error), ..Failure::new(Category::Aborted, message) });
+            return Err(Failure {
+                cause: Some(Cause::Source(error)),
+                ..Failure::new(Category::Aborted, message)
+            });
         }
         CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),
     };

@@ -18,16 +18,21 @@ pub(super) struct Failure {
     pub(super) retry: Option<Retry>,
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
-    pub(super) answer: Option<Box<str>>,
+    pub(super) answer: Option<String>,
     /// What the provider put beside the answer.
     pub(super) carried: Option<Arc<Carried>>,
     /// The answer was cut at a limit that nobody set, and is asked for again with a higher one.
     pub(super) raises_limit: bool,
     pub(super) sent: bool,
     pub(super) too_late: bool,
-    pub(super) source: Option<BoxError>,
+    pub(super) cause: Option<Cause>,
+}
+
+/// What a failure comes from. In one field, since a failure is a part of what every attempt returns.
+pub(super) enum Cause {
+    Source(BoxError),
     /// Of an execution. Only its message changes.
-    pub(super) error: Option<NodeError>,
+    Execution(NodeError),
 }
 
 impl Failure {
@@ -43,8 +48,7 @@ impl Failure {
             raises_limit: false,
             sent: true,
             too_late: false,
-            source: None,
-            error: None,
+            cause: None,
         }
     }
 
@@ -53,7 +57,7 @@ impl Failure {
         failure.retry_after = error.retry_after();
         // The inner call was already retried, by its own settings.
         failure.retry = error.has_failed_call().then_some(Retry::No);
-        failure.error = Some(error);
+        failure.cause = Some(Cause::Execution(error));
         failure
     }
 
@@ -63,20 +67,21 @@ impl Failure {
 
     /// An event that cannot be recorded must not happen.
     pub(super) fn unrecorded(fault: BoxError) -> Self {
-        let (message, source) = (fault.to_string(), Some(fault));
-        Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
+        let message = fault.to_string();
+        let cause = Some(Cause::Source(fault));
+        Failure { sent: false, cause, ..Failure::new(Category::Aborted, message) }
     }
 
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
-        Failure { source: Some(error.into()), ..Failure::new(category, message) }
+        Failure { cause: Some(Cause::Source(error.into())), ..Failure::new(category, message) }
     }
 
     pub(super) fn paused(paused: Paused) -> Self {
         let waits = PausedError(paused);
         let message = waits.message();
-        Failure { source: Some(waits.into()), ..Failure::new(Category::Paused, message) }
+        Failure { cause: Some(Cause::Source(waits.into())), ..Failure::new(Category::Paused, message) }
     }
 
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {
@@ -108,11 +113,13 @@ impl Failure {
     }
 
     pub(super) fn into_error(self) -> NodeError {
-        if let Some(error) = self.error {
-            return error.with_message(self.message);
-        }
+        let source = match self.cause {
+            Some(Cause::Execution(error)) => return error.with_message(self.message),
+            Some(Cause::Source(source)) => Some(source),
+            None => None,
+        };
         let error = NodeError::new(self.category, self.message).with_retry_after(self.retry_after);
-        match self.source {
+        match source {
             Some(source) => error.with_source(source),
             None => error,
         }

@@ -188,7 +188,7 @@ impl ModelAttempts<'_, '_> {
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.take_replayed(usage, &text, &[]);
-                    return Err(Failure { sent: false, answer: Some(text.into()), carried, ..failure });
+                    return Err(Failure { sent: false, answer: Some(text), carried, ..failure });
                 }
             }
         }
@@ -591,7 +591,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         if is_told {
             let repeats = failure.violations.iter().any(is_repetition);
             let schema = request.output.as_deref().filter(|_| repeats);
-            let answer = (failure.answer.clone().map(String::from), failure.carried.clone());
+            let answer = (failure.answer.clone(), failure.carried.clone());
             let violations = &failure.violations;
             feedback::append(
                 &mut request.messages,

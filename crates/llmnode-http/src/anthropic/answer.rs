@@ -6,13 +6,14 @@ use llmnode_model::ModelError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::blocks::{Block, Head, completion};
+use super::blocks::{Block, Head, MOST_BLOCKS, completion};
+use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_piece, json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{object, text};
-use crate::http::reported::{Reported, largest};
+use crate::http::reported::{self, Reporting};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -27,6 +28,16 @@ pub(super) struct WireMessage<'a> {
     stop_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
     stop_details: Option<StopDetails<'a>>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<MessageUsage>,
+}
+
+impl<'a> Reporting<'a> for WireMessage<'a> {
+    type Figures = MessageUsage;
+
+    fn usage(&mut self) -> &mut Option<MessageUsage> {
+        &mut self.usage
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -61,11 +72,11 @@ impl Stop<'_> {
 
 impl WireMessage<'_> {
     /// `Ok(None)`: it has no content.
-    pub(super) fn read(self, usage: &[&RawValue]) -> (Head, Result<Option<Vec<Block>>, ModelError>) {
+    pub(super) fn read(self) -> (Head, Result<Option<Vec<Block>>, ModelError>) {
         let mut head = Head {
             id: self.id.map(Cow::into_owned),
             model: self.model.map(Cow::into_owned),
-            usage: largest(usage).unwrap_or_default(),
+            usage: self.usage.unwrap_or_default(),
             ..Head::default()
         };
         let stop = Stop { stop_reason: self.stop_reason, stop_details: self.stop_details };
@@ -79,14 +90,16 @@ fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
         return Ok(None);
     }
     let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(broken_piece)?;
+    if list.len() > MOST_BLOCKS {
+        return Err(broken_piece(format!("it has {} blocks, and no answer has as many", list.len())));
+    }
     list.into_iter().map(Block::whole_of).collect::<Result<_, _>>().map(Some)
 }
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    let Reported { rest: message, usage } = serde_json::from_slice::<Reported<'_, WireMessage<'_>>>(body)
-        .map_err(|error| no_json(body, &error))?;
-    let (head, blocks) = message.read(&usage);
+    let message: WireMessage<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;
+    let (head, blocks) = message.read();
     let usage = head.usage.figures().0;
     match blocks.map_err(|broken| Unreadable::failure(broken, usage))? {
         Some(blocks) => completion(head, &blocks, true, wanted),

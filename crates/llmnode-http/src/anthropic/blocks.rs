@@ -13,6 +13,9 @@ use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::broken_piece;
 
+/// No answer has as many, and each of them takes many times the memory of its bytes.
+pub(super) const MOST_BLOCKS: usize = 10_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) members: Map<String, Value>,

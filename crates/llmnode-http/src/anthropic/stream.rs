@@ -1,6 +1,6 @@
 //! A message that comes in events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use llmnode_model::internal::is_document;
@@ -10,24 +10,24 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::answer::{Stop, WireMessage};
-use super::blocks::{Block, Head, completion};
+use super::blocks::{Block, Head, MOST_BLOCKS, completion};
+use super::usage::MessageUsage;
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, tokens};
-use crate::http::reported::{Figures, Reported, largest};
+use crate::http::lenient::{Count, object, tokens};
+use crate::http::reported::{self, Figures, Reporting};
 use crate::http::sse::Event;
-
-/// Servers count from 0.
-const MOST_BLOCKS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct PartialMessage {
     head: Head,
     blocks: BTreeMap<u64, Block>,
+    /// Those of them that are calls.
+    calls: BTreeSet<u64>,
     /// Of calls that share an index: where the newest of them is.
     moved: BTreeMap<u64, u64>,
     bytes: usize,
@@ -58,17 +58,26 @@ struct MessageEvent<'a> {
     content_block: Option<&'a RawValue>,
     #[serde(borrow)]
     delta: Option<&'a RawValue>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<MessageUsage>,
+}
+
+impl<'a> Reporting<'a> for MessageEvent<'a> {
+    type Figures = MessageUsage;
+
+    fn usage(&mut self) -> &mut Option<MessageUsage> {
+        &mut self.usage
+    }
 }
 
 impl StreamedAnswer for PartialMessage {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
-        let Reported { rest: read, usage } =
-            piece::<Reported<'_, MessageEvent<'_>>>(event, serde_json::from_slice)?;
+        let read: MessageEvent<'_> = piece(event, reported::read)?;
         match &*read.r#type {
             "message_start" => known(self.start(read.message, wanted, sink))?,
             "content_block_start" => known(self.start_block(read.index, read.content_block, wanted, sink))?,
             "content_block_delta" => known(self.add(read.index, read.delta, wanted, sink))?,
-            "message_delta" => self.end(read.delta, &usage, sink),
+            "message_delta" => self.end(read.delta, read.usage, sink),
             "message_stop" => {
                 self.has_ended = true;
                 return ControlFlow::Break(End::Complete);
@@ -127,12 +136,15 @@ impl PartialMessage {
         wanted: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
-        let message: Reported<'_, WireMessage<'_>> = match message.map(RawValue::get) {
-            None | Some("null") => Reported::default(),
-            Some(message) => serde_json::from_str(message).map_err(broken_piece)?,
+        let message: WireMessage<'_> = match message.map(RawValue::get) {
+            None | Some("null") => WireMessage::default(),
+            Some(message) => reported::read(message.as_bytes()).map_err(broken_piece)?,
         };
-        let (head, blocks) = message.rest.read(&message.usage);
-        (self.head, self.blocks) = (head, BTreeMap::new());
+        let (head, blocks) = message.read();
+        self.head = head;
+        self.blocks.clear();
+        self.calls.clear();
+        self.moved.clear();
         self.head.stop = None;
         self.head.usage.begins();
         self.report_usage(sink);
@@ -196,6 +208,10 @@ impl PartialMessage {
         self.current = Some(Current { at, before: self.content });
         let text = if block.kind() == "text" { block.text("text").len() } else { 0 };
         self.content += text;
+        match block.is_call() {
+            true => self.calls.insert(at),
+            false => self.calls.remove(&at),
+        };
         self.blocks.insert(at, block);
         Ok(())
     }
@@ -218,9 +234,8 @@ impl PartialMessage {
         let delta = delta.ok_or_else(|| broken_piece("a delta is missing"))?;
         let members: Map<String, Value> = serde_json::from_str(delta.get()).map_err(broken_piece)?;
         self.bytes += delta.get().len();
-        let first = self.blocks.values().position(|block| block.kind() == "tool_use").unwrap_or(usize::MAX);
         let at = self.place(index.tokens.unwrap_or(0));
-        let is_first_call = self.blocks.keys().position(|key| *key == at) == Some(first);
+        let is_first_call = self.calls.first() == Some(&at);
         if !self.blocks.contains_key(&at) {
             self.take_room()?;
             self.current = Some(Current { at, before: self.content });
@@ -254,11 +269,11 @@ impl PartialMessage {
         Ok(())
     }
 
-    fn end(&mut self, delta: Option<&RawValue>, usage: &[&RawValue], sink: &mut dyn Sink) {
+    fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
         if let Some(stop) = delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok()) {
             stop.note(&mut self.head);
         }
-        if let Some(usage) = largest(usage) {
+        if let Some(usage) = usage {
             self.head.usage.grow(usage);
             self.report_usage(sink);
         }

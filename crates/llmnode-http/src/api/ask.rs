@@ -250,7 +250,8 @@ impl Inner {
             Ok(ResponseBody::Events { written, has_marks }) => {
                 reported_usage = written.usage();
                 answered = written.answered();
-                Ok(Ok(resolve(written.finish(asked.wanted()), has_marks)))
+                let read = written.finish(asked.wanted());
+                Ok(Ok(if has_marks { resolve(read) } else { read }))
             }
             Ok(ResponseBody::Full { body, usage, answered: before, has_marks }) => {
                 reported_usage = usage;

@@ -62,11 +62,18 @@ fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String,
     (shown(wire, ended.unwrap_or(End::Complete), written, has_marks), seen.shown())
 }
 
+/// The result of a body that came whole.
+pub(crate) fn whole(wire: &Wire, body: &str) -> String {
+    let end = End::Body(body.as_bytes().to_vec());
+    shown(wire, end, (wire.stream)(), false)
+}
+
 fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>, has_marks: bool) -> String {
     let read = match end {
         End::Failure(failure) => return format!("{failure:?}"),
         End::Body(body) => read_body(&body, has_marks, WANTED, wire.read),
-        End::Complete => resolve(written.finish(WANTED), has_marks),
+        End::Complete if has_marks => resolve(written.finish(WANTED)),
+        End::Complete => written.finish(WANTED),
     };
     match read {
         Ok(ReadAnswer { completion, parts, flags, .. }) => {

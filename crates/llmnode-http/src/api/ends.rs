@@ -11,8 +11,14 @@ use llmnode_reader::internal::one_line;
 
 use crate::http::error_body::words;
 
-/// What the APIs document, where the single words would say something else or nothing.
+/// What the APIs document: with what nearly all answers end, and where the single words would say something else or nothing.
 const DOCUMENTED: &[(&str, FinishReason)] = &[
+    ("stop", FinishReason::Stop),
+    ("end_turn", FinishReason::Stop),
+    ("STOP", FinishReason::Stop),
+    ("completed", FinishReason::Stop),
+    ("tool_calls", FinishReason::Stop),
+    ("tool_use", FinishReason::Stop),
     // Anthropic. `compaction`: paused after a summary of the conversation, which goes back as well.
     ("pause_turn", FinishReason::Continue),
     ("compaction", FinishReason::Continue),
@@ -91,8 +97,7 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
     if word.is_empty() {
         return None;
     }
-    let documented = DOCUMENTED.iter().find(|(own, _)| *own == word);
-    if let Some((_, finish)) = documented {
+    if let Some(finish) = documented(word) {
         return Some(finish.clone());
     }
     if word.starts_with("IMAGE_") {
@@ -100,6 +105,10 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
     }
     let known = by_words(word).filter(|_| !KEPT.contains(&word));
     Some(known.unwrap_or_else(|| FinishReason::Other(word.to_owned())))
+}
+
+fn documented(word: &str) -> Option<&'static FinishReason> {
+    DOCUMENTED.iter().find(|(own, _)| *own == word).map(|(_, finish)| finish)
 }
 
 fn by_words(word: &str) -> Option<FinishReason> {
@@ -117,6 +126,9 @@ pub(crate) fn is_known(word: &str) -> bool {
 /// The server could not read the call that the model wrote, such as Gemini's `MALFORMED_FUNCTION_CALL` behind a gateway of
 /// another API: the model can mend it.
 pub(crate) fn is_malformed_call(word: &str) -> bool {
+    if documented(word).is_some() {
+        return false;
+    }
     let said = words(word);
     let says = |one: &str| said.iter().any(|own| own == one);
     says("malformed") && (says("call") || says("tool") || says("function"))

@@ -1,5 +1,7 @@
 //! The calls that a request asks for: of tools, or of the function whose arguments are the answer.
 
+use std::collections::HashSet;
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExpectedCalls<'a> {
     pub(crate) function: Option<&'a str>,
@@ -12,12 +14,9 @@ pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: Ex
     if let Some(function) = wanted.function
         && calls.iter().all(|call| call.name == function)
     {
-        let mut given: Vec<String> = Vec::new();
-        for call in calls.drain(..) {
-            if !given.contains(&call.arguments) {
-                given.push(call.arguments);
-            }
-        }
+        let mut known = HashSet::new();
+        let all = calls.drain(..).map(|call| call.arguments);
+        let given: Vec<String> = all.filter(|arguments| known.insert(arguments.clone())).collect();
         if !given.is_empty() {
             // Joined, so that the reader refuses different calls as two values.
             completion.text = given.join("\n");

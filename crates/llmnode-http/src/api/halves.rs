@@ -12,10 +12,12 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Delta, ModelError, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;
+use memchr::memmem::Finder;
 
 use super::expected_calls::ExpectedCalls;
 use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
@@ -41,16 +43,23 @@ fn is_first(half: u32) -> bool {
     half < FIRST_SECOND_HALF
 }
 
+/// How an escape of a code unit begins.
+static UNIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\u"));
+
 /// The JSON with a mark for each half that is alone. `None`: it has none, as nearly all.
 pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
     let mut whole: Option<Vec<u8>> = None;
     let mut copied = 0;
     let mut at = 0;
-    while let Some(found) = json[at..].iter().position(|byte| *byte == b'\\') {
+    while let Some(found) = json.get(at..).and_then(|rest| UNIT.find(rest)) {
         at += found;
+        let backslashes = json[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 1 {
+            at += 1;
+            continue;
+        }
         let Some(half) = unit(json, at).filter(|unit| (0xD800..0xE000).contains(unit)) else {
             at += 2;
-            at = at.min(json.len());
             continue;
         };
         let other = unit(json, at + 6).filter(|unit| (0xDC00..0xE000).contains(unit));
@@ -232,16 +241,14 @@ pub(crate) fn read_body(
     read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
 ) -> ReadResult {
     match marked(body) {
-        None => resolve(read(body, wanted), has_marks),
-        Some(body) => resolve(read(&body, wanted), true),
+        None if !has_marks => read(body, wanted),
+        None => resolve(read(body, wanted)),
+        Some(body) => resolve(read(&body, wanted)),
     }
 }
 
-/// Makes characters of the marks in what was read. `has_marks`: there were some in what it was read from.
-pub(crate) fn resolve(read: ReadResult, has_marks: bool) -> ReadResult {
-    if !has_marks {
-        return read;
-    }
+/// Makes characters of the marks in what was read.
+pub(crate) fn resolve(read: ReadResult) -> ReadResult {
     match read {
         Ok(mut answer) => {
             if resolve_answer(&mut answer) {

@@ -13,6 +13,7 @@ pub(crate) mod handle;
 pub(crate) mod inner;
 pub(crate) mod messages;
 pub(crate) mod names;
+pub(crate) mod object_end;
 pub(crate) mod padding;
 pub(crate) mod pieces;
 pub(crate) mod prepared_request;

@@ -10,11 +10,8 @@ use super::prepared_request::PreparedRequest;
 use super::wire::{End, StreamedAnswer};
 use crate::http::body::ResponseBody as IncomingBody;
 use crate::http::incoming::Incoming;
-use crate::http::sse::{Decoder, is_event_stream};
+use crate::http::sse::{Begin, Decoder};
 use crate::http::usage::larger;
-
-/// Then other tasks get a turn, even if the server is fast.
-const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 pub(crate) enum ResponseBody {
     Full {
@@ -49,13 +46,14 @@ impl Inner {
         let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         let mut incoming = service.incoming(response, asked.deadline);
         incoming.set_idle_timeout(service.idle_timeout.filter(|_| asked.streams));
+        let mut begin = Begin::default();
         let mut known = None;
         while let Some(bytes) = incoming.next().await? {
             if body.len() + bytes.len() > service.body_cap {
                 return Err(service.over_cap());
             }
             body.extend_from_slice(&bytes);
-            known = known.or_else(|| is_event_stream(&body));
+            known = known.or_else(|| begin.is_event_stream(&body));
             match known {
                 Some(true) => {
                     // Boxed, so that a body in one piece has no room for it.
@@ -78,7 +76,7 @@ impl Inner {
     ) -> Result<ResponseBody, ModelError> {
         incoming.begin_stream(self.service.idle_timeout, self.service.thinking_timeout);
         let (mut decoder, mut written) = (Decoder::default(), (self.wire.stream)());
-        let (wanted, mut unseen) = (asked.wanted(), begin.len());
+        let wanted = asked.wanted();
         let mut shown = Shown::new(sink);
         let sink = &mut shown;
         let mut read = decoder.push(&begin, |event| read_event(&mut *written, event, wanted, sink));
@@ -105,16 +103,10 @@ impl Inner {
                     &*written,
                 ));
             }
-            if sink.listens() && unseen >= YIELD_AFTER_BYTES {
-                // Lets the listener read, and other tasks run.
-                unseen = 0;
-                tokio::task::yield_now().await;
-            }
             let data_bytes = decoder.data_bytes();
             let content = written.content();
             read = match incoming.next().await {
                 Ok(Some(bytes)) => {
-                    unseen += bytes.len();
                     decoder.push(&bytes, |event| read_event(&mut *written, event, wanted, sink))
                 }
                 Err(failure) if !written.is_complete() => {

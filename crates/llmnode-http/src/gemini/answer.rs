@@ -13,6 +13,7 @@ use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable}
 use crate::api::unreadable::{broken_off, json_of, no_answer, no_json};
 use crate::api::wire::tokens_of;
 use crate::http::error_body;
+use crate::http::reported;
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
@@ -20,7 +21,7 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         return read_list(body, wanted);
     }
     let mut gathered = Gathered::default();
-    match Response::read(body).map(|response| gathered.add(response, &mut |_| {})) {
+    match reported::read::<Response<'_>>(body).map(|response| gathered.add(response, &mut |_| {})) {
         Err(error) => Err(no_json(body, &error)),
         Ok(true) => completion(gathered, wanted),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
@@ -33,7 +34,7 @@ fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let (mut gathered, mut is_answer) = (Gathered::default(), false);
     for event in serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))? {
         let event = event.get().as_bytes();
-        let response = Response::read(event).map_err(|error| no_json(event, &error))?;
+        let response: Response<'_> = reported::read(event).map_err(|error| no_json(event, &error))?;
         if gathered.add(response, &mut |_| {}) {
             is_answer = true;
         } else if error_body::is_error(event) {

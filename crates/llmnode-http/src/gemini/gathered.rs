@@ -16,7 +16,7 @@ use crate::api::unreadable::broken_piece;
 use crate::http::lenient::{
     Count, First, Indexed, first, known_object, object, set_if_changed, text, tokens,
 };
-use crate::http::reported::{self, Reported};
+use crate::http::reported::{self, Reporting};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -29,12 +29,15 @@ pub(super) struct Response<'a> {
     model_version: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     response_id: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "object")]
+    usage_metadata: Option<UsageMetadata>,
 }
 
-impl<'a> Response<'a> {
-    /// From a byte slice, serde_json would check the UTF-8 of each text by itself.
-    pub(super) fn read(json: &'a [u8]) -> serde_json::Result<Reported<'a, Response<'a>>> {
-        serde_json::from_str(std::str::from_utf8(json).map_err(serde_json::Error::custom)?)
+impl<'a> Reporting<'a> for Response<'a> {
+    type Figures = UsageMetadata;
+
+    fn usage(&mut self) -> &mut Option<UsageMetadata> {
+        &mut self.usage_metadata
     }
 }
 
@@ -132,13 +135,13 @@ impl Gathered {
     }
 
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
-    pub(super) fn add(&mut self, event: Reported<'_, Response<'_>>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
-        let Response { candidates, prompt_feedback, model_version, response_id } = event.rest;
-        let has_usage = event.usage.iter().any(|usage| usage.get().starts_with('{'));
+    pub(super) fn add(&mut self, event: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
+        let Response { candidates, prompt_feedback, model_version, response_id, usage_metadata } = event;
+        let has_usage = usage_metadata.is_some();
         let is_answer = candidates.is_some() || prompt_feedback.is_some() || has_usage;
         set_if_changed(&mut self.model, model_version);
         set_if_changed(&mut self.id, response_id);
-        reported::grow(&mut self.usage, &event.usage);
+        reported::grow(&mut self.usage, usage_metadata);
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason.into_owned(), block_reason_message.unwrap_or_default().into_owned()));
         }
@@ -229,6 +232,8 @@ impl Gathered {
         }
         match text {
             Some(text) => self.text(&text, beside(&members, "text"), show),
+            // It says nothing, and would take many times the memory of its bytes.
+            None if members.is_empty() => {}
             None => {
                 self.is_silent = true;
                 self.parts.push(CarriedPart::Other(Json::new(raw)));

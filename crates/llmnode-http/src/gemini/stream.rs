@@ -13,6 +13,7 @@ use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
+use crate::http::reported;
 use crate::http::sse::Event;
 
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(super) struct PartialAnswer {
 
 impl StreamedAnswer for PartialAnswer {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
-        let response = piece(event, Response::read)?;
+        let response = piece(event, reported::read::<Response<'_>>)?;
         let called = &mut self.called;
         let is_answer = self.answer.add(response, &mut |piece| show(piece, called, wanted, sink));
         if !is_answer && crate::http::error_body::is_error(event.data) {

@@ -45,22 +45,46 @@ impl Body for RequestBody {
     }
 }
 
+/// After so many bytes, other tasks get a turn, and who waits with a deadline looks at it: a server may be faster than its
+/// answer is read, and then reading would never wait.
+const TURN_BYTES: usize = 64 * 1024;
+
+/// What a piece counts at least. Servers may send single bytes.
+const LEAST_PIECE: usize = 256;
+
 /// The body of a response, as it comes.
-pub struct ResponseBody(pub(super) Source);
+pub struct ResponseBody {
+    source: Source,
+    /// Of the last piece, what has not been passed on.
+    rest: Bytes,
+    /// Bytes since the reader last waited.
+    since_turn: usize,
+    /// The turn of the other tasks.
+    turn: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
 
 pub(super) enum Source {
     Pool(Incoming),
     #[cfg(feature = "http-client")]
     Own(reqwest::Body),
+    /// Gives this piece again and again.
+    #[cfg(test)]
+    Endless(Bytes),
 }
 
 impl ResponseBody {
+    pub(super) fn new(source: Source) -> ResponseBody {
+        ResponseBody { source, rest: Bytes::new(), since_turn: 0, turn: None }
+    }
+
     /// If the server has said how long it is.
     pub fn length(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.source {
             Source::Pool(body) => body.size_hint(),
             #[cfg(feature = "http-client")]
             Source::Own(body) => body.size_hint(),
+            #[cfg(test)]
+            Source::Endless(_) => SizeHint::default(),
         }
         .exact()
     }
@@ -70,10 +94,38 @@ impl ResponseBody {
         std::future::poll_fn(|cx| self.poll_chunk(cx))
     }
 
-    /// The next piece, or `None` at the end.
+    /// The next piece, or `None` at the end. It is not ready now and then although a piece is there, so that a fast server
+    /// keeps no thread busy.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
+        ready!(self.poll_turn(cx));
+        if self.rest.is_empty() {
+            let Poll::Ready(piece) = self.poll_source(cx) else {
+                self.since_turn = 0;
+                return Poll::Pending;
+            };
+            let Some(piece) = piece? else { return Poll::Ready(Ok(None)) };
+            self.rest = piece;
+        }
+        let piece = self.rest.split_to(self.rest.len().min(TURN_BYTES));
+        self.since_turn += piece.len().max(LEAST_PIECE);
+        Poll::Ready(Ok(Some(piece)))
+    }
+
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.since_turn >= TURN_BYTES {
+            self.since_turn = 0;
+            self.turn = Some(Box::pin(tokio::task::yield_now()));
+        }
+        if let Some(turn) = &mut self.turn {
+            ready!(turn.as_mut().poll(cx));
+            self.turn = None;
+        }
+        Poll::Ready(())
+    }
+
+    fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
         loop {
-            let frame = match &mut self.0 {
+            let frame = match &mut self.source {
                 Source::Pool(body) => {
                     let frame = ready!(Pin::new(body).poll_frame(cx));
                     frame.transpose().map_err(|error| ClientError::from(Box::from(error)))?
@@ -82,12 +134,63 @@ impl ResponseBody {
                 Source::Own(body) => {
                     ready!(Pin::new(body).poll_frame(cx)).transpose().map_err(ClientError::of_reqwest)?
                 }
+                #[cfg(test)]
+                Source::Endless(piece) => Some(Frame::data(piece.clone())),
             };
             match frame.map(Frame::into_data) {
                 Some(Err(_)) => {}
                 Some(Ok(bytes)) => return Poll::Ready(Ok(Some(bytes))),
                 None => return Poll::Ready(Ok(None)),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use tokio::time::{Instant, timeout_at};
+
+    use super::*;
+
+    fn endless(piece: &[u8]) -> ResponseBody {
+        ResponseBody::new(Source::Endless(Bytes::copy_from_slice(piece)))
+    }
+
+    /// The pieces that are read before the reader has to wait.
+    fn pieces_of_a_turn(body: &mut ResponseBody) -> Vec<Bytes> {
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut pieces = Vec::new();
+        while let Poll::Ready(piece) = body.poll_chunk(&mut cx) {
+            pieces.extend(piece.unwrap());
+        }
+        pieces
+    }
+
+    #[test]
+    fn a_server_that_is_never_waited_for_leaves_others_their_turns() {
+        let long: Vec<u8> = (0..1_000_000_u32).map(|at| (at % 251) as u8).collect();
+        for length in [1, 300, TURN_BYTES, TURN_BYTES + 1, long.len()] {
+            let mut body = endless(&long[..length]);
+            let mut read = Vec::new();
+            while read.len() < 2 * length {
+                let pieces = pieces_of_a_turn(&mut body);
+                assert!(pieces.len() <= TURN_BYTES / LEAST_PIECE, "{length}");
+                let bytes = pieces.concat();
+                assert!(!bytes.is_empty() && bytes.len() < 2 * TURN_BYTES, "{length}");
+                read.extend(bytes);
+            }
+            assert!(read.starts_with(&[&long[..length], &long[..length]].concat()), "{length}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_deadline_is_looked_at_though_a_piece_is_always_there() {
+        for piece in [&b" "[..], &[b' '; 500_000]] {
+            let mut body = endless(piece);
+            let reading = async { while let Ok(Some(_)) = body.chunk().await {} };
+            assert!(timeout_at(Instant::now(), reading).await.is_err());
         }
     }
 }

@@ -61,7 +61,7 @@ impl Client {
         async move {
             match sending {
                 Sending::Pool(response) => match response.await {
-                    Ok(response) => Ok(response.map(|body| ResponseBody(Source::Pool(body)))),
+                    Ok(response) => Ok(response.map(|body| ResponseBody::new(Source::Pool(body)))),
                     Err(error) => Err(ClientError::of_pool(error)),
                 },
                 #[cfg(feature = "http-client")]
@@ -84,7 +84,7 @@ async fn own_client(client: reqwest::Client, request: Request) -> Result<Respons
     let response = client.execute(request).await.map_err(ClientError::of_reqwest)?;
     let url = FinalUrl(response.url().to_string());
     let mut response =
-        http::Response::<reqwest::Body>::from(response).map(|body| ResponseBody(Source::Own(body)));
+        http::Response::<reqwest::Body>::from(response).map(|body| ResponseBody::new(Source::Own(body)));
     response.extensions_mut().insert(url);
     Ok(response)
 }

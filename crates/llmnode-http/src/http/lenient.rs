@@ -175,6 +175,9 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for StrictObject<T> {
 /// A list of pieces of an answer.
 struct StrictObjects<T>(PhantomData<T>);
 
+/// No answer has as many, and each of them takes many times the memory of its bytes.
+const MOST_PIECES: usize = 10_000;
+
 impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
     type Value = Vec<T>;
 
@@ -187,6 +190,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut all = Vec::new();
         while let Some(element) = list.next_element_seed(StrictObject(PhantomData))? {
+            if all.len() == MOST_PIECES {
+                return Err(A::Error::custom(format!("more than {MOST_PIECES}, and no answer has as many")));
+            }
             all.extend(element);
         }
         Ok(all)

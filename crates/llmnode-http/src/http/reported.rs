@@ -1,8 +1,9 @@
 //! What a server reports of usage beside an answer.
 //!
 //! It never costs the answer, which is paid for: a report may stand there twice, have a member twice, be a list, or have
-//! figures that no number can hold. So it is taken out of the object that it stands in as it was written ([`Reported`]), and
-//! read by itself ([`largest`]). Of several reports the larger figures count, since totals only grow.
+//! figures that no number can hold. So an object is read with its report, as nearly all are written ([`read`]). Where that
+//! fails, the reports are taken out of it as they were written ([`Apart`]), and each is read by itself. Of several reports the
+//! larger figures count, since totals only grow.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,16 +15,46 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// An object, and the reports that stand in it.
-#[derive(Debug, Default)]
-pub(crate) struct Reported<'a, T> {
-    pub(crate) rest: T,
-    pub(crate) usage: Vec<&'a RawValue>,
+/// The figures of an API.
+pub(crate) trait Figures: DeserializeOwned {
+    /// Takes each figure of a later report that is larger, or was unknown.
+    fn grow(&mut self, later: Self);
+}
+
+/// An object in which a report may stand.
+pub(crate) trait Reporting<'a>: Deserialize<'a> {
+    type Figures: Figures;
+
+    fn usage(&mut self) -> &mut Option<Self::Figures>;
+}
+
+/// Reads an object, and the largest figures of the reports in it.
+pub(crate) fn read<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
+    // From a byte slice, serde_json would check the UTF-8 of each text by itself.
+    if let Ok(text) = std::str::from_utf8(json)
+        && let Ok(read) = serde_json::from_str(text)
+    {
+        return Ok(read);
+    }
+    read_apart(json)
+}
+
+#[cold]
+fn read_apart<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
+    let Apart { mut rest, usage } = serde_json::from_slice::<Apart<'a, T>>(json)?;
+    *rest.usage() = largest(&usage);
+    Ok(rest)
+}
+
+/// An object, and the reports that stood in it.
+struct Apart<'a, T> {
+    rest: T,
+    usage: Vec<&'a RawValue>,
 }
 
 const NAMES: [&str; 2] = ["usage", "usageMetadata"];
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Reported<'de, T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Apart<'de, T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_map(Object(PhantomData))
     }
@@ -32,7 +63,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Reported<'de, T> {
 struct Object<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
-    type Value = Reported<'de, T>;
+    type Value = Apart<'de, T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -42,7 +73,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
         let mut usage = Vec::new();
         let others = Others { map, usage: &mut usage };
         let rest = T::deserialize(MapAccessDeserializer::new(others))?;
-        Ok(Reported { rest, usage })
+        Ok(Apart { rest, usage })
     }
 }
 
@@ -74,26 +105,20 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, 'de, A> {
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The figures of an API.
-pub(crate) trait Figures: DeserializeOwned {
-    /// Takes each figure of a later report that is larger, or was unknown.
-    fn grow(&mut self, later: Self);
-}
-
-/// The largest figures of these reports. `None`: there are none in them.
-pub(crate) fn largest<F: Figures>(reports: &[&RawValue]) -> Option<F> {
+/// `None`: there are no figures in these reports.
+fn largest<F: Figures>(reports: &[&RawValue]) -> Option<F> {
     let mut all = reports.iter().filter_map(|report| figures_in::<F>(report));
     let mut largest = all.next()?;
     all.for_each(|later| largest.grow(later));
     Some(largest)
 }
 
-/// As above, with what earlier events reported.
-pub(crate) fn grow<F: Figures>(known: &mut Option<F>, reports: &[&RawValue]) {
-    let Some(later) = largest::<F>(reports) else { return };
-    match known {
-        Some(known) => known.grow(later),
-        None => *known = Some(later),
+/// Of what earlier events reported and a later one does, the larger figures.
+pub(crate) fn grow<F: Figures>(known: &mut Option<F>, later: Option<F>) {
+    match (known.as_mut(), later) {
+        (Some(known), Some(later)) => known.grow(later),
+        (None, later) => *known = later,
+        (Some(_), None) => {}
     }
 }
 
@@ -165,25 +190,58 @@ impl<'de> Deserialize<'de> for Items {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::lenient::object;
 
     #[derive(Debug, Default, Deserialize, PartialEq)]
     #[serde(default)]
     struct Answer {
         text: String,
+        #[serde(alias = "usageMetadata", deserialize_with = "object")]
+        usage: Option<Tokens>,
+    }
+
+    #[derive(Debug, Default, Deserialize, PartialEq)]
+    #[serde(default)]
+    struct Tokens {
+        a: f64,
+    }
+
+    impl Figures for Tokens {
+        fn grow(&mut self, later: Tokens) {
+            self.a = self.a.max(later.a);
+        }
+    }
+
+    impl Reporting<'_> for Answer {
+        type Figures = Tokens;
+
+        fn usage(&mut self) -> &mut Option<Tokens> {
+            &mut self.usage
+        }
     }
 
     #[test]
-    fn reports_stand_beside_what_they_stand_in() {
-        let of = |json: &str| {
-            let read: Reported<'_, Answer> = serde_json::from_str(json).unwrap();
-            assert_eq!(read.rest.text, "a", "{json}");
-            read.usage.iter().map(|report| report.get().to_owned()).collect::<Vec<_>>()
-        };
-        assert_eq!(of(r#"{"text":"a"}"#), [""; 0]);
-        assert_eq!(of(r#"{"usage":{"a":1e999},"text":"a","usage":[]}"#), [r#"{"a":1e999}"#, "[]"]);
-        assert_eq!(of(r#"{"usageMetadata":null,"text":"a","us\u0061ge":7}"#), ["null", "7"]);
-        assert!(serde_json::from_str::<Reported<'_, Answer>>(r#"{"text":"a","text":"b"}"#).is_err());
-        assert!(serde_json::from_str::<Reported<'_, Answer>>("7").is_err());
+    fn no_report_costs_the_answer() {
+        for (json, expected) in [
+            (r#"{"text":"a"}"#, None),
+            (r#"{"text":"a","usage":{"a":3}}"#, Some(3.0)),
+            (r#"{"text":"a","usage":[]}"#, None),
+            (r#"{"usage":{"a":1e999},"text":"a","usage":[]}"#, Some(f64::MAX)),
+            (r#"{"usage":{"a":1,"a":2},"text":"a"}"#, Some(2.0)),
+            (
+                r#"{"usageMetadata":null,"text":"a","us\u0061ge":7,"usage":{"a":4},"usage":{"a":3}}"#,
+                Some(4.0),
+            ),
+        ] {
+            let read: Answer = read(json.as_bytes()).unwrap();
+            assert_eq!((&*read.text, read.usage.map(|usage| usage.a)), ("a", expected), "{json}");
+        }
+        for json in [r#"{"text":"a","text":"b"}"#, "7", r#"{"text":"a","usage":{"a":1}"#] {
+            assert!(read::<Answer>(json.as_bytes()).is_err(), "{json}");
+        }
+        // An invalid byte costs the answer only if it stands in what is read.
+        assert_eq!(read::<Answer>(b"{\"text\":\"a\",\"other\":\"\xff\"}").unwrap().text, "a");
+        assert!(read::<Answer>(b"{\"text\":\"\xff\"}").is_err());
     }
 
     #[test]

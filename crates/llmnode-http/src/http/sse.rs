@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memchr2;
+
 use super::error_body::has_error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ impl Decoder {
         if std::mem::take(&mut self.after_return) {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
-        while let Some(at) = line_end(bytes) {
+        while let Some(at) = memchr2(b'\n', b'\r', bytes) {
             let (line, rest) = bytes.split_at(at);
             bytes = &rest[1..];
             if rest[0] == b'\r' {
@@ -88,7 +90,7 @@ impl Decoder {
         let line = if std::mem::replace(&mut self.begun, true) {
             line
         } else {
-            line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
         };
         if line.is_empty() {
             return self.end_event(true, take);
@@ -133,23 +135,29 @@ impl Decoder {
     }
 }
 
-/// Blocks without an end are passed over at once.
-fn line_end(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let has_none = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | ends(byte));
-    let passed = bytes.chunks_exact(BLOCK).take_while(has_none).count() * BLOCK;
-    bytes[passed..].iter().position(ends).map(|at| passed + at)
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// How a body begins that is still coming. What is known to be blank is not looked at again.
+#[derive(Debug, Default)]
+pub(crate) struct Begin {
+    blank: usize,
 }
 
-pub(crate) fn is_event_stream(body: &[u8]) -> Option<bool> {
-    const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    if FIELDS.iter().any(|field| body.starts_with(field)) {
-        return Some(true);
+impl Begin {
+    /// Whether the body is one of events. `None`: that is not clear yet.
+    pub(crate) fn is_event_stream(&mut self, body: &[u8]) -> Option<bool> {
+        const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+        if self.blank == 0 && body.starts_with(BYTE_ORDER_MARK) {
+            self.blank = BYTE_ORDER_MARK.len();
+        }
+        let rest = body[self.blank..].trim_ascii_start();
+        self.blank = body.len() - rest.len();
+        if FIELDS.iter().any(|field| rest.starts_with(field)) {
+            return Some(true);
+        }
+        let may_be = FIELDS.iter().any(|field| field.starts_with(rest)) || BYTE_ORDER_MARK.starts_with(rest);
+        (!may_be).then_some(false)
     }
-    let may_be = FIELDS.iter().any(|field| field.starts_with(body)) || b"\xEF\xBB\xBF".starts_with(body);
-    (!may_be).then_some(false)
 }
 
 #[cfg(test)]
@@ -245,7 +253,11 @@ mod tests {
             ("<html>", Some(false)),
             ("data ", Some(false)),
         ] {
-            assert_eq!(is_event_stream(body.as_bytes()), expected, "{body:?}");
+            let body = body.as_bytes();
+            assert_eq!(Begin::default().is_event_stream(body), expected, "{body:?}");
+            let mut begin = Begin::default();
+            let known = (0..=body.len()).find_map(|length| begin.is_event_stream(&body[..length]));
+            assert_eq!(known, expected, "{body:?}, byte by byte");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_piece, no_json};
 use crate::http::error_body;
-use crate::http::reported::{Reported, largest};
+use crate::http::reported;
 use crate::http::usage::Usage;
 
 pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -24,21 +24,19 @@ pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
         Some(_) => {}
     }
-    let read: Reported<'_, Response<'_>> = serde_json::from_slice(body)
+    let response = reported::read(body)
         .map_err(|error| broken_text(body, wanted).unwrap_or_else(|| no_json(body, &error)))?;
-    let usage = largest(&read.usage);
-    completion(read.rest, usage, || error_body::is_error(body), true, wanted)
+    completion(response, || error_body::is_error(body), true, wanted)
 }
 
 /// `has_ended`: the message came to the end that this API has for one.
 pub(super) fn completion(
     response: Response<'_>,
-    usage: Option<Usage>,
     is_error: impl Fn() -> bool,
     has_ended: bool,
     wanted: ExpectedCalls<'_>,
 ) -> ReadResult {
-    let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
+    let (usage, impossible) = response.usage.as_ref().map(Usage::figures).unwrap_or_default();
     let (choice, others) = match response.choices {
         // OpenRouter's choice of a failure has no answer.
         Choices::Answer(choice, _) if choice.has_failed() && is_error() => {

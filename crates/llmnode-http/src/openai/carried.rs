@@ -57,7 +57,11 @@ pub(super) fn parts(
 
 /// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's `thinking_blocks`.
 pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
-    for piece in serde_json::from_str::<Vec<Map<String, Value>>>(pieces.get()).unwrap_or_default() {
+    // One after the other: an object takes many times the memory of its bytes.
+    let pieces = serde_json::from_str::<Vec<&RawValue>>(pieces.get()).unwrap_or_default();
+    for piece in
+        pieces.into_iter().filter_map(|piece| serde_json::from_str::<Map<String, Value>>(piece.get()).ok())
+    {
         let Some(last) = all.last_mut().filter(|last| continues(last, &piece)) else {
             all.push(piece);
             continue;

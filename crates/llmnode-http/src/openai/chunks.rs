@@ -16,12 +16,15 @@ use super::carried;
 use super::response::{Choice, Choices, ContentTexts, Message, Response, content};
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
+use crate::api::object_end::ObjectEnd;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, First, Indexed, first, known_object, set_if_changed, text, tokens, words};
-use crate::http::reported::{self, Reported};
+use crate::http::lenient::{
+    Count, First, Indexed, first, known_object, object, set_if_changed, text, tokens, words,
+};
+use crate::http::reported::{self, Reporting};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -36,6 +39,16 @@ struct Chunk<'a> {
     choices: Option<First<ChunkChoice<'a>>>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<Usage>,
+}
+
+impl<'a> Reporting<'a> for Chunk<'a> {
+    type Figures = Usage;
+
+    fn usage(&mut self) -> &mut Option<Usage> {
+        &mut self.usage
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -107,6 +120,7 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    arguments_end: ObjectEnd,
     extra_content: Option<Box<RawValue>>,
     thought_signature: Option<Box<RawValue>>,
 }
@@ -120,15 +134,14 @@ struct CallPositions {
 
 impl StreamedAnswer for PartialCompletion {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
-        let read = piece(event, serde_json::from_slice);
+        let read = piece(event, reported::read);
         self.done = matches!(read, ControlFlow::Break(End::Complete));
-        let Reported { rest, usage } = read?;
-        let Chunk { id, model, choices, error } = rest;
+        let Chunk { id, model, choices, error, usage } = read?;
         let whole = || ControlFlow::Break(End::Body(event.data.to_vec()));
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
-        reported::grow(&mut self.usage, &usage);
-        let has_usage = !usage.is_empty();
+        let has_usage = usage.is_some();
+        reported::grow(&mut self.usage, usage);
         if has_usage {
             self.bytes_at_usage = self.bytes;
         }
@@ -251,8 +264,9 @@ impl StreamedAnswer for PartialCompletion {
             id: id.map(Cow::Owned),
             model: model.map(Cow::Owned),
             choices: Choices::Answer(choice, false),
+            usage,
         };
-        answer::completion(response, usage, || false, self.done, wanted)
+        answer::completion(response, || false, self.done, wanted)
     }
 }
 
@@ -356,22 +370,19 @@ impl PartialCompletion {
             }
         }
         self.bytes += arguments.len();
+        call.arguments_end.push(&arguments);
         call.arguments.push_str(&arguments);
         let name = called.name.as_deref().filter(|_| begins).map_or(0, str::len);
         self.writes(arguments.len() + name);
     }
 
     /// Without ids, several whole calls may have the same index.
-    fn begins_another(&self, index: Option<u64>, called: &FunctionCall<'_>) -> bool {
+    fn begins_another(&mut self, index: Option<u64>, called: &FunctionCall<'_>) -> bool {
         let last = self.call_positions.get(&index).and_then(|positions| positions.last);
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
-        let is_whole = |at: usize| {
-            let Call { name, arguments, .. } = &self.calls[at];
-            !name.is_empty()
-                && arguments.trim_ascii_end().ends_with('}')
-                && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
-        };
-        is_named && last.is_some_and(is_whole) && !called.arguments().is_empty()
+        let Some(last) = last.filter(|_| is_named) else { return false };
+        let Call { name, arguments, arguments_end, .. } = &mut self.calls[last];
+        !name.is_empty() && arguments_end.is_whole(arguments) && !called.arguments().is_empty()
     }
 
     fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {

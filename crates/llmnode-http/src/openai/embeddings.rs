@@ -21,8 +21,8 @@ use crate::api::request_shape::RequestShape;
 use crate::api::response_head::ResponseHead;
 use crate::http::error_body::{self, ErrorBody};
 use crate::http::headers::RequestHeaders;
-use crate::http::lenient::text;
-use crate::http::reported::{Reported, largest};
+use crate::http::lenient::{object, text};
+use crate::http::reported::{self, Reporting};
 use crate::http::service::Outgoing;
 use crate::http::usage::Usage;
 
@@ -49,6 +49,16 @@ struct Answer<'a> {
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
     data: Vec<Item>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<Usage>,
+}
+
+impl<'a> Reporting<'a> for Answer<'a> {
+    type Figures = Usage;
+
+    fn usage(&mut self) -> &mut Option<Usage> {
+        &mut self.usage
+    }
 }
 
 #[derive(Deserialize)]
@@ -239,10 +249,8 @@ impl Inner {
         if body.trim_ascii_start().first() == Some(&b'<') {
             return Err(self.web_page(body, asked));
         }
-        let Reported { rest, usage } = serde_json::from_slice(body)
+        let Answer { model, mut data, usage } = reported::read(body)
             .map_err(|error| self.no_vectors(&format!("cannot be read as embeddings: {error}")))?;
-        let Answer { model, mut data } = rest;
-        let usage: Option<Usage> = largest(&usage);
         let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
         if impossible {
             sink.flag(Flag::ImpossibleUsage);

@@ -17,8 +17,11 @@ use serde_json::value::RawValue;
 use super::calls::{FunctionCall, ToolCalls, tool_calls};
 use crate::api::ends;
 use crate::http::lenient::{
-    Count, Lenient, LenientVisitor, Object, StrictObject, known_object, known_text, text, tokens, words,
+    Count, Lenient, LenientVisitor, Object, StrictObject, known_object, known_text, object, text, tokens,
+    words,
 };
+use crate::http::reported::Reporting;
+use crate::http::usage::Usage;
 
 /// Or an error object with status 200.
 #[derive(Debug, Default, Deserialize)]
@@ -30,6 +33,16 @@ pub(super) struct Response<'a> {
     pub(super) model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "the_answer")]
     pub(super) choices: Choices<'a>,
+    #[serde(deserialize_with = "object")]
+    pub(super) usage: Option<Usage>,
+}
+
+impl<'a> Reporting<'a> for Response<'a> {
+    type Figures = Usage;
+
+    fn usage(&mut self) -> &mut Option<Usage> {
+        &mut self.usage
+    }
 }
 
 /// Requests never ask for more than one choice.

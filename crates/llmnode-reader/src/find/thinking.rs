@@ -36,6 +36,9 @@ pub(super) const PAIRS: [(&str, &[&str]); 10] = [
 pub(super) const CHANNEL: &str = "<|channel|>";
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>assistant";
+/// How far a header is looked for, in bytes.
+pub(super) const LONGEST_HEADER: usize = 200;
+
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) at: Range<usize>,
@@ -99,13 +102,13 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
 
 /// The answer's header ends thinking, any other begins it.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
-    const LONGEST: usize = 200;
     let (all, name) = (header.len(), header.trim_start_matches(' '));
     let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let before = text[..at].trim_end_matches(' ');
-    let begin = before.strip_suffix(START).map(str::len).filter(|begin| *begin >= from).unwrap_or(at);
+    let begins = |begin: &usize| *begin >= from && at - before.len() <= LONGEST_HEADER;
+    let begin = before.strip_suffix(START).map(str::len).filter(begins).unwrap_or(at);
     let opens = !name[..length].eq_ignore_ascii_case("final");
-    let header = header[..floor_char_boundary(header, LONGEST)].split('\n').next().unwrap_or("");
+    let header = header[..floor_char_boundary(header, LONGEST_HEADER)].split('\n').next().unwrap_or("");
     let message = header.find(MESSAGE);
     let end = match message {
         Some(found) => found + MESSAGE.len(),

@@ -17,7 +17,8 @@
 use std::ops::Range;
 
 use super::super::repair::is_quote;
-use super::thinking::{CHANNEL, MESSAGE, PAIRS, START, Tag, tag_at};
+use super::thinking::{CHANNEL, LONGEST_HEADER, MESSAGE, PAIRS, START, Tag, tag_at};
+use crate::text::floor_char_boundary;
 
 /// A piece of a text in which there may be thoughts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +65,44 @@ pub struct Thoughts {
     at: usize,
     /// Up to here it is shown.
     shown: usize,
+    /// Behind what is shown, up to here there is only what may not be shown.
+    waits: usize,
+    before: Before,
     has_thoughts: bool,
     has_channels: bool,
     /// Space at their begin is left out.
     begins_thoughts: bool,
+}
+
+/// What stands before a mark that may end thoughts, each byte looked at once.
+#[derive(Debug, Default)]
+struct Before {
+    /// Up to here the text is read.
+    at: usize,
+    fences: usize,
+    /// Where the line begins.
+    line: usize,
+    /// Backticks in the line.
+    ticks: usize,
+}
+
+impl Before {
+    /// No fence is partly behind `end`, where a mark begins.
+    fn read_to(&mut self, text: &str, end: usize) {
+        let Some(piece) = text.get(self.at..end) else { return };
+        self.fences += piece.matches("```").count();
+        let line = piece.rsplit('\n').next().unwrap_or_default();
+        if line.len() < piece.len() {
+            self.line = end - line.len();
+            self.ticks = 0;
+        }
+        self.ticks += line.matches('`').count();
+        self.at = end;
+    }
+
+    fn is_code(&self) -> bool {
+        self.fences % 2 == 1 || self.ticks % 2 == 1
+    }
 }
 
 impl Default for Thoughts {
@@ -77,6 +112,8 @@ impl Default for Thoughts {
             state: State::Begin,
             at: 0,
             shown: 0,
+            waits: 0,
+            before: Before::default(),
             has_thoughts: false,
             has_channels: false,
             begins_thoughts: true,
@@ -141,9 +178,11 @@ impl Thoughts {
             if is_end && !self.has_thoughts {
                 self.show_answer(self.text.len(), show);
             }
+            self.at = self.text.len();
             return false;
         }
         let at = self.text.len() - rest.len();
+        self.at = at;
         match self.find(at, at, is_end) {
             Found::Incomplete => return false,
             Found::Mark(tag) if tag.opens => {
@@ -153,7 +192,6 @@ impl Thoughts {
             // The header of the answer, or thoughts that end before they begin.
             Found::Mark(tag) => self.enter(&tag),
             Found::Nothing => {
-                self.at = at;
                 if self.has_thoughts {
                     self.shown = at;
                     self.state = State::Rest;
@@ -242,6 +280,7 @@ impl Thoughts {
                     Some(true) => {
                         show(Spoken::Void);
                         self.shown = 0;
+                        self.waits = 0;
                         self.begins_thoughts = true;
                         self.show_thought(tag.at.start, show);
                         self.enter(&tag);
@@ -258,7 +297,7 @@ impl Thoughts {
     }
 
     /// Whether a mark without a begin ends thoughts, or is mentioned. `None`: the next character says it.
-    fn ends_thoughts(&self, tag: &Tag, is_end: bool) -> Option<bool> {
+    fn ends_thoughts(&mut self, tag: &Tag, is_end: bool) -> Option<bool> {
         let is_pair = PAIRS.iter().any(|(open, _)| *open == tag.name);
         if !is_pair && !BEGUN_BY_TEMPLATES.contains(&tag.name) {
             return Some(false);
@@ -266,14 +305,13 @@ impl Thoughts {
         if tag.name == CHANNEL {
             return Some(true);
         }
-        let before = &self.text[..tag.at.start];
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        if before.matches("```").count() % 2 == 1 || line.matches('`').count() % 2 == 1 {
+        self.before.read_to(&self.text, tag.at.start);
+        if self.before.is_code() {
             return Some(false);
         }
         match self.text[tag.at.end..].chars().next() {
             None if !is_end => None,
-            None => Some(line.trim().is_empty()),
+            None => Some(self.text[self.before.line..tag.at.start].trim().is_empty()),
             Some('\n' | '\r') => Some(true),
             Some(next) => Some(!next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next)),
         }
@@ -282,6 +320,10 @@ impl Thoughts {
     /// The end of the last message of a channel is no part of it.
     fn rest(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) -> bool {
         let mut end = self.text.len();
+        if self.waits > self.shown && !is_end && self.text[self.waits..].trim().is_empty() {
+            self.waits = end;
+            return false;
+        }
         if self.has_channels {
             let tail = self.text[self.shown..].trim_end();
             let begun = tail.rfind('<').map(|at| &tail[at..]);
@@ -289,6 +331,7 @@ impl Thoughts {
             if let Some(begun) = begun.filter(|tail| ends(tail))
                 && (!is_end || ENDS.contains(&begun))
             {
+                self.waits = end;
                 end = self.shown + tail.len() - begun.len();
             }
         }
@@ -307,7 +350,11 @@ impl Thoughts {
         let rest = &self.text[at..];
         let mut mark = at;
         if let Some(behind) = rest.strip_prefix(START) {
+            let spaces = behind.len();
             let behind = behind.trim_start_matches(' ');
+            if spaces - behind.len() > LONGEST_HEADER {
+                return Found::Nothing;
+            }
             if behind.len() < CHANNEL.len() && CHANNEL.starts_with(behind) && !is_end {
                 return Found::Incomplete;
             }
@@ -336,6 +383,7 @@ impl Thoughts {
     fn is_call(&self, at: usize) -> bool {
         let rest = &self.text[at..];
         let header = rest.strip_prefix(START).unwrap_or(rest).trim_start_matches(' ');
+        let header = &header[..floor_char_boundary(header, CHANNEL.len() + LONGEST_HEADER)];
         header.starts_with(CHANNEL)
             && names_recipient(header.split_once(MESSAGE).map_or("", |(header, _)| header))
     }
@@ -354,17 +402,21 @@ impl Thoughts {
 
     /// Space at the end of thoughts is not shown, so it waits.
     fn show_thought(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
-        let Some(mut piece) = self.text.get(self.shown..end) else { return };
+        let waits = self.waits.max(self.shown);
+        if self.text.get(waits..end).is_none_or(|piece| piece.trim().is_empty()) {
+            self.waits = waits.max(end);
+            return;
+        }
+        let mut piece = &self.text[self.shown..end];
         if self.begins_thoughts {
             piece = piece.trim_start();
         }
         let begin = end - piece.len();
         let piece = piece.trim_end();
-        if !piece.is_empty() {
-            self.begins_thoughts = false;
-            self.shown = begin + piece.len();
-            show(Spoken::Thought(piece));
-        }
+        self.begins_thoughts = false;
+        self.shown = begin + piece.len();
+        self.waits = end;
+        show(Spoken::Thought(piece));
     }
 }
 
@@ -374,7 +426,6 @@ fn names_recipient(header: &str) -> bool {
 
 /// Whether more text could make a mark of what begins here, or another one.
 fn may_grow(rest: &str) -> bool {
-    const LONGEST_HEADER: usize = 200;
     const LONGEST_NAME: usize = 40;
     if let Some(header) = rest.strip_prefix(CHANNEL) {
         return header.len() < LONGEST_HEADER && !header.contains(MESSAGE) && !header.contains('\n');
@@ -515,5 +566,28 @@ mod tests {
             read.push(piece, &mut |spoken| shown.push(format!("{spoken:?}")));
         }
         assert_eq!(shown, ["Answer(\"Hel\")", "Answer(\"lo, \")", "Answer(\"a \")", "Answer(\"<b c\")"]);
+    }
+
+    /// A piece that looked at all before it would not end here.
+    #[test]
+    fn each_byte_is_looked_at_once() {
+        const PIECES: usize = 200_000;
+        for (begin, piece) in [
+            ("", " "),
+            ("<think>", " "),
+            ("<think>a", " "),
+            ("<|start|>assistant", " "),
+            ("<|channel|>final<|message|>a<|end|>", " "),
+            ("a", " </think> a"),
+            ("a <|channel|>final", "<|channel|>final"),
+            ("<think><|channel|>final", "<|channel|>final"),
+        ] {
+            let pieces = || std::iter::once(begin).chain(std::iter::repeat_n(piece, PIECES));
+            let whole: String = pieces().collect();
+            assert_eq!(divided(pieces()), divided([whole.as_str()]), "{begin}{piece}");
+        }
+        let mentions = "a </think>".repeat(20_000);
+        let pieces = std::iter::once(mentions.as_str()).chain(std::iter::repeat_n("", 100_000));
+        assert_eq!(divided(pieces), divided([mentions.as_str()]));
     }
 }

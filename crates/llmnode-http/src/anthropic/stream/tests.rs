@@ -93,3 +93,12 @@ fn two_calls_with_one_index_stay_two() {
     let [first, second] = ["\"a\"", "\"b\""].map(|id| shown.find(id).unwrap());
     assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
 }
+
+#[test]
+fn more_parts_than_an_answer_has_are_none() {
+    let body = |parts| format!(r#"{{"content":[{parts}],"stop_reason":"end_turn"}}"#);
+    for (parts, is_read) in [(9_000, true), (20_000, false)] {
+        let shown = cuts::whole(&MESSAGES, &body(vec!["{}"; parts].join(",")));
+        assert_eq!(shown.contains("no answer has as many"), !is_read, "{parts}");
+    }
+}

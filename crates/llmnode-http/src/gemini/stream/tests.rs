@@ -114,3 +114,13 @@ fn an_answer_that_is_not_complete_is_not_taken_for_one() {
         assert!(shown.contains(expected), "{reason}: {shown}");
     }
 }
+
+#[test]
+fn parts_without_anything_take_no_memory() {
+    let parts = ["{}"; 20_000].join(",");
+    let body = format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{{"text":"a"}},{parts}]}},"finishReason":"STOP"}}]}}"#
+    );
+    let shown = cuts::whole(&GENERATE, &body);
+    assert!(!shown.contains("Other"), "{shown}");
+}

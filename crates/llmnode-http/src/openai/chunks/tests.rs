@@ -1,7 +1,9 @@
 use llmnode_model::TokenUsage;
 use llmnode_model::internal::CarriedPart;
 
+use super::super::chat::CHAT;
 use super::*;
+use crate::api::cuts;
 use crate::api::read_answer::ReadAnswer;
 use crate::http::sse::Decoder;
 
@@ -325,6 +327,16 @@ fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
         (&[&call("{}"), &call(""), end, &call("{}")], false),
         (&[&call(""), END], false),
     ] {
-        assert_eq!(crate::api::cuts::is_complete(&super::super::chat::CHAT, events), expected, "{events:?}");
+        assert_eq!(cuts::is_complete(&CHAT, events), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn more_parts_than_an_answer_has_are_none() {
+    let body =
+        |parts| format!(r#"{{"choices":[{{"message":{{"tool_calls":[{parts}]}},"finish_reason":"stop"}}]}}"#);
+    for (parts, is_read) in [(9_000, true), (20_000, false)] {
+        let shown = cuts::whole(&CHAT, &body(vec!["{}"; parts].join(",")));
+        assert_eq!(shown.contains("no answer has as many"), !is_read, "{parts}");
     }
 }

@@ -17,8 +17,8 @@ use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_piece, json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::http::lenient::{known_text, text};
-use crate::http::reported::{Reported, largest};
+use crate::http::lenient::{known_text, object, text};
+use crate::http::reported::{self, Reporting};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -36,6 +36,16 @@ struct Response<'a> {
     /// Some servers lack it: then `completed` may be cut.
     #[serde(borrow, deserialize_with = "present")]
     incomplete_details: Option<&'a RawValue>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<ResponseUsage>,
+}
+
+impl<'a> Reporting<'a> for Response<'a> {
+    type Figures = ResponseUsage;
+
+    fn usage(&mut self) -> &mut Option<ResponseUsage> {
+        &mut self.usage
+    }
 }
 
 /// `Some` for `null`, too.
@@ -45,9 +55,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    let Reported { rest: response, usage } =
-        serde_json::from_slice::<Reported<'_, Response<'_>>>(body).map_err(|error| no_json(body, &error))?;
-    match response {
+    match reported::read(body).map_err(|error| no_json(body, &error))? {
         Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
         Response { output: None, status: None, .. } if error_body::is_error(body) => {
             Err(Unreadable::ErrorObject)
@@ -55,12 +63,12 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Response { output: None, status: None, .. } => {
             Err(no_answer("the response is JSON without `output`: is this the Responses API?"))
         }
-        response => completion(response, largest(&usage), wanted),
+        response => completion(response, wanted),
     }
 }
 
-fn completion(response: Response<'_>, usage: Option<ResponseUsage>, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
+fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
+    let (usage, impossible) = response.usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
     let details = response.incomplete_details.filter(|details| details.get() != "null");
     let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
     let finish = match (response.status.as_deref(), reason.as_deref()) {
@@ -80,6 +88,10 @@ fn completion(response: Response<'_>, usage: Option<ResponseUsage>, wanted: Expe
         return Err(Unreadable::failure(withheld, usage));
     }
     let items = list(response.output.as_ref()).map_err(|broken| Unreadable::failure(broken, usage))?;
+    if items.len() > MOST_ITEMS {
+        let many = broken_piece(format!("it has {} items, and no answer has as many", items.len()));
+        return Err(Unreadable::failure(many, usage));
+    }
     let read = Items::of(&items).map_err(|broken| Unreadable::failure(broken, usage))?;
     let Items { mut completion, refusal, reasoning, says } = read;
     let has_call = !completion.calls.is_empty();
@@ -110,6 +122,9 @@ fn is_cut(output: Option<u64>, limit: Option<u32>, has_details: bool) -> bool {
     let beyond = limit < LEAST_TOKENS && output > u64::from(limit);
     beyond || (!has_details && output >= u64::from(limit.max(LEAST_TOKENS)))
 }
+
+/// No answer has as many, and each of them takes many times the memory of its bytes.
+pub(super) const MOST_ITEMS: usize = 10_000;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 

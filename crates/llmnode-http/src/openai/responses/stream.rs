@@ -1,7 +1,7 @@
 //! A response that comes in events. The last one has all of it, and counts.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use llmnode_model::{Delta, Sink, TokenUsage};
@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::answer::MOST_ITEMS;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
@@ -16,8 +17,6 @@ use crate::api::unreadable::{as_error_body, broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, known_text, object, text, tokens};
 use crate::http::sse::Event;
-
-const MOST_ITEMS: usize = 10_000;
 
 /// Events whose delta is a piece of a text.
 const PIECES: [&str; 4] = [
@@ -31,6 +30,8 @@ const PIECES: [&str; 4] = [
 pub(super) struct PartialResponse {
     /// By position, since some servers change an item's id with each event.
     begun: BTreeMap<u64, Begun>,
+    /// Those of them that are calls.
+    calls: BTreeSet<u64>,
     /// By position, and in order where items share one.
     done: BTreeMap<(u64, usize), Box<RawValue>>,
     /// Where the item of a position and a call is.
@@ -168,8 +169,13 @@ fn call_id(item: &RawValue) -> String {
 impl PartialResponse {
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
         let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
+        let begun: Begun = begun.flatten().unwrap_or_default();
         self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
-        self.begun.insert(at, begun.flatten().unwrap_or_default());
+        match begun.r#type.as_deref() {
+            Some("function_call") => self.calls.insert(at),
+            _ => self.calls.remove(&at),
+        };
+        self.begun.insert(at, begun);
         self.is_silent = true;
     }
 
@@ -205,9 +211,8 @@ impl PartialResponse {
     }
 
     fn add_arguments(&mut self, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let mut calls = self.begun.iter().filter(|(_, item)| item.r#type.as_deref() == Some("function_call"));
-        let first = calls.next().filter(|(first, _)| **first == at);
-        let answers = first.is_some_and(|(_, call)| call.name.as_deref() == wanted.function);
+        let first = self.begun.get(&at).filter(|_| self.calls.first() == Some(&at));
+        let answers = first.is_some_and(|call| call.name.as_deref() == wanted.function);
         if answers && wanted.function.is_some() {
             sink.delta(Delta::Text(piece));
             self.write(piece);

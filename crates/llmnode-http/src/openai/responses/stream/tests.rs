@@ -103,3 +103,12 @@ fn two_calls_with_one_position_stay_two() {
     let [first, second] = ["\"b\"", "\"a\""].map(|id| shown.find(id).unwrap());
     assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
 }
+
+#[test]
+fn more_parts_than_an_answer_has_are_none() {
+    let body = |parts| format!(r#"{{"output":[{parts}],"status":"completed"}}"#);
+    for (parts, is_read) in [(9_000, true), (20_000, false)] {
+        let shown = cuts::whole(&RESPONSES, &body(vec!["{}"; parts].join(",")));
+        assert_eq!(shown.contains("no answer has as many"), !is_read, "{parts}");
+    }
+}

@@ -1,0 +1,248 @@
+//! Whether a server can keep a thread busy: servers that send without end, faster than they are read.
+//!
+//! Usage: `pinned [SECONDS]`. Each row is a call with a deadline of so many seconds (1): when it ended after the request began,
+//! the longest time of the processor that one poll of it took, how many polls there were, and how late a timer of 5 ms was
+//! beside two such calls on two threads (the ninth of ten). The server has threads of its own.
+
+use std::future::poll_fn;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use llmnode::prelude::*;
+use llmnode::{Anthropic, BoxError, Gemini};
+use llmnode_benches::measure::median;
+use nix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+
+const APIS: [&str; 4] = ["chat", "responses", "messages", "gemini"];
+
+/// What a server sends once, and then again and again.
+struct Endless {
+    name: &'static str,
+    kind: &'static str,
+    begin: String,
+    again: String,
+    /// In chunks of one byte.
+    single: bool,
+}
+
+#[llm_node(prompt = "Write {what}.", retries = 0)]
+struct Tell {
+    what: &'static str,
+}
+
+fn event(event: &Value) -> String {
+    format!("data: {event}\n\n")
+}
+
+/// A piece of a text.
+fn text(api: &str, piece: &str) -> String {
+    event(&match api {
+        "chat" => json!({"choices": [{"index": 0, "delta": {"content": piece}}]}),
+        "responses" => json!({"type": "response.output_text.delta", "output_index": 0, "delta": piece}),
+        "messages" => {
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})
+        }
+        _ => json!({"candidates": [{"content": {"parts": [{"text": piece}]}}]}),
+    })
+}
+
+/// The begin of the part at a place, which is neither the first one nor a call.
+fn begin(api: &str, at: usize) -> String {
+    event(&match api {
+        "chat" => json!({"choices": [{"delta": {"tool_calls": [
+            {"index": at, "id": format!("c{at}"), "function": {"name": "f", "arguments": ""}}]}}]}),
+        "responses" => json!({"type": "response.output_item.added", "output_index": at, "item": {"type": "reasoning"}}),
+        "messages" => json!({"type": "content_block_start", "index": at, "content_block": {"type": "thinking", "thinking": ""}}),
+        _ => json!({"candidates": [{"content": {"parts": [{"executableCode": {"code": at}}]}}]}),
+    })
+}
+
+/// A piece of the last part that adds nothing.
+fn empty_piece(api: &str, at: usize) -> String {
+    event(&match api {
+        "chat" => json!({"choices": [{"delta": {"tool_calls": [{"index": at, "function": {"name": "f", "arguments": ""}}]}}]}),
+        "responses" => json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": "1"}),
+        "messages" => json!({"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta", "thinking": ""}}),
+        _ => json!({"candidates": [{"content": {"parts": [{"text": ""}]}}]}),
+    })
+}
+
+fn all(api: &str) -> Vec<Endless> {
+    const EVENTS: &str = "text/event-stream";
+    const JSON: &str = "application/json";
+    const MANY: usize = 9_999;
+    let of = |name, kind, begin: String, again: String| Endless { name, kind, begin, again, single: false };
+    let single = |endless: Endless, name| Endless { name, single: true, ..endless };
+    let blocks: String = (0..MANY).map(|at| begin(api, at)).collect();
+    let call = |arguments: &str| {
+        event(&json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": arguments}}]}}]}))
+    };
+    let object = json!({"a": "x".repeat(100_000)}).to_string();
+    let mut all = vec![
+        of("blank body", JSON, String::new(), " \n".into()),
+        single(of("", JSON, String::new(), " \n".into()), "blank body, single bytes"),
+        of("comments", EVENTS, String::new(), ": \n\n".into()),
+        single(of("", EVENTS, String::new(), ": \n\n".into()), "comments, single bytes"),
+        of("empty events", EVENTS, String::new(), "data:{}\n\n".into()),
+        of("10,000 blocks", EVENTS, blocks, empty_piece(api, MANY - 1)),
+        of("empty pieces", EVENTS, text(api, "a"), text(api, "")),
+        of("blank pieces", EVENTS, String::new(), text(api, " ")),
+        single(of("", EVENTS, String::new(), text(api, "a")), "pieces, single bytes"),
+        of("blank thoughts", EVENTS, text(api, "<think>a"), text(api, " ")),
+        of("mentions", EVENTS, text(api, "a"), text(api, "</think> a")),
+        of("the end of a mention", EVENTS, text(api, &"a </think>".repeat(10_000)), text(api, "")),
+        of("a header", EVENTS, text(api, "<|start|>assistant"), text(api, " ")),
+        of("behind the end", EVENTS, format!("{}data: [DONE]\n\n", text(api, "a")), ": \n\n".into()),
+        of("events of one line", EVENTS, "data: ".into(), "a".into()),
+    ];
+    if api == "chat" {
+        all.push(of("whole arguments", EVENTS, call(&object), call("}")));
+        all.push(of("blank arguments", EVENTS, call(&object), call(" ")));
+    }
+    all
+}
+
+fn serve() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::thread::spawn(move || connection(stream.unwrap()));
+        }
+    });
+    url
+}
+
+/// The path begins with the API and the number of the row.
+fn connection(mut stream: TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut first, mut length) = (String::new(), 0);
+    reader.read_line(&mut first).ok()?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let mut path = first.split('/').skip(1);
+    let (api, row) = (path.next()?, path.next()?.parse::<usize>().ok()?);
+    let Endless { kind, begin, again, single, .. } = all(api).into_iter().nth(row)?;
+    let chunked = |text: &str| match single {
+        true => text.bytes().map(|byte| format!("1\r\n{}\r\n", byte as char)).collect(),
+        false => format!("{:x}\r\n{text}\r\n", text.len()),
+    };
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    if !begin.is_empty() {
+        stream.write_all(chunked(&begin).as_bytes()).ok()?;
+    }
+    let again = chunked(&again.repeat(64 * 1024 / again.len()));
+    loop {
+        stream.write_all(again.as_bytes()).ok()?;
+    }
+}
+
+fn run(url: &str, api: &str, row: usize) -> Result<Run, BoxError> {
+    let url = format!("{url}/{api}/{row}");
+    Ok(match api {
+        "chat" => Run::new(OpenAi::builder().base_url(url).model("m").build()?),
+        "responses" => Run::new(OpenAi::builder().responses().base_url(url).model("m").build()?),
+        "messages" => Run::new(Anthropic::builder().base_url(url).model("m").build()?),
+        _ => Run::new(Gemini::builder().base_url(url).model("m").build()?),
+    })
+}
+
+async fn ask(run: Run, deadline: Duration, listens: bool) {
+    let call = run.call(&Tell { what: "a story" }).attempt_timeout(deadline);
+    if listens {
+        let mut answer = call.stream();
+        while answer.next().await.is_some() {}
+        let _ = answer.finish().await;
+    } else {
+        let _ = call.await;
+    }
+}
+
+fn cpu() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
+}
+
+/// When it ended, the longest poll, and how many there were.
+async fn timed(asking: impl Future<Output = ()>) -> (Duration, Duration, usize) {
+    let begun = Instant::now();
+    let (mut longest, mut polls) = (Duration::ZERO, 0);
+    let mut asking = pin!(asking);
+    poll_fn(|cx| {
+        let before = cpu();
+        let poll = asking.as_mut().poll(cx);
+        longest = longest.max(cpu() - before);
+        polls += 1;
+        poll
+    })
+    .await;
+    (begun.elapsed(), longest, polls)
+}
+
+/// How late a timer of 5 ms is beside two of them, in milliseconds: the ninth of ten.
+async fn lateness(url: &str, api: &str, row: usize, deadline: Duration) -> Result<f64, BoxError> {
+    let calls = [run(url, api, row)?, run(url, api, row)?];
+    let calls = calls.map(|run| tokio::spawn(ask(run, deadline, false)));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let watched = Arc::clone(&is_over);
+    let timer = tokio::spawn(async move {
+        let mut late = Vec::new();
+        while !watched.load(Ordering::Relaxed) {
+            let begun = Instant::now();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            late.push((begun.elapsed().as_secs_f64() - 0.005) * 1e3);
+        }
+        late
+    });
+    for call in calls {
+        call.await?;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let mut late = timer.await?;
+    late.sort_by(f64::total_cmp);
+    Ok(late.get(late.len() * 9 / 10).copied().unwrap_or(median(vec![0.0])))
+}
+
+fn main() -> Result<(), BoxError> {
+    let seconds = std::env::args().nth(1).map_or(Ok(1.0), |seconds| seconds.parse())?;
+    let only = std::env::args().nth(2);
+    let deadline = Duration::from_secs_f64(seconds);
+    let url = serve();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    println!("| API | sends | ended | longest poll | polls | read along | longest poll | a timer of 5 ms |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for api in APIS {
+        for (row, Endless { name, .. }) in all(api).iter().enumerate() {
+            if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                continue;
+            }
+            let own = run(&url, api, row)?;
+            let (ended, longest, polls) = runtime.block_on(timed(ask(own, deadline, false)));
+            let own = run(&url, api, row)?;
+            let (read, slowest, _) = runtime.block_on(timed(ask(own, deadline, true)));
+            let late = runtime.block_on(lateness(&url, api, row, deadline))?;
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            println!(
+                "| {api} | {name} | {:.2} s | {:.1} ms | {polls} | {:.2} s | {:.1} ms | {late:.1} ms late |",
+                ended.as_secs_f64(),
+                ms(longest),
+                read.as_secs_f64(),
+                ms(slowest),
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Where an object ends that comes in pieces.
+
+use serde_json::{Map, Value};
+
+/// Looks at each byte once, whatever the pieces are.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectEnd {
+    at: Place,
+    depth: usize,
+    /// Once it has ended: whether it can be read.
+    is_readable: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Place {
+    #[default]
+    Before,
+    Within,
+    InText,
+    BehindBackslash,
+    /// Only white space since.
+    Behind,
+    /// It is no object, or something is behind it.
+    Elsewhere,
+}
+
+impl ObjectEnd {
+    pub(crate) fn push(&mut self, piece: &str) {
+        if self.at != Place::Elsewhere {
+            piece.bytes().for_each(|byte| self.byte(byte));
+        }
+    }
+
+    /// Whether `text`, which is all that was pushed, is an object and nothing else.
+    pub(crate) fn is_whole(&mut self, text: &str) -> bool {
+        let reads = || serde_json::from_str::<Map<String, Value>>(text).is_ok();
+        self.at == Place::Behind && *self.is_readable.get_or_insert_with(reads)
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.at = match (self.at, byte) {
+            (Place::Before | Place::Behind, b' ' | b'\t' | b'\r' | b'\n') => self.at,
+            (Place::Before, b'{') | (Place::Within, b'{' | b'[') => {
+                self.depth += 1;
+                Place::Within
+            }
+            (Place::Within, b'}' | b']') => {
+                self.depth -= 1;
+                if self.depth == 0 { Place::Behind } else { Place::Within }
+            }
+            (Place::Within, b'"') => Place::InText,
+            (Place::InText, b'"') => Place::Within,
+            (Place::InText, b'\\') => Place::BehindBackslash,
+            (Place::BehindBackslash, _) => Place::InText,
+            (Place::Within | Place::InText, _) => self.at,
+            (Place::Before | Place::Behind | Place::Elsewhere, _) => Place::Elsewhere,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_whole_where_it_ends() {
+        for (text, expected) in [
+            ("", false),
+            (r#" {"a": "}\"{", "b": [{}]} "#, true),
+            (r#"{"a": 1"#, false),
+            (r#"{"a": 1}}"#, false),
+            (r#"{"a": 1} {"#, false),
+            (r#"{"a": 1]"#, false),
+            ("[{}]", false),
+            ("{a}", false),
+        ] {
+            let mut end = ObjectEnd::default();
+            let mut read = String::new();
+            for c in text.chars() {
+                read.push(c);
+                end.push(c.encode_utf8(&mut [0; 4]));
+                let is_object = serde_json::from_str::<Map<String, Value>>(&read).is_ok();
+                assert_eq!(end.is_whole(&read), is_object, "{read}");
+            }
+            assert_eq!(end.is_whole(text), expected, "{text}");
+        }
+    }
+}
