@@ -20,7 +20,8 @@ async fn a_type_is_read_out_of_a_text() {
     assert_eq!(report.value, Invoice { number: "A-1".into(), total: 12 });
     assert_eq!((report.record.node.as_ref(), report.record.attempts.len()), ("extract", 2));
     assert_eq!(model.requests()[0].messages[0].content, "Read this text.\n\nInvoice A-1, 12 euros");
-    assert!(report.record.corrected().is_empty(), "the first answer was of no type");
+    let [total] = &report.record.corrected()[..] else { panic!("one member was missing") };
+    assert_eq!((&*total.path, &total.before, &total.after), ("/total", &None, &Some(json!(12))));
 
     // Validators that would not run are said before the first request.
     #[llm_output]
@@ -71,7 +72,11 @@ async fn what_a_correction_changed_is_recorded() {
     let model =
         ScriptedModel::new().reply(answer(&[1, 2], 4)).reply(answer(&[1, 2], 5)).reply(answer(&[1, 2], 3));
     let report = Run::new(model).call(&Add).report().await.unwrap();
-    assert_eq!(report.record.corrected(), ["/sum/amount"]);
+    let [amount] = &report.record.corrected()[..] else { panic!("one member was changed") };
+    assert_eq!(
+        (&*amount.path, &amount.before, &amount.after),
+        ("/sum/amount", &Some(json!(4)), &Some(json!(3)))
+    );
 
     let report = Run::new(ScriptedModel::new().reply(answer(&[3], 3))).call(&Add).report().await.unwrap();
     assert!(report.record.corrected().is_empty());

@@ -29,7 +29,7 @@ pub enum ResponseFormat {
     Schema,
     /// A response format that asks for any JSON object ("JSON mode"); a form of the answer ends the system message.
     JsonObject,
-    /// No response format. The schema ends the system message.
+    /// No response format. A form of the answer ends the system message.
     Prompt,
     /// A forced call of one function, whose parameters are the schema. Its arguments are the answer.
     Tool,

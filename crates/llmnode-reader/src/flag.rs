@@ -39,6 +39,9 @@ pub enum Flag {
     EstimatedUsage,
     /// A validator accepted the answer with a warning.
     Warned,
+    /// The answer was corrected, and a value is now exactly the bound that the complaint named, such as the 15 of "must be at
+    /// least 15". Small models copy it, whatever the text says.
+    AtBound,
     /// The provider counted less than half of the tokens that the prompt must have by its characters. It may have cut
     /// the prompt.
     ShortPrompt,

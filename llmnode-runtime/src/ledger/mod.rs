@@ -19,6 +19,7 @@ mod usage_sum;
 
 pub(crate) use attempt::{JournalKey, OpenAttempt};
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
+pub use corrected::Correction;
 pub use estimate::Estimate;
 pub(crate) use estimate::{answer_tokens, prompt_tokens, text_tokens};
 pub(crate) use hooks::Hooks;

@@ -8,7 +8,7 @@ use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage, Wir
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
-use super::corrected::corrected;
+use super::corrected::{Correction, corrected};
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
 use super::usage::{Replayed, Usage};
@@ -372,20 +372,22 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl CallRecord {
-    /// Returns what a correction changed: JSON pointers such as `/total/amount`, to the members of the accepted answer that
-    /// differ from the first answer which validators refused. A validator can be met by changing the wrong member, so a
-    /// program may send such rows to a person. At most 64.
-    pub fn corrected(&self) -> Vec<String> {
+    /// Returns what corrections changed: the members that differ between the first answer that the schema or a validator
+    /// complained about, if it was JSON, and the accepted one. A complaint can be met by changing the wrong member, or by a value that is
+    /// made up, so a program may send such rows to a person. At most 64; empty if nothing was corrected.
+    pub fn corrected(&self) -> Vec<Correction> {
         let accepted = self.attempts.split_last().filter(|(last, _)| last.category.is_none());
         let Some((accepted, before)) = accepted.filter(|_| self.category.is_none()) else {
             return Vec::new();
         };
         let turn = before.iter().rposition(|attempt| !attempt.tools.is_empty()).map_or(0, |at| at + 1);
-        let is_refused = |attempt: &&AttemptRecord| attempt.category == Some(Category::ValidationError);
-        let refused = before[turn..].iter().find(is_refused).and_then(|attempt| attempt.answer.as_deref());
-        refused
-            .zip(accepted.answer.as_deref())
-            .map_or(Vec::new(), |(refused, accepted)| corrected(refused, accepted))
+        let is_refused = |attempt: &&AttemptRecord| {
+            matches!(attempt.category, Some(Category::ValidationError | Category::SchemaError))
+        };
+        let Some(accepted) = accepted.answer.as_deref() else { return Vec::new() };
+        let refused =
+            before[turn..].iter().filter(is_refused).filter_map(|attempt| attempt.answer.as_deref());
+        refused.into_iter().find_map(|refused| corrected(refused, accepted)).unwrap_or_default()
     }
 
     /// Returns the usage of all attempts.

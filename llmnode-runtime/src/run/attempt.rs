@@ -22,6 +22,7 @@ use super::erased_node::{ErasedNode, judge};
 use super::failure::{Cause, Failure, normalize_violations};
 use super::listener::Listener;
 use super::paused_turn::with_paused;
+use super::repetition::end;
 use super::tools::{
     CalledInText, Round, TextCalls, answer_or_calls, called_in_text, forbidden_calls, misplaced_call,
 };
@@ -234,7 +235,8 @@ fn finish(
     match judged {
         // A text that was cut is shorter than it would be; a document that is complete is not.
         Ok(_) if cut && request.output.is_none() && limit.is_some_and(|limit| limit.rises) => {
-            Err(Failure { answer: Some(text), ..truncated(request, limit) })
+            let failure = with_end(truncated(request, limit), &text);
+            Err(Failure { answer: Some(text), ..failure })
         }
         Ok((flags, warnings)) => {
             open.journal_answer(&text, carried.as_ref(), true);
@@ -247,11 +249,12 @@ fn finish(
         }
         // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
-            let bad = if cut { truncated(request, limit) } else { bad };
+            let bad = if cut { with_end(truncated(request, limit), &text) } else { bad };
             Err(Failure { answer: Some(text), carried, retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
-            Err(Failure { answer: Some(text), carried, ..truncated(request, limit) })
+            let failure = with_end(truncated(request, limit), &text);
+            Err(Failure { answer: Some(text), carried, ..failure })
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
@@ -530,6 +533,12 @@ fn window_is_full() -> Failure {
     let message = "the prompt filled the model's window, and no room was left for an answer; shorten it, or give the \
                    model a larger window";
     Failure::new(Category::ContextLengthError, message)
+}
+
+/// Shows where the answer was, since a loop without an end is not mended by a higher limit.
+fn with_end(failure: Failure, text: &str) -> Failure {
+    let message = format!("{}; {}", failure.message, end(text));
+    Failure { message, ..failure }
 }
 
 /// Says whose limit it was. A default that can rise does, once a call, and counts as a refusal that the handle learns from.

@@ -140,8 +140,9 @@ pub(super) trait Attempts: Send {
         Ok(())
     }
 
-    fn repeats(&mut self, _failure: &Failure) -> bool {
-        false
+    /// How the answer begins, if it is the same as the one before.
+    fn repeats(&mut self, _failure: &Failure) -> Option<String> {
+        None
     }
 }
 
@@ -165,14 +166,21 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
             continue;
         };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
-        let repeats = attempts.repeats(&failure) && settings.stop_on_repeat();
+        let repeats = attempts.repeats(&failure).filter(|_| settings.stop_on_repeat());
         let time_left = limits.time_left(*deadline);
         let takes_a_turn = decision == Some(Retry::Adapted) && !failure.violations.is_empty();
         let failed =
             FailedAttempt { category, decision, retry_after, repeats, time_left, too_late, takes_a_turn };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());
-        failure.add(&note);
+        // The error says it once: what it begins with, or the line of its last attempt.
+        let is_of_the_call = failed.repeats.is_some() && next == Next::Bubble;
+        if !is_of_the_call {
+            failure.add(&note);
+        }
         attempts.failed(&one, &mut failure, &next).await?;
+        if is_of_the_call {
+            failure.add(&note);
+        }
         (kind, wait) = match next {
             Next::Again { kind, wait } => (kind, wait),
             Next::Model(name) => {

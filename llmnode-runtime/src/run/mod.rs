@@ -32,6 +32,7 @@ mod map_hint;
 mod map_item;
 mod model_attempts;
 mod name;
+mod named_bounds;
 mod narrowed;
 mod node;
 mod other_request;

@@ -16,9 +16,10 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
 use super::feedback;
+use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
 use super::paused_turn;
-use super::repetition::Repetition;
+use super::repetition::{Repetition, beginning};
 use super::resume::{Now, Origin, fingerprint};
 use super::shown;
 use super::tools::{ConversationId, Executor, Round, RunningRound};
@@ -66,6 +67,7 @@ pub(super) struct ModelAttempts<'r, 'n> {
     keeper: GateKeeper,
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
+    bounds: NamedBounds,
     round: Option<Box<Round>>,
     /// A round whose tools are under way, or were when the call failed.
     running: Option<Box<RunningRound>>,
@@ -75,6 +77,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     turns: (u32, u32),
     unknown: u32,
     was_cut: bool,
+    /// A tool was called in a text, as by servers that know no calls.
+    calls_in_text: bool,
     /// Id of the conversation across processes; `None` if nothing is journaled.
     root: Option<Box<str>>,
     around: Option<Box<str>>,
@@ -125,12 +129,14 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             keeper: GateKeeper::default(),
             answers: Repetition::default(),
             narrowed: None,
+            bounds: NamedBounds::default(),
             round: None,
             running: None,
             claim: None,
             turns: (turns, 0),
             unknown: 0,
             was_cut: false,
+            calls_in_text: false,
             root,
             around,
             journal,
@@ -315,6 +321,7 @@ impl ModelAttempts<'_, '_> {
         // Messages before a round never change: feedback and other models leave them as they are.
         self.prompt = self.request.messages.len();
         self.answers = Repetition::default();
+        self.bounds.end();
         Narrowed::end(&mut self.narrowed, &mut self.request);
     }
 
@@ -324,15 +331,39 @@ impl ModelAttempts<'_, '_> {
 
     /// A model that had results of tools and answers wrongly is asked for the answer alone, by a response format.
     fn ask_for_the_answer(&mut self, failure: &Failure) {
-        let mut is_free = false;
+        self.request.answer_now |= self.has_lost_its_answer(failure);
+    }
+
+    /// Where calls are texts, a small model writes a text as its answer, too: it is asked for it at once, and it is no correction.
+    fn ask_for_the_answer_at_once(&mut self, failure: &mut Failure) {
+        let Request { output, tools, answer_now, .. } = &self.request;
+        let may_call = output.is_some() && !tools.is_empty() && !answer_now;
+        if may_call && failure.retry.is_none() && self.has_lost_its_answer(failure) {
+            failure.retry = Some(Retry::Adapted);
+            self.request.answer_now = true;
+        }
+    }
+
+    /// A tool has run, and the model, which cannot be made to call or to answer, wrote something else.
+    fn has_lost_its_answer(&mut self, failure: &Failure) -> bool {
+        let mut is_free = self.calls_in_text;
         if let Some(open) = &mut self.open {
             open.note(|record| {
-                is_free = record.flags.contains(&Flag::FreeChoice)
+                is_free |= record.flags.contains(&Flag::FreeChoice)
                     || record.refused.iter().any(|part| part == "tool_choice");
             });
         }
         let is_no_answer = matches!(failure.category, Category::SchemaError | Category::TruncatedOutput);
-        self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer;
+        is_free && self.turns.1 > 0 && is_no_answer
+    }
+
+    /// For the user: the tool's result is there, and the last step is missing.
+    fn explain_lost_answer(&mut self, one: &PlannedAttempt, failure: &mut Failure, next: &Next) {
+        let is_last = matches!(next, Next::Fallback | Next::Bubble);
+        if is_last && self.request.output.is_some() && self.has_lost_its_answer(failure) {
+            let advice = if one.kind == AttemptKind::Correction { "raise" } else { "set" };
+            failure.add(&format!("; the tool ran, but no answer came: {advice} `retries`"));
+        }
     }
 
     /// A model that sees no schema gets the list as feedback.
@@ -533,6 +564,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                 }
                 self.ask_for_less(&mut failure);
                 self.answer_failed_call(&mut failure);
+                self.ask_for_the_answer_at_once(&mut failure);
                 return Err(failure);
             }
         };
@@ -544,8 +576,18 @@ impl Attempts for ModelAttempts<'_, '_> {
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
         let success = if self.round.is_some() { Success::ToolCalls } else { Success::Output };
         let Some(mut open) = self.open.take() else { return Ok(success) };
-        if let Some(round) = &self.round {
+        if self.round.is_none() {
+            let bounds = &self.bounds;
             open.note(|record| {
+                if record.answer.as_deref().is_some_and(|answer| bounds.are_met_exactly(answer)) {
+                    record.flags.push(Flag::AtBound);
+                }
+            });
+        }
+        if let Some(round) = &self.round {
+            let calls_in_text = &mut self.calls_in_text;
+            open.note(|record| {
+                *calls_in_text |= record.flags.contains(&Flag::CallInText);
                 record.tools =
                     round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
             });
@@ -572,11 +614,12 @@ impl Attempts for ModelAttempts<'_, '_> {
 
     async fn failed(
         &mut self,
-        _: &PlannedAttempt,
+        one: &PlannedAttempt,
         failure: &mut Failure,
         next: &Next,
     ) -> Result<(), NodeError> {
         self.explain_tool_call(failure);
+        self.explain_lost_answer(one, failure, next);
         if matches!(next, Next::Again { kind: AttemptKind::Correction | AttemptKind::Adapted, .. }) {
             self.ask_for_the_answer(failure);
         }
@@ -603,6 +646,8 @@ impl Attempts for ModelAttempts<'_, '_> {
             );
         }
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+            self.answers.told();
+            self.bounds.add(&failure.violations);
             self.narrow(failure);
         }
         if failure.raises_limit && matches!(next, Next::Again { kind: AttemptKind::Adapted, .. }) {
@@ -625,6 +670,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.retries = BudgetedRetries::of(self.target.model);
         self.keeper.forget();
         self.answers = Repetition::default();
+        self.bounds.end();
         self.request.messages.truncate(self.prompt);
         Narrowed::end(&mut self.narrowed, &mut self.request);
         self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
@@ -635,8 +681,8 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.retries.grant()
     }
 
-    fn repeats(&mut self, failure: &Failure) -> bool {
-        self.answers.repeats(failure)
+    fn repeats(&mut self, failure: &Failure) -> Option<String> {
+        self.answers.repeats(failure).then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
     }
 }
 

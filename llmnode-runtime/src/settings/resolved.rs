@@ -55,7 +55,7 @@ impl<'p> Resolved<'p> {
     }
 
     pub(crate) fn stop_on_repeat(&self) -> bool {
-        self.stacks.nearest(|level| level.stop_on_repeat).unwrap_or(false)
+        self.stacks.nearest(|level| level.stop_on_repeat).unwrap_or(true)
     }
 
     pub(crate) fn calls_in_text(&self) -> bool {

@@ -91,7 +91,8 @@ pub struct Settings {
     pub max_output_bytes: Option<usize>,
     /// How many of the newest bad answers a correction contains, each with what was wrong: 1 or more. Default 3.
     pub feedback_rounds: Option<usize>,
-    /// Whether the second identical bad answer in a row ends the corrections. Default: no.
+    /// Whether the second identical bad answer in a row ends the corrections: a model that wrote the same again writes it a third
+    /// time. Fallbacks follow. Default: yes.
     pub stop_on_repeat: Option<bool>,
     /// Whether an answer is taken only as it is. Default: no. Then what is nearly JSON is repaired, and what is nearly of
     /// the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of the attempt.

@@ -327,17 +327,27 @@ async fn a_wait_of_max_wait_is_waited() {
     assert_eq!(clock.waits(), [Duration::from_secs(5)], "and not longer");
 }
 
+const NO_NUMBER: &str = "seven";
+
 #[tokio::test]
-async fn the_same_bad_answer_twice_ends_the_call_if_so_set() {
+async fn the_same_bad_answer_twice_ends_the_call() {
     let stop = || Settings::new().retries(9).stop_on_repeat(true);
     let model = script(["no JSON", BAD, "no JSON", "no JSON", GOOD]);
     let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 4));
-    assert!(error.message().ends_with("stop_on_repeat forbids another try"), "{error}");
+    let says = "no JSON in the answer; the same answer twice, \"no JSON\": `choices`, a response format that is enforced, or \
+                another model may help; with `stop_on_repeat = false` it is asked again";
+    assert_eq!(error.message(), says);
+    assert_eq!(error.to_string().matches("the same answer twice").count(), 1, "{error}");
 
     let model = script(["", " ", GOOD]);
     let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::EmptyResponse, 2));
+
+    // By default, too.
+    let model = script([NO_NUMBER, NO_NUMBER, "7"]);
+    let error = Run::new(model.clone()).extract::<u8>("seven").retries(2).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 2));
 
     // A failure of the transport between them is no answer.
     let model = script([Reply::text(BAD), busy().into(), Reply::text(BAD), Reply::text(GOOD)]);

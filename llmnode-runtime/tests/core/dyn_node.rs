@@ -35,7 +35,8 @@ fn extract() -> DynNode {
 
 fn on_test_clock(model: &ScriptedModel) -> (Run, TestClock) {
     let clock = TestClock::new();
-    (Run::new(model.clone()).with_clock(clock.clone()), clock)
+    let settings = Settings::new().stop_on_repeat(false);
+    (Run::new(model.clone()).with_settings(settings).with_clock(clock.clone()), clock)
 }
 
 async fn respond(primitive: &DynNode, replies: impl IntoIterator<Item = impl Into<Reply>>) -> Response {

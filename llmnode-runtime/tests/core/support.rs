@@ -92,7 +92,7 @@ pub(crate) struct Choose {
 impl Node for Choose {
     type Output = Choice;
     const NAME: &'static str = "choose";
-    const SETTINGS: &'static Settings = &Settings::new().retries(2);
+    const SETTINGS: &'static Settings = &Settings::new().retries(2).stop_on_repeat(false);
 }
 
 impl Exec<World> for Choose {

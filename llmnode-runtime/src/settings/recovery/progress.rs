@@ -33,8 +33,9 @@ pub(crate) struct FailedAttempt {
     pub(crate) category: Category,
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
-    /// Same as the last bad answer, which ends this model's tries; another model or the fallback may follow.
-    pub(crate) repeats: bool,
+    /// How the answer begins, if it is the same as the last bad one. It ends this model's tries; another model or the fallback
+    /// may follow.
+    pub(crate) repeats: Option<String>,
     pub(crate) time_left: Option<TimeLeft>,
     pub(crate) too_late: bool,
     /// The model is told about a mistake of its own, which takes a turn.
@@ -209,8 +210,11 @@ impl<'p> Progress<'p> {
         if failed.decision == Some(Retry::No) {
             return Err(format!("; `{step}` does not apply, since this failure rules out another try"));
         }
-        if failed.repeats {
-            return Err("; the same answer came before, and stop_on_repeat forbids another try".to_owned());
+        if let Some(answer) = &failed.repeats {
+            return Err(format!(
+                "; the same answer twice, {answer}: `choices`, a response format that is enforced, or another model may help; \
+                 with `stop_on_repeat = false` it is asked again"
+            ));
         }
         let (kind, wait) = match step {
             Recovery::Retry { wait, .. } => (AttemptKind::Retry, self.wait(*wait, key, taken, failed)?),
