@@ -275,6 +275,33 @@ async fn a_call_that_is_the_whole_text_is_a_call() {
     assert_eq!((named.name.as_str(), named.arguments.len()), ("count", 0));
 }
 
+/// Where calls are texts, a model that has its result writes a text.
+#[tokio::test]
+async fn after_a_call_in_text_the_answer_is_asked_for_at_once_and_costs_no_retry() {
+    let call = || ScriptedModel::new().reply(json!({"name": "count", "arguments": {}}));
+    let model = call().reply("It is Deep C.").reply(json!({"title": "Deep C"}));
+    let report = run(model.clone()).call(&RECOMMEND).retries(0).report().await.unwrap();
+    assert_eq!(report.value.title, "Deep C");
+    assert_eq!(kinds(&report.record), [AttemptKind::First, AttemptKind::Turn, AttemptKind::Adapted]);
+    let now: Vec<_> = model.requests().iter().map(|request| request.answer_now).collect();
+    assert_eq!(now, [false, false, true], "no tool can be called any more");
+
+    for (retries, advice) in [(0, "set"), (1, "raise")] {
+        let model = call().reply("It is Deep C.").reply("Deep C, as I said.").reply("Deep C!");
+        let error = run(model.clone()).call(&RECOMMEND).retries(retries).await.unwrap_err();
+        assert_eq!(model.requests().len() as u32, 3 + retries);
+        let says = format!("; the tool ran, but no answer came: {advice} `retries`");
+        assert!(error.message().ends_with(&says), "{error}");
+    }
+
+    // A model whose calls are recognised is corrected as ever.
+    let native = ScriptedModel::new().reply(calls(&[("count", json!({}))]));
+    let model = native.reply("It is Deep C.").reply(json!({"title": "Deep C"}));
+    let error = run(model.clone()).call(&RECOMMEND).retries(0).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 2));
+    assert!(!error.message().contains("retries"), "{error}");
+}
+
 #[tokio::test]
 async fn broken_arguments_are_told_with_their_line_and_column() {
     for (broken, told) in [

@@ -275,6 +275,21 @@ async fn a_stream_that_is_dropped_counts_what_it_showed() {
     }
 }
 
+/// A gateway that fails reports what it has: nothing.
+#[tokio::test]
+async fn zeros_in_an_error_do_not_hide_what_had_come() {
+    for listens in [false, true] {
+        let usage = json!({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0});
+        let error = json!({"error": {"message": "no", "type": "server_error", "code": 503}, "usage": usage});
+        let broken = events(begun(Api::Chat, None) + &format!("data: {error}\n\n"));
+        let (_server, run) = limited(Api::Chat, [broken], 3_000).await;
+        let failed = report!(run.call(&Tell), listens).unwrap_err();
+        assert!(only_attempt(&failed).estimate.unwrap().total() >= 3_000, "{failed}");
+        let next = report!(run.call(&Tell), listens).unwrap_err();
+        assert_eq!(next.category(), Category::LimitExceeded, "{listens} {next}");
+    }
+}
+
 /// A model of a test's script is no other.
 #[tokio::test]
 async fn a_script_that_breaks_off_counts_what_it_wrote() {

@@ -81,3 +81,31 @@ async fn what_a_correction_changed_is_recorded() {
     let report = Run::new(ScriptedModel::new().reply(answer(&[3], 3))).call(&Add).report().await.unwrap();
     assert!(report.record.corrected().is_empty());
 }
+
+#[llm_output]
+#[derive(Debug)]
+struct Guest {
+    #[schemars(range(min = 15))]
+    age: u8,
+    #[schemars(range(max = 4))]
+    nights: u8,
+}
+
+/// A model that is told of a bound copies it.
+#[tokio::test]
+async fn a_corrected_value_that_is_the_bound_is_flagged() {
+    let guest = |age: u8, nights: u8| json!({"age": age, "nights": nights});
+    for (answers, is_at_bound) in [
+        (vec![guest(3, 9), guest(15, 9), guest(15, 3)], true),
+        (vec![guest(3, 2), guest(30, 2)], false),
+        (vec![guest(15, 4)], false),
+        (vec![guest(15, 9), guest(15, 3)], false),
+    ] {
+        let model = answers.iter().fold(ScriptedModel::new(), |model, answer| model.reply(answer.clone()));
+        let report = Run::new(model).extract::<Guest>("?").retries(2).report().await.unwrap();
+        let last = report.record.attempts.last().unwrap();
+        assert_eq!(last.flags.contains(&llmnode::Flag::AtBound), is_at_bound, "{answers:?} {:?}", last.flags);
+        let changed = report.record.corrected();
+        assert_eq!(changed.iter().any(|one| one.path == "/age"), answers[0]["age"] == 3);
+    }
+}

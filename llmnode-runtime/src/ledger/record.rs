@@ -210,7 +210,9 @@ impl AttemptRecord {
     pub(super) fn break_off(&mut self, usage: Option<TokenUsage>, answered: Option<u64>) {
         self.usage = usage;
         if let Some(estimate) = &mut self.estimate {
-            estimate.input = usage.and_then(|usage| usage.input).unwrap_or(estimate.input);
+            // Some servers report a 0 at first.
+            let reported = usage.and_then(|usage| usage.input).filter(|input| *input > 0);
+            estimate.input = reported.unwrap_or(estimate.input);
             estimate.output = estimate.output.max(answered);
         }
     }

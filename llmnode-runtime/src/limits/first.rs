@@ -65,8 +65,8 @@ impl CallLimits<'_> {
             match self.turn(model, end) {
                 Turn::Free => return None,
                 Turn::Mine => return Some(FirstRequest { run: self.run, model, passed: false }),
-                Turn::Until(end) => timeout_at(self.clock, end, changed).await,
-            };
+                Turn::Until(end) => timeout_at(self.clock, end, changed).await?,
+            }
         }
     }
 

@@ -191,6 +191,9 @@ impl Meter {
         let tokens = input.saturating_add(hold.expected_output);
         let money = price.map(|price| price.of_tokens(input, hold.expected_output)).unwrap_or_default();
         let before = hold.most;
+        if tokens <= before.tokens && money <= before.money {
+            return;
+        }
         hold.most = Amount { tokens: before.tokens.max(tokens), money: before.money.max(money) };
         let mut counters = lock(&self.counters);
         counters.tokens.reserve((hold.most.tokens - before.tokens).into());
@@ -237,7 +240,8 @@ impl Meter {
 impl Hold {
     /// What is reported, and an estimate of the rest.
     fn estimate(&self, usage: TokenUsage, answered: Option<u64>, price: Option<&Price>) -> Amount {
-        let input = usage.input.unwrap_or(self.expected_input);
+        // Some servers report a 0 at first.
+        let input = usage.input.filter(|input| *input > 0).unwrap_or(self.expected_input);
         let output = usage.output.max(answered).unwrap_or(self.expected_output);
         let tokens = input.saturating_add(output).max(usage.total.unwrap_or(0));
         let mut whole = usage;

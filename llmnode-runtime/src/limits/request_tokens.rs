@@ -37,7 +37,9 @@ const AROUND: usize = 16;
 impl RequestTokens {
     /// `estimate`: of the prompt.
     pub(crate) fn of(request: &Request, model: &dyn ChatModel, estimate: u64) -> Self {
-        let prompt = PromptTokens { estimate, most: most_tokens(request), least: least_tokens(request) };
+        let attachments = request.messages.iter().flat_map(Message::attachments).count() as u64;
+        let prompt =
+            PromptTokens { estimate, most: most_tokens(request), least: least_tokens(request), attachments };
         RequestTokens { prompt, answer: AnswerTokens::of(request, model), thinking: thinking_tokens(request) }
     }
 }

@@ -32,14 +32,14 @@ impl CallLimits<'_> {
         &'c self,
         tokens: impl FnOnce() -> RequestTokens,
         names: [Option<&'c str>; 3],
-        own: Option<Duration>,
+        own: impl FnOnce() -> Option<Duration>,
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
             return Ok(Reservation::new(self, Vec::new(), names, None));
         }
         let RequestTokens { prompt, answer, thinking } = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
-        let first = self.first(model, own).await;
+        let first = self.first(model, own()).await;
         let known = || names.iter().flatten().copied();
         let counted =
             || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
@@ -87,6 +87,7 @@ impl<'c> Reservation<'c> {
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         if !self.holds.is_empty() {
             self.so_far.get_or_insert_default().reports(usage);
+            self.raise(usage);
             self.begins_to_answer(usage);
         }
     }
@@ -99,15 +100,19 @@ impl<'c> Reservation<'c> {
     }
 
     fn begins_to_answer(&mut self, usage: TokenUsage) {
-        let Some(first) = self.first.take() else { return };
-        if let Some(input) = usage.input {
+        if let Some(first) = self.first.take() {
             self.learn(usage);
-            let price = self.price();
-            for (meter, hold) in self.limits.meters.iter().zip(&mut self.holds) {
-                meter.raise(hold, input, price);
-            }
+            first.passes();
         }
-        first.passes();
+    }
+
+    /// A prompt that has more tokens than expected takes their room at once.
+    fn raise(&mut self, usage: TokenUsage) {
+        let Some(input) = usage.input else { return };
+        let price = self.price();
+        for (meter, hold) in self.limits.meters.iter().zip(&mut self.holds) {
+            meter.raise(hold, input, price);
+        }
     }
 
     /// Until it is sent, dropping it returns the reservation.
@@ -244,5 +249,6 @@ fn written_without_an_answer(completion: &Completion) -> Option<u64> {
 
 /// Of a server that read the prompt, and wrote nothing.
 fn is_refusal(error: &ModelError) -> bool {
-    error.status.is_some_and(|status| status >= 400)
+    let is_withheld = matches!(error.category, Category::ContentFilter | Category::Refusal);
+    is_withheld && error.status.is_some_and(|status| status >= 400)
 }

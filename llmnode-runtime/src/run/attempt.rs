@@ -58,7 +58,7 @@ pub(super) async fn attempt(
             let tokens = || RequestTokens::of(request, target.model, estimate);
             let names = target.names(request);
             let mut reserved = match limits
-                .reserve(tokens, names, plan.time_left(request.attempt_timeout))
+                .reserve(tokens, names, || plan.time_left(request.attempt_timeout))
                 .await
             {
                 Ok(reserved) => reserved,

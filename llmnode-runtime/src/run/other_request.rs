@@ -132,11 +132,16 @@ async fn attempt(
         let asking = pin!(async {
             let names = [of.model(), None, None];
             let tokens = || RequestTokens {
-                prompt: PromptTokens { estimate: of.tokens(), most: of.bytes(), least: of.bytes() },
+                prompt: PromptTokens {
+                    estimate: of.tokens(),
+                    most: of.bytes(),
+                    least: of.bytes(),
+                    attachments: 0,
+                },
                 answer: AnswerTokens::AtMost(0),
                 thinking: 0,
             };
-            let mut reserved = match limits.reserve(tokens, names, plan.time_left(timeout)).await {
+            let mut reserved = match limits.reserve(tokens, names, || plan.time_left(timeout)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use llmnode_model::internal::{AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact};
 use llmnode_model::{
     Carried, Category, Completion, FinishReason, Message, ModelError, Request, ResponseFormat, Retry, Sink,
+    TokenUsage,
 };
 use llmnode_reader::Flag;
 
@@ -286,6 +287,7 @@ impl Inner {
             Err(mut failure) => {
                 failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
                 failure.answered = failure.answered.or(answered);
+                failure.usage = failure.usage.map(|usage| Box::new(believed(*usage, failure.answered)));
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)
@@ -351,6 +353,12 @@ impl Inner {
             false => Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts))),
         }
     }
+}
+
+/// An error that reports no tokens of an answer, after some of it had come, says what the prompt took at most.
+fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
+    let is_told = usage.output.or(usage.total).is_some_and(|tokens| tokens > 0);
+    if answered.is_some_and(|answered| answered > 0) && !is_told { usage.of_the_prompt() } else { usage }
 }
 
 /// Beside those that the program sends.

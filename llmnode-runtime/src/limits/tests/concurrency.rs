@@ -21,7 +21,7 @@ fn two_that_ask_at_once_do_not_get_the_last_request_both() {
             while arrived.load(Ordering::SeqCst) < 2 * (round + 1) {
                 std::hint::spin_loop();
             }
-            begun.push(block_on(call.reserve(|| of_prompt(1), NAMES, None)).map(drop).is_ok());
+            begun.push(block_on(call.reserve(|| of_prompt(1), NAMES, || None)).map(drop).is_ok());
         }
         begun
     };
@@ -80,7 +80,7 @@ proptest! {
                 scope.spawn(move || {
                     let call = CallLimits::begin(THREE.name, THREE, Limits::new(), None, run, clock).unwrap();
                     for way in ways {
-                        let Ok(reservation) = block_on(call.reserve(|| of_prompt(1), NAMES, None)) else { continue };
+                        let Ok(reservation) = block_on(call.reserve(|| of_prompt(1), NAMES, || None)) else { continue };
                         begun.fetch_add(u64::from(!matches!(way, Way::Unsent)), Ordering::Relaxed);
                         go(reservation, *way);
                     }
@@ -93,7 +93,7 @@ proptest! {
         // Nothing stays reserved, and what a refused request had reserved with its other meters is given back.
         let call = begin(&run, &clock);
         let mut left = 0;
-        while let Ok(reservation) = block_on(call.reserve(|| of_prompt(1), NAMES, None)) {
+        while let Ok(reservation) = block_on(call.reserve(|| of_prompt(1), NAMES, || None)) {
             go(reservation, Way::Answered(1));
             left += 1;
         }

@@ -13,7 +13,7 @@ fn wait<'c>(
     call: &'c CallLimits<'_>,
     own: Option<Duration>,
 ) -> Pin<Box<dyn Future<Output = Result<Reservation<'c>, (Category, String)>> + 'c>> {
-    Box::pin(call.reserve(|| of_prompt(10), NAMES, own))
+    Box::pin(call.reserve(|| of_prompt(10), NAMES, move || own))
 }
 
 fn refuses() -> Result<Completion, ModelError> {
@@ -52,10 +52,10 @@ fn a_long_first_prompt_hides_nothing_that_is_added() {
     let run = unasked(Limits::new().tokens(20_000));
     let call = begin(&run, &clock);
     let long = || {
-        let prompt = PromptTokens { estimate: 1_000, most: 4_000, least: 500 };
+        let prompt = PromptTokens { estimate: 1_000, most: 4_000, least: 500, attachments: 0 };
         RequestTokens { answer: AnswerTokens::AtMost(10), prompt, thinking: 0 }
     };
-    let wanted = pin!(call.reserve(long, NAMES, None));
+    let wanted = pin!(call.reserve(long, NAMES, || None));
     let Poll::Ready(Ok(mut first)) = wanted.poll(&mut Context::from_waker(Waker::noop())) else { panic!() };
     first.settle(&answer(4_000, 10));
     let open: Vec<_> = (0..5).map(|_| reserved(&call, 10, Some(10))).collect();

@@ -68,7 +68,7 @@ fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
 }
 
 fn of_prompt(tokens: u64) -> RequestTokens {
-    let prompt = PromptTokens { estimate: tokens, most: tokens, least: tokens };
+    let prompt = PromptTokens { estimate: tokens, most: tokens, least: tokens, attachments: 0 };
     RequestTokens { prompt, answer: AnswerTokens::Unknown, thinking: 0 }
 }
 
@@ -81,7 +81,7 @@ fn at_once<'c>(
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
     let answer = max_tokens.map_or(AnswerTokens::Unknown, AnswerTokens::AtMost);
     let tokens = || RequestTokens { answer, ..of_prompt(prompt) };
-    match pin!(call.reserve(tokens, names, None)).poll(&mut Context::from_waker(Waker::noop())) {
+    match pin!(call.reserve(tokens, names, || None)).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
@@ -342,7 +342,7 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let mut first = reserved(&call, 50, Some(50));
     let wait = |most| {
         let tokens = move || RequestTokens { answer: AnswerTokens::AtMost(most), ..of_prompt(10) };
-        Box::pin(call.reserve(tokens, NAMES, None))
+        Box::pin(call.reserve(tokens, NAMES, || None))
     };
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
@@ -437,7 +437,7 @@ fn of_a_default_the_mean_answer_is_reserved() {
     let call = begin(&run, &clock);
     let reserve = || {
         let tokens = || RequestTokens { answer: AnswerTokens::BelowDefault(21_000), ..of_prompt(10) };
-        let wanted = call.reserve(tokens, NAMES, None);
+        let wanted = call.reserve(tokens, NAMES, || None);
         match pin!(wanted).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reserved) => reserved.ok(),
             Poll::Pending => None,

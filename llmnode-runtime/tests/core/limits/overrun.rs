@@ -211,6 +211,27 @@ fn fifty_of_each_part_at_once() {
     }
 }
 
+/// As a small model of OpenAI's counts them.
+#[test]
+fn a_model_that_counts_thirty_times_as_many_tokens_for_an_image() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap().block_on(async {
+        const OF_AN_IMAGE: u64 = 25_501;
+        let image = || Image::url("https://a.example/b.png").unwrap();
+        let message = |images| (0..images).fold(Message::user("?"), |message, _| message.attach(image()));
+        let node = DynNode::builder("say").text().build().unwrap();
+        let nodes: Vec<_> = (0..40).map(|at| node.chat([message(1 + at % 8)])).collect();
+        let model = FnModel::new(|request: &Request| {
+            let images = request.messages[0].attachments().count() as u64;
+            Reply::text("yes").usage(TokenUsage::new(images * OF_AN_IMAGE, 1)).after(SECOND)
+        });
+        let run = Run::new(model).with_limits(Limits::new().tokens(1_000_000));
+        let _ = run.map(&nodes).settings(Settings::new().max_tokens(100)).concurrency(40).await;
+        let spent = run.ledger().total().total.total().unwrap();
+        assert!(spent < 1_000_000 + 8 * (OF_AN_IMAGE + 1), "{spent}");
+    });
+}
+
 fn carrying() -> impl Strategy<Value = Vec<Carrying>> {
     let part = prop_oneof![
         Just(Part::Linked),
