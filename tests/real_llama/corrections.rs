@@ -1,7 +1,7 @@
 //! Answers that the server accepts and the type or a validator rejects: the model gets the violations, and answers again.
 
 use llmnode::prelude::*;
-use llmnode::{AttemptKind, CallRecord};
+use llmnode::{AttemptKind, CallRecord, Settings};
 
 use crate::support::{assert_books_agree, only, run};
 use crate::wire::Exchange;
@@ -52,7 +52,8 @@ const EXHAUSTED: [(AttemptKind, Option<Category>); 3] = [
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn an_integer_too_large_for_its_field_is_told_until_the_budget_ends() {
     let (run, wire) = run().await;
-    let error = run.call(&HowMany).extra("logit_bias", only("123456789")).retries(2).await.unwrap_err();
+    let again = Settings::new().stop_on_repeat(false).retries(2);
+    let error = run.call(&HowMany).settings(again).extra("logit_bias", only("123456789")).await.unwrap_err();
     println!("{error}");
     assert_eq!(error.category(), Category::SchemaError, "{error}");
     assert_eq!(kinds(error.attempts()), EXHAUSTED);
@@ -69,7 +70,8 @@ async fn an_integer_too_large_for_its_field_is_told_until_the_budget_ends() {
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn a_number_beyond_f64_is_told() {
     let (run, wire) = run().await;
-    let error = run.call(&HowLong).extra("logit_bias", only("123456789e")).retries(2).await.unwrap_err();
+    let again = Settings::new().stop_on_repeat(false).retries(2);
+    let error = run.call(&HowLong).settings(again).extra("logit_bias", only("123456789e")).await.unwrap_err();
     println!("{error}");
     assert_eq!(kinds(error.attempts()), EXHAUSTED, "{error}");
     assert_told(&wire.exchanges(), "which is too large; must be within");
@@ -136,7 +138,9 @@ async fn a_validator_is_heard_until_the_answer_fits_the_state() {
     for called in [Side::Heads, Side::Tails].repeat(10) {
         let run = run.with_state(called);
         // Without a seed: with one, the model's luck is the same at every attempt.
-        let report = run.call(&TossCoin).report().await.unwrap();
+        // A coin may fall on the same side again.
+        let again = Settings::new().stop_on_repeat(false);
+        let report = run.call(&TossCoin).settings(again).report().await.unwrap();
         assert_eq!(report.value.side, called);
         let (last, before) = report.record.attempts.split_last().unwrap();
         assert_eq!(last.category, None);
