@@ -198,8 +198,8 @@ async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on()
         let call = run.call(&RECOMMEND);
         let report = if streams { call.stream().report().await } else { call.report().await }.unwrap();
         assert_eq!(report.value.title, "Deep C");
-        use llmnode::AttemptKind::{Adapted, Correction, First, Turn};
-        assert_eq!(kinds(&report.record), [First, Adapted, Turn, Correction]);
+        use llmnode::AttemptKind::{Adapted, First, Turn};
+        assert_eq!(kinds(&report.record), [First, Adapted, Turn, Adapted]);
         assert_eq!(outcomes(&report.record, 1), ["ok"]);
         assert_eq!(report.record.attempts[0].flags, [llmnode::Flag::FreeChoice]);
         assert_eq!(report.record.attempts[1].refused, ["tool_choice"]);
@@ -209,7 +209,7 @@ async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on()
                 (names(body).len(), body["tool_choice"].clone(), body.get("response_format").is_some())
             })
             .collect();
-        // Behind the tool's result, the correction asks by the response format, with the tools still listed.
+        // Behind the tool's result, the answer is asked for by the response format, with the tools still listed.
         assert_eq!(
             asked,
             [

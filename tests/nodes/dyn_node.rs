@@ -89,8 +89,8 @@ async fn failures_are_data_with_their_labels() {
     let (json, requests, _) = respond([long]).await;
     assert_eq!((&json["reason"], requests), (&json!("context_length_error"), 1));
 
-    let wrong = || StubReply::text(r#"{"name": true}"#);
-    let (json, requests, _) = respond([wrong(), wrong(), wrong(), wrong()]).await;
+    let wrong = [true, false, true, false].map(|name| StubReply::json(json!({"name": name})));
+    let (json, requests, _) = respond(wrong).await;
     assert_eq!((&json["reason"], requests), (&json!("schema_error"), 4));
     assert!(json["details"]["violations"][0].as_str().unwrap().starts_with("name: "));
 }

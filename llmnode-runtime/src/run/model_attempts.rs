@@ -646,9 +646,12 @@ impl Attempts for ModelAttempts<'_, '_> {
             );
         }
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
-            self.answers.told();
             self.bounds.add(&failure.violations);
             self.narrow(failure);
+            // A list that only the schema has may not have been read: the next complaint has it in words.
+            if self.narrowed.is_none() {
+                self.answers.told();
+            }
         }
         if failure.raises_limit && matches!(next, Next::Again { kind: AttemptKind::Adapted, .. }) {
             self.request.raised = true;
