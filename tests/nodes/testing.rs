@@ -131,8 +131,8 @@ async fn a_wrong_item_is_corrected() {
 
 #[tokio::test]
 async fn two_corrections_are_all_there_are() {
-    let model =
-        ["axe", "saw", "axe"].iter().fold(ScriptedModel::new(), |model, item| model.reply(choice(item)));
+    let said = [r#"{"item": "axe"}"#, r#"{"item": "saw"}"#, r#"{"item": "axe"}"#];
+    let model = said.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply);
     let run = Run::new(model.clone()).with_state(world());
     let error = run.call(&node()).await.unwrap_err();
     assert_eq!(error.category(), Category::ValidationError);
