@@ -119,6 +119,6 @@ impl LimitedNode {
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let answers = (category != Category::ExecError).then_some(AnswerKind::Json);
-    Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS], NodeKind::of::<N>(answers))
+    Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS, EMPTY_SETTINGS], NodeKind::of::<N>(answers))
         .full_stack(category)
 }

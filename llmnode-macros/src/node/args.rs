@@ -21,7 +21,7 @@ use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 35] = [
+const VALUES: [&str; 36] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -36,6 +36,7 @@ const VALUES: [&str; 35] = [
     "transport_retries",
     "wait",
     "max_wait",
+    "attempt_timeout",
     "deadline",
     "model",
     "fallback_model",
@@ -81,7 +82,7 @@ fn hint(name: &str) -> Option<String> {
     let remedy = match name {
         "response_format" => &set(&["Call", "Settings", "OpenAiBuilder"]),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => &set(&["Settings"]),
-        "attempt_timeout" | "extra" | "extra_on" | "label" => &set(&["Settings", "Call"]),
+        "extra" | "extra_on" | "label" => &set(&["Settings", "Call"]),
         "connect_timeout" => &set(&["OpenAiBuilder"]),
         "backoff" | "delay" => "write `wait = 1s..60s`",
         "timeout" | "time" => "write `deadline = 10s` for the longest time of a call",
@@ -117,6 +118,7 @@ pub(crate) struct NodeArgs {
     pub(crate) transport_retries: Slot<u32>,
     pub(crate) wait: Slot<Wait>,
     pub(crate) max_wait: Slot<Time>,
+    pub(crate) attempt_timeout: Slot<Time>,
     pub(crate) deadline: Slot<Time>,
     pub(crate) model: Slot<LitStr>,
     pub(crate) fallback_model: Slot<LitStr>,
@@ -163,6 +165,9 @@ impl NodeArgs {
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), integer(input, &key, 0)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "max_wait" => fill(&mut self.max_wait, key, Time::parse_single(input)),
+            "attempt_timeout" => {
+                fill(&mut self.attempt_timeout, key.clone(), Time::parse_above_zero(input, &key))
+            }
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
             "model" => fill(&mut self.model, key.clone(), non_empty(text(input, &key, ""), &key)),
             "fallback_model" => {

@@ -181,6 +181,7 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
         ("transport_retries", number(&args.transport_retries)),
         ("backoff", value(&args.wait).map(|wait| wait.emit(private))),
         ("max_wait", time(&args.max_wait)),
+        ("attempt_timeout", time(&args.attempt_timeout)),
         ("deadline", time(&args.deadline)),
         ("stated_model", text(&args.model)),
         ("temperature", temperature),

@@ -114,7 +114,7 @@ impl DynNode {
     /// Returns the steps that follow a failure of this category, in order. A call may override them.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
         let answers = if self.setup.output.is_some() { AnswerKind::Json } else { AnswerKind::RawText };
-        let levels = [EMPTY_SETTINGS, EMPTY_SETTINGS, &self.setup.settings];
+        let levels = [EMPTY_SETTINGS, EMPTY_SETTINGS, &self.setup.settings, EMPTY_SETTINGS];
         Stacks::new(levels, NodeKind::of::<DynNode>(Some(answers))).full_stack(category)
     }
 

@@ -515,7 +515,7 @@ fn execution<'r>(
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
         let NodeTraits { kind, limited, tries_itself } = node.traits();
-        let levels = [settings, &core.settings, node.settings()];
+        let levels = [settings, &core.settings, node.settings(), &core.defaults];
         let limits = &limits(core, caller, call, levels, limited)?;
         let item = caller.map_item();
         if !kind.idempotent {
@@ -572,7 +572,7 @@ fn limits<'r>(
     core: &'r RunCore,
     caller: &Caller<'_>,
     scope: &CallGuard<'_>,
-    levels: [&Settings; 3],
+    levels: [&Settings; 4],
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     // Finds endless recursion before the stack overflows.

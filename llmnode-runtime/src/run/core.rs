@@ -21,6 +21,8 @@ pub struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, Settings)>,
     pub(super) settings: Settings,
+    /// Weaker than those of nodes.
+    pub(super) defaults: Settings,
     /// What was spent so far.
     pub ledger: Ledger,
     pub(super) hooks: Hooks,

@@ -17,7 +17,7 @@ use crate::validate::AttemptInfo;
 pub(super) fn exec_with_attempts<'a>(
     node: &'a mut (dyn ErasedExec<'_> + 'a),
     context: &'a CallContext<'a>,
-    (levels, kind): ([&'a Settings; 3], NodeKind),
+    (levels, kind): ([&'a Settings; 4], NodeKind),
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let call = context.call;

@@ -58,7 +58,9 @@ pub(super) fn request<'a>(
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let node_kind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::RawText) };
-        let settings = Resolved::new([context.settings, &context.core.settings, EMPTY_SETTINGS], node_kind)?;
+        let core = context.core;
+        let settings =
+            Resolved::new([context.settings, &core.settings, EMPTY_SETTINGS, &core.defaults], node_kind)?;
         let timeout = settings.attempt_timeout()?;
         if let Some(listener) = context.listener {
             listener.set_schema(None)?;

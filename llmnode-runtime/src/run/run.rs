@@ -60,6 +60,7 @@ impl Run {
             model: Arc::new(model),
             models: BTreeMap::new(),
             settings: Settings::new(),
+            defaults: Settings::new(),
             ledger: Ledger::default(),
             hooks: Hooks::default(),
             content_in_traces: false,
@@ -101,10 +102,30 @@ impl<S> Run<S> {
         self
     }
 
-    /// Sets the settings of all calls that do not override them.
+    /// Sets the settings of all calls that do not override them. They are stronger than a node's attributes:
+    /// [`with_defaults`](Self::with_defaults) sets weaker ones.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         Arc::make_mut(&mut self.core).settings = settings;
+        self
+    }
+
+    /// Sets what holds where neither the call, nor the model, nor the run, nor the node says anything: a service sets
+    /// `attempt_timeout` for all nodes here, and a node that needs longer says so. Labels are those of
+    /// [`with_settings`](Self::with_settings) alone.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use std::time::Duration;
+    /// use llmnode::{Run, ScriptedModel, Settings};
+    ///
+    /// let settings = Settings::new().attempt_timeout(Duration::from_secs(20)).transport_retries(4);
+    /// let run = Run::new(ScriptedModel::new()).with_defaults(settings);
+    /// # let _ = run;
+    /// ```
+    #[must_use]
+    pub fn with_defaults(mut self, settings: Settings) -> Self {
+        Arc::make_mut(&mut self.core).defaults = settings;
         self
     }
 

@@ -65,7 +65,8 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     let outcome = {
         // A block, since moved values would keep their room in the future.
         let mut asking = {
-            let levels = [context.settings, &context.core.settings, asked.settings()];
+            let core = context.core;
+            let levels = [context.settings, &core.settings, asked.settings(), &core.defaults];
             let mut settings = Resolved::new(levels, asked.node_kind())?;
             let held = context.core.held_model(asked.model());
             if held.is_some() {

@@ -20,7 +20,8 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    pub(crate) fn new(levels: [&'p Settings; 3], node_kind: NodeKind) -> Result<Self, NodeError> {
+    /// `levels`: of the call, the run and the node, and the run's defaults.
+    pub(crate) fn new(levels: [&'p Settings; 4], node_kind: NodeKind) -> Result<Self, NodeError> {
         let resolved = Resolved { stacks: Stacks::new(levels, node_kind), run_model_ignored: false };
         let mut faults = match node_kind.answers {
             Some(answers) => resolved.faults(node_kind, answers),
@@ -37,9 +38,10 @@ impl<'p> Resolved<'p> {
     }
 
     pub(crate) fn model(&self) -> Option<&'p str> {
-        let [call, run, node] = self.stacks.levels;
-        let run = Some(run).filter(|_| !self.run_model_ignored);
-        [Some(call), run, Some(node)].into_iter().flatten().find_map(|level| level.model.as_deref())
+        let [call, run, node, defaults] = self.stacks.levels;
+        let of_run = |level| Some(level).filter(|_| !self.run_model_ignored);
+        let levels = [Some(call), of_run(run), Some(node), of_run(defaults)];
+        levels.into_iter().flatten().find_map(|level: &'p Settings| level.model.as_deref())
     }
 
     pub(crate) fn deadline(&self) -> Option<Duration> {
@@ -64,7 +66,7 @@ impl<'p> Resolved<'p> {
 
     /// Not the run or the call: it is the node that lists tools which otherwise are called only natively.
     pub(crate) fn node_asks_for_calls_in_text(&self) -> bool {
-        let [_, _, node] = self.stacks.levels;
+        let [_, _, node, _] = self.stacks.levels;
         node.calls_in_text == Some(true)
     }
 
@@ -80,8 +82,8 @@ impl<'p> Resolved<'p> {
         model: Option<&Settings>,
     ) -> Result<(), NodeError> {
         let model = model.unwrap_or(EMPTY_SETTINGS);
-        let [call, run, node] = self.stacks.levels;
-        let levels = [call, model, run, node];
+        let [call, run, node, defaults] = self.stacks.levels;
+        let levels = [call, model, run, node, defaults];
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
@@ -124,7 +126,7 @@ impl<'p> Resolved<'p> {
     }
 
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
-        let levels @ [call, _, node] = self.stacks.levels;
+        let levels @ [call, _, node, _] = self.stacks.levels;
         let mut faults = Vec::new();
         if self.stacks.nearest(|level| level.attempts) == Some(0) {
             let none =
@@ -151,7 +153,7 @@ impl<'p> Resolved<'p> {
     }
 
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
-        let [call, run, node] = self.stacks.levels;
+        let [call, run, node, defaults] = self.stacks.levels;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
         let fallback_model = self.stacks.fallback_model().is_some_and(|name| name.trim().is_empty());
         let attempts = call.attempts.or(node.attempts);
@@ -192,6 +194,7 @@ impl<'p> Resolved<'p> {
             recovery_faults(call, node_kind.fallback, answers),
             // A run's settings are for all kinds of nodes; each ignores what it cannot do.
             recovery_faults(run, true, AnswerKind::Json),
+            recovery_faults(defaults, true, AnswerKind::Json),
             recovery_faults(node, node_kind.fallback, answers),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
@@ -328,7 +331,7 @@ mod tests {
         node: &Settings,
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
-        let resolved = Resolved::new([call, run, node], PLAIN)?;
+        let resolved = Resolved::new([call, run, node, EMPTY_SETTINGS], PLAIN)?;
         resolved.apply_to(&mut request, resolved.model().map(str::to_owned), Some(model))?;
         Ok(request)
     }
@@ -355,10 +358,31 @@ mod tests {
     }
 
     #[test]
+    fn a_runs_defaults_hold_where_nobody_says_anything() {
+        let silent = Settings::new();
+        let defaults = Settings::new()
+            .model("small")
+            .temperature(0.9)
+            .retries(4)
+            .attempt_timeout(Duration::from_secs(5));
+        let node = Settings::new().temperature(0.1).deadline(Duration::from_secs(9));
+        let mut resolved = Resolved::new([&silent, &silent, &node, &defaults], PLAIN).unwrap();
+        let mut request = Request::new(Vec::new());
+        resolved.apply_to(&mut request, None, None).unwrap();
+        assert_eq!((request.temperature, request.attempt_timeout), (Some(0.1), defaults.attempt_timeout));
+        assert_eq!((resolved.model(), resolved.deadline()), (Some("small"), node.deadline));
+        let steps = resolved.stacks.of(Category::SchemaError, None).1;
+        assert_eq!(steps[0], Recovery::repair(4));
+        // As with the run's own, a node that holds its model has another one.
+        resolved.ignore_run_model();
+        assert_eq!(resolved.model(), None);
+    }
+
+    #[test]
     fn fields_for_one_api_are_joined_anew_for_each_model() {
         let field = |value: u8| Settings::new().extra_on(Wire::Gemini, "tools", json!([value]));
         let (call, run, node) = (field(2), Settings::new(), field(1));
-        let resolved = Resolved::new([&call, &run, &node], PLAIN).unwrap();
+        let resolved = Resolved::new([&call, &run, &node, EMPTY_SETTINGS], PLAIN).unwrap();
         let mut request = Request::new(Vec::new());
         for _ in 0..2 {
             resolved.apply_to(&mut request, None, None).unwrap();
@@ -435,19 +459,21 @@ mod tests {
         let said = Settings::new().response_format(ResponseFormat::Schema);
         for answers in [AnswerKind::RawText, AnswerKind::CheckedText] {
             for (call, node) in [(&said, &silent), (&silent, &said)] {
-                let error =
-                    Resolved::new([call, &silent, node], NodeKind { answers: Some(answers), ..PLAIN })
-                        .err()
-                        .unwrap();
+                let error = Resolved::new(
+                    [call, &silent, node, &silent],
+                    NodeKind { answers: Some(answers), ..PLAIN },
+                )
+                .err()
+                .unwrap();
                 assert_eq!(error.category(), Category::ConfigError);
                 assert!(error.message().contains("raw text; set an output type"), "{error}");
             }
             assert!(
-                Resolved::new([&silent, &said, &silent], NodeKind { answers: Some(answers), ..PLAIN })
+                Resolved::new([&silent, &said, &silent, &said], NodeKind { answers: Some(answers), ..PLAIN })
                     .is_ok()
             );
         }
-        assert!(Resolved::new([&said, &silent, &silent], PLAIN).is_ok());
+        assert!(Resolved::new([&said, &silent, &silent, &silent], PLAIN).is_ok());
     }
 
     #[test]
@@ -469,8 +495,8 @@ mod tests {
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
         let silent = Settings::new();
         let taken = NodeKind { answers: Some(AnswerKind::RawText), ..PLAIN };
-        let resolved = Resolved::new([&silent, &run, &silent], taken).unwrap();
+        let resolved = Resolved::new([&silent, &run, &silent, &silent], taken).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
-        assert!(Resolved::new([&run, &silent, &silent], taken).is_err());
+        assert!(Resolved::new([&run, &silent, &silent, &silent], taken).is_err());
     }
 }

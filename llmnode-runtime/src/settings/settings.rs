@@ -230,7 +230,8 @@ impl Settings {
         transport_retries: u32,
         /// Sets how often a node without a model is executed in all.
         attempts: u32,
-        /// Sets the longest time of a call.
+        /// Sets the longest time of a call. Without it, and without `attempt_timeout`, a server that takes the request and never
+        /// answers is waited for as long as its connection lives.
         deadline: Duration,
         /// Sets the longest time of one attempt.
         attempt_timeout: Duration,

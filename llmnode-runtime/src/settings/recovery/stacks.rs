@@ -18,12 +18,12 @@ pub(crate) struct NodeKind {
 }
 
 pub(crate) struct Stacks<'p> {
-    pub(crate) levels: [&'p Settings; 3],
+    pub(crate) levels: [&'p Settings; 4],
     node: NodeKind,
 }
 
 impl<'p> Stacks<'p> {
-    pub(crate) fn new(levels: [&'p Settings; 3], node: NodeKind) -> Self {
+    pub(crate) fn new(levels: [&'p Settings; 4], node: NodeKind) -> Self {
         Stacks { levels, node }
     }
 
@@ -191,6 +191,7 @@ pub(super) fn is_transport(key: Failures) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::EMPTY_SETTINGS;
 
     const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
     const WITH_FALLBACK: NodeKind = NodeKind { fallback: true, ..PLAIN };
@@ -201,7 +202,7 @@ mod tests {
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::model("b"), Recovery::Fallback])
     }
 
-    fn of(levels: [&Settings; 3], node: NodeKind, category: Category) -> String {
+    fn of(levels: [&Settings; 4], node: NodeKind, category: Category) -> String {
         let steps = Stacks::new(levels, node).of(category, None).1;
         steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
@@ -223,7 +224,7 @@ mod tests {
             (&silent, &silent, Category::Refusal, "fallback"),
             (&silent, &silent, Category::Panic, ""),
         ] {
-            assert_eq!(of([call, run, &node], WITH_FALLBACK, category), steps, "{category}");
+            assert_eq!(of([call, run, &node, &silent], WITH_FALLBACK, category), steps, "{category}");
         }
     }
 
@@ -242,18 +243,18 @@ mod tests {
             (&silent, &stacks, Category::ValidationError, "repair(5) model(\"c\") fallback"),
             (&numbers, &stacks, Category::SchemaError, "repair(5) model(\"c\") fallback"),
         ] {
-            assert_eq!(of([call, run, &node], WITH_FALLBACK, category), steps, "{category}");
+            assert_eq!(of([call, run, &node, &silent], WITH_FALLBACK, category), steps, "{category}");
         }
         let one = Settings::new().retries(1);
-        assert_eq!(of([&silent, &one, &node], PLAIN, Category::ValidationError), "repair(1)");
+        assert_eq!(of([&silent, &one, &node, &silent], PLAIN, Category::ValidationError), "repair(1)");
     }
 
     #[test]
     fn a_node_that_must_not_be_executed_again_has_its_fallback_alone() {
         let node = NodeKind { idempotent: false, ..WITH_FALLBACK };
         let silent = Settings::new();
-        assert_eq!(of([&silent, &silent, &two_models()], node, Category::Network), "fallback");
-        assert_eq!(of([&silent, &silent, &two_models()], node, Category::SchemaError), "bubble");
+        assert_eq!(of([&silent, &silent, &two_models(), &silent], node, Category::Network), "fallback");
+        assert_eq!(of([&silent, &silent, &two_models(), &silent], node, Category::SchemaError), "bubble");
     }
 
     #[test]
@@ -278,7 +279,7 @@ mod tests {
             (&waits(3), &silent, &node, Category::SchemaError, "retry(1) repair(1)"),
             (&waits(3), &silent, &silent, Category::RateLimitError, "retry(2, 3s)"),
         ] {
-            assert_eq!(of([call, run, node], PLAIN, category), steps, "{category}");
+            assert_eq!(of([call, run, node, EMPTY_SETTINGS], PLAIN, category), steps, "{category}");
         }
     }
 
@@ -288,7 +289,7 @@ mod tests {
         let own = Settings::new().recover(Category::BadResponse, [Recovery::model("a")]);
         let node = Settings::new().retries(3);
         let of = |call: &Settings, category, decision| {
-            Stacks::new([call, &silent, &node], PLAIN).of(category, decision)
+            Stacks::new([call, &silent, &node, &silent], PLAIN).of(category, decision)
         };
         let (transport, answer) = ([Recovery::retry(2)], [Recovery::repair(3)]);
         assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
@@ -303,7 +304,9 @@ mod tests {
         let node = Settings::new()
             .recover(Category::BadResponse, [Recovery::retry(1)])
             .recover(Failures::Transport, [Recovery::retry(1)]);
-        let of = |category, decision| Stacks::new([&call, &silent, &node], PLAIN).of(category, decision).1;
+        let of = |category, decision| {
+            Stacks::new([&call, &silent, &node, &silent], PLAIN).of(category, decision).1
+        };
         assert_eq!(of(Category::BadResponse, None), [Recovery::retry(1)], "of no group");
         assert_eq!(of(Category::BadResponse, Some(Retry::Transport)), [Recovery::retry(5)]);
         assert_eq!(of(Category::EmptyResponse, Some(Retry::Transport)), [Recovery::retry(5)]);
