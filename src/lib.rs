@@ -867,7 +867,7 @@ pub use llmnode_runtime::{
     ChatModel, Clock, Completion, Cost, Cx, Degraded, Delta, DynNode, Estimate, Event, Exec, FailedTry,
     Failures, File, FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger,
     LedgerSnapshot, Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, Note,
-    OutputSchema, Part, Paused, Price, Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply,
+    OutputSchema, Pace, Part, Paused, Price, Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply,
     Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
     StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec,
     Toolset, Unfinished, Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,

@@ -102,6 +102,11 @@ mod tests {
         for (status, body, category) in [
             (429, error("You exceeded your plan", "insufficient_quota", "insufficient_quota"), QuotaError),
             (429, error("slow down", "requests", "rate_limit_exceeded"), RateLimitError),
+            (
+                429,
+                error("Extra usage is required for long context requests.", "rate_limit_error", ""),
+                ContextLengthError,
+            ),
             (400, error("too long", "invalid_request_error", "context_length_exceeded"), ContextLengthError),
             (400, error("no", "invalid_request_error", "content_policy_violation"), ContentFilter),
             (400, error("tool failed", "invalid_request_error", "tool_use_failed"), SchemaError),

@@ -135,7 +135,12 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[429], BodyPattern::Field("resourceexhausted"), RateLimitError),
     // Over the limit by itself: waiting does not help, though the code is that of a rate limit.
     // https://platform.openai.com/docs/guides/rate-limits
-    rule(&[429], BodyPattern::Phrase(&["request too large for"]), ContextLengthError),
+    // Anthropic: a prompt of a context tier that the account does not have.
+    rule(
+        &[429],
+        BodyPattern::Phrase(&["request too large for", "required for long context requests"]),
+        ContextLengthError,
+    ),
     // LiteLLM replaces OpenAI's code and type with its own words for the status.
     rule(&[429], BodyPattern::Phrase(&["exceeded your current quota"]), QuotaError),
     rule(

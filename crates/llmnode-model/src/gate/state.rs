@@ -349,6 +349,10 @@ impl State {
         if self.open.short > 1 {
             return HALVED;
         }
+        // It held for a while, so it is hardly too high.
+        if open >= GROWTH_TIME {
+            return *LATER_SHARES.end();
+        }
         let taken = self.open.answered as f64 / cycle.max(0.001);
         (taken / before).clamp(*LATER_SHARES.start(), *LATER_SHARES.end())
     }
