@@ -23,6 +23,13 @@ pub trait Clock: Send + Sync {
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
         self.sleep(time.saturating_duration_since(self.now()))
     }
+
+    /// Waits for what never comes. The default never ends. A clock whose waits take no time moves to each awaited time, and ends when
+    /// there is none.
+    #[doc(hidden)]
+    fn never(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// `None`: `end` came first. If it has passed already, the work does not begin.
@@ -108,6 +115,16 @@ impl Shared {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Moves to the next time that is awaited. `false`: there is none.
+    fn advance_to_next(&self) -> bool {
+        let mut times = self.lock();
+        let now = times.now;
+        let Some(next) = times.awaited.iter().copied().filter(|time| *time > now).min() else { return false };
+        times.now = next;
+        self.moved.notify_waiters();
+        true
+    }
+
     /// Moves to the end of a wait, or to the first awaited time before it. Returns whether it reached the end.
     fn advance(&self, end: Instant) -> bool {
         let mut times = self.lock();
@@ -135,6 +152,15 @@ impl Clock for TestClock {
             let Some(end) = end else { return };
             while !self.0.advance(end) {
                 // Code that awaits this time runs before it passes.
+                tokio::task::yield_now().await;
+            }
+        })
+    }
+
+    fn never(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            while self.0.advance_to_next() {
+                // Code that awaits this time runs, and may end the wait.
                 tokio::task::yield_now().await;
             }
         })

@@ -1,7 +1,9 @@
 //! Records what a model reports while it answers, and replays it.
 
+use std::time::Duration;
+
 use llmnode_model::internal::{RateLimits, Redactor};
-use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage, Wire};
+use llmnode_runtime::{BoxFuture, Delta, Flag, ResponseFormat, Sink, TokenUsage, Wire};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
 
@@ -75,6 +77,10 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
 }
 
 impl Sink for RecordingSink<'_> {
+    fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
+        self.outer.wait(time)
+    }
+
     fn request_id(&mut self, id: &str) {
         self.outer.request_id(id);
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use llmnode_reader::Flag;
 
@@ -173,6 +174,16 @@ pub trait Sink: Send {
     /// The next piece of the answer. The pieces of text make up [`Completion::text`]. Default: does nothing.
     fn delta(&mut self, delta: Delta<'_>) {
         let _ = delta;
+    }
+
+    /// Waits by the clock of the run that asks: models for tests are as slow as a test says. `None`: for ever; it ends where the
+    /// clock knows that nothing will end the wait. Default: tokio's clock.
+    #[doc(hidden)]
+    fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
+        match time {
+            Some(time) => Box::pin(tokio::time::sleep(time)),
+            None => Box::pin(std::future::pending()),
+        }
     }
 }
 

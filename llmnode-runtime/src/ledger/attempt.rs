@@ -13,6 +13,7 @@ use super::record::{AttemptKind, AttemptRecord};
 use super::recorder::{JournaledAnswer, RecorderEvent};
 use super::so_far::AnswerSoFar;
 use super::spans::{AttemptSpan, RequestInfo};
+use crate::clock::Clock;
 use crate::money::Money;
 use crate::prices::Price;
 
@@ -57,6 +58,11 @@ impl CallGuard<'_> {
 }
 
 impl<'c> OpenAttempt<'c> {
+    /// Of the run.
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        self.call.clock()
+    }
+
     fn new(call: &'c CallGuard<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
         OpenAttempt {

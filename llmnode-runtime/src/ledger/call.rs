@@ -228,6 +228,10 @@ impl<'r> CallGuard<'r> {
         catch_panic(|| self.clock.now()).unwrap_or(self.started)
     }
 
+    pub(crate) fn clock(&self) -> &'r dyn Clock {
+        self.clock
+    }
+
     pub(crate) fn labels(&self) -> &Labels {
         &self.labels
     }

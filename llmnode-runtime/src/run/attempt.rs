@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding};
 use llmnode_model::{
-    Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError, Request,
-    ResponseFormat, Retry, Sink, TokenUsage, Wire,
+    BoxFuture, Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError,
+    Request, ResponseFormat, Retry, Sink, TokenUsage, Wire,
 };
 use llmnode_reader::internal::{
     Thoughts, is_met_by, one_line, repeated_form, repeats_form, without_choices, without_thoughts,
@@ -657,6 +657,13 @@ impl Written<'_> {
 }
 
 impl Sink for AttemptSink<'_, '_, '_, '_> {
+    fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
+        match time {
+            Some(time) => self.open.clock().sleep(time),
+            None => self.open.clock().never(),
+        }
+    }
+
     fn request_id(&mut self, id: &str) {
         self.open.note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
     }

@@ -6,8 +6,8 @@ use crate::recovery::Guess;
 use crate::support::{BAD, GOAL, GOOD, Mood, Say, World, busy, say, script, world};
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BoxError, Category, Cx, Degraded, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply, RetryBudget,
-    Run, ScriptedModel, Settings, TestClock,
+    BoxError, Category, Clock, Cx, Degraded, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply,
+    RetryBudget, Run, ScriptedModel, Settings, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -34,6 +34,33 @@ async fn what_is_under_way_is_dropped_and_nothing_is_tried_again() {
     assert_eq!((cut.usage, cut.elapsed), (None, 6 * SECOND), "nobody knows what it used");
     assert_eq!((model.requests().len(), other.requests().len()), (2, 0));
     assert_eq!(run.ledger().total().total.unreported_calls, 1);
+}
+
+#[tokio::test]
+async fn slow_replies_are_on_the_runs_clock() {
+    let clock = TestClock::new();
+    let begin = clock.now();
+    let model = script([Reply::never(), Reply::text(GOOD).after(4 * SECOND)]);
+    let run = Run::new(model.clone()).with_clock(clock.clone()).with_state(world());
+    // The first attempt ends at its timeout, and the second comes before its own.
+    let report =
+        run.call(&GOAL).attempt_timeout(5 * SECOND).transport_retries(1).wait(SECOND).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].category, Some(Category::Timeout));
+    assert_eq!(clock.now() - begin, 10 * SECOND);
+
+    let late = Run::new(script([Reply::text(GOOD).after(4 * SECOND)]))
+        .with_clock(TestClock::new())
+        .with_state(world());
+    let error = late.call(&GOAL).deadline(3 * SECOND).await.err().unwrap();
+    assert_eq!(error.category(), Category::Timeout);
+}
+
+#[tokio::test]
+async fn a_test_that_would_hang_ends_and_says_why() {
+    let run = Run::new(script([Reply::never()])).with_clock(TestClock::new()).with_state(world());
+    let error = run.call(&GOAL).await.err().unwrap();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().contains("nothing ends the wait; set a `deadline`"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,6 +31,9 @@ pub struct Reply {
     pause: Duration,
 }
 
+const NOTHING_ENDS_IT: &str = "the script's reply never comes, and on the test's clock nothing ends the wait; set a `deadline` or an \
+                               `attempt_timeout`, or leave out the `TestClock`";
+
 /// Anything that converts to a reply.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a reply of a model",
@@ -147,7 +150,8 @@ impl Reply {
         Reply::from_outcome(Outcome::Error(error))
     }
 
-    /// Creates a reply that never comes.
+    /// Creates a reply that never comes: a deadline or an `attempt_timeout` of the run's clock ends the wait. On a `TestClock` they
+    /// pass at once; if there is none, the request is a `config_error` that says so.
     pub fn never() -> Self {
         Reply::from_outcome(Outcome::Never)
     }
@@ -182,7 +186,7 @@ impl Reply {
         self
     }
 
-    /// Delays the reply, by tokio's clock.
+    /// Delays the reply, by the run's clock.
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
@@ -190,7 +194,7 @@ impl Reply {
 
     pub(super) async fn play(self, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
         if self.delay > Duration::ZERO {
-            tokio::time::sleep(self.delay).await;
+            sink.wait(Some(self.delay)).await;
         }
         if sink.listens() {
             stream_pieces(&self.pieces, self.pause, sink).await;
@@ -198,7 +202,10 @@ impl Reply {
         match self.outcome {
             Outcome::Answer(completion) => Ok(*completion),
             Outcome::Error(error) => Err(error),
-            Outcome::Never => std::future::pending().await,
+            Outcome::Never => {
+                sink.wait(None).await;
+                Err(ModelError::unsent(Category::ConfigError, NOTHING_ENDS_IT))
+            }
         }
     }
 
