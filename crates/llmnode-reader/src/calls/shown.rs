@@ -204,7 +204,8 @@ fn has_value(list: &str, value: &str) -> bool {
     list.match_indices(value).any(|(at, _)| {
         let before = list[..at].ends_with(|c: char| c.is_ascii_digit());
         let behind = list[at + value.len()..].starts_with(|c: char| c.is_ascii_digit());
-        !(begins && before) && !(ends && behind)
+        let goes_on = (begins && before) || (ends && behind);
+        !goes_on
     })
 }
 
