@@ -30,7 +30,7 @@ struct Endless {
     single: bool,
 }
 
-#[llm_node(prompt = "Write {what}.", retries = 0)]
+#[llm_node(prompt = "Write {what}.", retries = 0, recover(timeout = [bubble]))]
 struct Tell {
     what: &'static str,
 }

@@ -1,14 +1,15 @@
 //! The bodies of requests and responses.
 
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use llmnode_model::internal::lock;
 
 use super::client_error::ClientError;
 
@@ -59,8 +60,37 @@ pub struct ResponseBody {
     rest: Bytes,
     /// Bytes since the reader last waited.
     since_turn: usize,
-    /// The turn of the other tasks.
-    turn: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    turn: Option<Arc<Turn>>,
+}
+
+/// The turn of the other tasks. It is over once the runtime has looked at its timers and wakes the reader; that the same task
+/// polls again, as one does that takes what was read meanwhile, does not end it.
+struct Turn {
+    is_over: AtomicBool,
+    reader: Mutex<Waker>,
+}
+
+impl Turn {
+    fn begin(reader: &Waker) -> Arc<Turn> {
+        let turn = Arc::new(Turn { is_over: AtomicBool::new(false), reader: Mutex::new(reader.clone()) });
+        let waker = Waker::from(Arc::clone(&turn));
+        // All that is wanted of it is that the runtime notes whom to wake.
+        let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
+        turn
+    }
+
+    fn is_over(&self, reader: &Waker) -> bool {
+        lock(&self.reader).clone_from(reader);
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
+impl Wake for Turn {
+    fn wake(self: Arc<Self>) {
+        self.is_over.store(true, Ordering::Release);
+        let reader = lock(&self.reader).clone();
+        reader.wake();
+    }
 }
 
 pub(super) enum Source {
@@ -112,14 +142,15 @@ impl ResponseBody {
     }
 
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.since_turn >= TURN_BYTES {
-            self.since_turn = 0;
-            self.turn = Some(Box::pin(tokio::task::yield_now()));
+        if self.since_turn < TURN_BYTES {
+            return Poll::Ready(());
         }
-        if let Some(turn) = &mut self.turn {
-            ready!(turn.as_mut().poll(cx));
-            self.turn = None;
+        let turn = self.turn.get_or_insert_with(|| Turn::begin(cx.waker()));
+        if !turn.is_over(cx.waker()) {
+            return Poll::Pending;
         }
+        self.since_turn = 0;
+        self.turn = None;
         Poll::Ready(())
     }
 
@@ -148,8 +179,6 @@ impl ResponseBody {
 
 #[cfg(test)]
 mod tests {
-    use std::task::Waker;
-
     use tokio::time::{Instant, timeout_at};
 
     use super::*;
@@ -165,17 +194,19 @@ mod tests {
         while let Poll::Ready(piece) = body.poll_chunk(&mut cx) {
             pieces.extend(piece.unwrap());
         }
+        assert!(body.poll_chunk(&mut cx).is_pending(), "the same task went on");
         pieces
     }
 
-    #[test]
-    fn a_server_that_is_never_waited_for_leaves_others_their_turns() {
+    #[tokio::test]
+    async fn a_server_that_is_never_waited_for_leaves_others_their_turns() {
         let long: Vec<u8> = (0..1_000_000_u32).map(|at| (at % 251) as u8).collect();
         for length in [1, 300, TURN_BYTES, TURN_BYTES + 1, long.len()] {
             let mut body = endless(&long[..length]);
             let mut read = Vec::new();
             while read.len() < 2 * length {
                 let pieces = pieces_of_a_turn(&mut body);
+                tokio::task::yield_now().await;
                 assert!(pieces.len() <= TURN_BYTES / LEAST_PIECE, "{length}");
                 let bytes = pieces.concat();
                 assert!(!bytes.is_empty() && bytes.len() < 2 * TURN_BYTES, "{length}");
