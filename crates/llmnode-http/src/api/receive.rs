@@ -137,7 +137,8 @@ fn ended(
     match end {
         End::Complete => Ok(ResponseBody::Events { written, has_marks }),
         End::Body(body) => {
-            let (usage, answered) = (written.usage(), written.answered());
+            let usage = written.usage();
+            let answered = written.answered();
             Ok(ResponseBody::Full { body, usage, answered, has_marks })
         }
         End::Failure(failure) => Err(with_usage_so_far(failure, &*written)),
