@@ -145,7 +145,10 @@ impl ResponseBody {
         if self.since_turn < TURN_BYTES {
             return Poll::Ready(());
         }
-        let turn = self.turn.get_or_insert_with(|| Turn::begin(cx.waker()));
+        let Some(turn) = &self.turn else {
+            self.turn = Some(Turn::begin(cx.waker()));
+            return Poll::Pending;
+        };
         if !turn.is_over(cx.waker()) {
             return Poll::Pending;
         }
