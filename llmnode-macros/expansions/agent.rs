@@ -4,7 +4,6 @@ struct Recommend {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for Recommend {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "recommend";
@@ -12,7 +11,8 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<Library> for Recommend {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, Library> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Library>,

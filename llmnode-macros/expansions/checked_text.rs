@@ -3,7 +3,6 @@ struct Rate {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for Rate {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "rate";
@@ -12,7 +11,8 @@ const _: () = {
     impl<
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Rate {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -4,7 +4,6 @@ struct Reply<'a, H> {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl<'a, H> __llmnode::Node for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
@@ -23,7 +22,8 @@ const _: () = {
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

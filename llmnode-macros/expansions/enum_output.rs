@@ -19,6 +19,11 @@ const _: () = {
     where
         Vec<T>: __llmnode::ValidatedFields,
     {
+        const SEES_BLOCK: ::core::primitive::bool = {
+            use __llmnode::probes::*;
+            <__llmnode::CoverageProbe<Step<::std::string::String>>>::IN_BLOCK
+                || <__llmnode::CoverageProbe<Step<::core::primitive::u8>>>::IN_BLOCK
+        };
         fn coverage(__to: &mut __llmnode::Coverage) {
             use __llmnode::probes::*;
             if __to.enter(::core::any::type_name::<Step<T>>()) {

@@ -29,8 +29,9 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
-    for Choice {
+    impl<
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::ValidateFields<AnyRunState> for Choice {
         fn fields<'checked>(
             &'checked self,
             _: &mut __llmnode::Checks<'checked, AnyRunState>,

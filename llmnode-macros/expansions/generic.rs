@@ -4,7 +4,6 @@ struct Ask<'a, T: Clone, const N: usize> {
 }
 const _: () = {
     use crate::other::__private as __llmnode;
-    #[automatically_derived]
     impl<'a, T: Clone, const N: usize> __llmnode::Node for Ask<'a, T, N>
     where
         Self: ::core::marker::Sync,
@@ -23,7 +22,8 @@ const _: () = {
         Vec<T>: __llmnode::LlmOutput,
         Vec<T>: __llmnode::ValidateAll<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, Borrowed<'state>> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Borrowed<'state>>,

@@ -3,7 +3,6 @@ struct Rate {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for Rate {
         type Output = u8;
         const NAME: &'static ::core::primitive::str = "rate";
@@ -55,7 +54,8 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
@@ -82,11 +82,16 @@ const _: () = {
             &'__llmnode self,
             __state: &'__llmnode World,
             __error: &'__llmnode __llmnode::NodeError,
-        ) -> ::core::option::Option<
-            __llmnode::FallbackFuture<'__llmnode, Self::Output>,
-        > {
+            __to: &'__llmnode mut ::core::option::Option<Self::Output>,
+        ) -> ::core::option::Option<__llmnode::FallbackFuture<'__llmnode>> {
             ::core::option::Option::Some(
-                __llmnode::fallback_with_state(self, __state, __error, self::middle),
+                __llmnode::fallback_with_state(
+                    self,
+                    __state,
+                    __error,
+                    self::middle,
+                    __to,
+                ),
             )
         }
         fn fallback_text(

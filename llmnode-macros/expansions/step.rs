@@ -5,7 +5,6 @@ struct Summarize {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for Summarize {
         type Output = Summary;
         const NAME: &'static ::core::primitive::str = "summarize";
@@ -13,7 +12,8 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<Shared> for Summarize {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, Shared> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Shared>,

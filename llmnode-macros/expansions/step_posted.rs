@@ -1,14 +1,14 @@
 struct GoOn;
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for GoOn {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "go_on";
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for GoOn {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -3,7 +3,6 @@ struct Ask<T: Text> {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl<T: Text> __llmnode::Node for Ask<T>
     where
         Self: ::core::marker::Sync,
@@ -19,7 +18,8 @@ const _: () = {
         Self: ::core::marker::Sync,
         T: __llmnode::PromptValue,
     {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -1,7 +1,6 @@
 struct Greet;
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for Greet {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "greet";
@@ -10,7 +9,8 @@ const _: () = {
     impl<
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Greet {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

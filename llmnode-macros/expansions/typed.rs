@@ -5,7 +5,6 @@ struct ChooseItem {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = Choice;
         const NAME: &'static ::core::primitive::str = "choose_item";
@@ -15,7 +14,8 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for ChooseItem {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
+        const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
+        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -267,19 +267,34 @@ pub(crate) fn emit(
         false => generated!(_),
     };
     let lists = choices.iter().map(|one| {
-        let (text, source, values, walk) =
-            (&one.text, one.source(), one.values(&fields, private), one.walk(private));
-        generated! {
-            __to.add(#text, #source, #values, |__value: &#output, __to| { #walk });
-        }
+        let text = &one.text;
+        let source = one.source();
+        let values = one.values(&fields, private);
+        generated!(__to.add(#text, #source, #values);)
+    });
+    let walks = choices.iter().enumerate().map(|(index, one)| {
+        let walk = one.walk(private);
+        generated!(#index => { #walk })
     });
     let receiver = node.map(|_| generated!(&self,));
+    // A tool's output is its arguments.
+    let (visited, value) = match node {
+        Some(_) => (generated!(&self, __value: &#output), None),
+        None => (generated!(&self), Some(generated!(let __value = self;))),
+    };
     Some(generated! {
+        fn choices(#receiver #lent: &#state, __to: &mut #private::Choices) {
+            #(#lists)*
+        }
         // For an enum with one variant.
         #[allow(irrefutable_let_patterns)]
-        fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {
+        fn chosen(#visited, __list: ::core::primitive::usize, __to: &mut #private::ChosenValues) {
             use #private::probes::*;
-            #(#lists)*
+            #value
+            match __list {
+                #(#walks)*
+                _ => {}
+            }
         }
     })
 }

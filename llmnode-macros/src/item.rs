@@ -4,7 +4,7 @@
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Error, Fields, Item};
+use syn::{Attribute, Error, Fields, Item, Meta};
 
 const MAX_DEPTH: usize = 128;
 
@@ -31,6 +31,35 @@ fn has_underscore_name(item: &Item) -> bool {
         }
         _ => false,
     }
+}
+
+/// Takes attributes of these names that stand below the macro's own: each would implement the same traits again.
+pub(crate) fn take_doubled(attributes: &mut Vec<Attribute>, names: &[&str], fault: &str) -> Option<Error> {
+    let doubled = attributes.extract_if(.., |attribute| is_named(attribute, names));
+    let first = doubled.collect::<Vec<_>>().into_iter().next()?;
+    Some(Error::new_spanned(first.path(), fault))
+}
+
+pub(crate) fn is_doubled(attributes: &[Attribute], names: &[&str]) -> bool {
+    attributes.iter().any(|attribute| is_named(attribute, names))
+}
+
+fn is_named(attribute: &Attribute, names: &[&str]) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| names.iter().any(|name| last.ident == name)) && is_ours(attribute)
+}
+
+/// Attributes of other crates have the same name: `#[validate(schema(..))]`.
+fn is_ours(attribute: &Attribute) -> bool {
+    match &attribute.meta {
+        Meta::Path(_) => true,
+        Meta::List(list) => !attribute.path().is_ident("validate") || begins_with_state(&list.tokens),
+        Meta::NameValue(_) => false,
+    }
+}
+
+fn begins_with_state(tokens: &TokenStream) -> bool {
+    matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "state")
 }
 
 pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {

@@ -54,6 +54,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     tools::refuse_attribute(&mut item, &mut faults);
+    let fault = "`#[llm_node]` stands above already; keep one, with the arguments of both";
+    if let Some(error) = item::take_doubled(&mut item.attrs, &["llm_node"], fault) {
+        faults.push(error);
+    }
     let marks = field::take_attributes(&mut item, &mut faults);
     let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
     let prompts = crate::ide::is_editor().then(|| editor::prompts(&args, &item));

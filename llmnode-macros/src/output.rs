@@ -33,6 +33,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #errors);
         }
     };
+    let fault = "`#[llm_output]` stands above, and derives and traverses everything; keep it alone, with the arguments of both";
+    if let Some(error) = item::take_doubled(&mut input.attrs, &["llm_output", "validate"], fault) {
+        errors.push(error);
+    }
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);

@@ -1,4 +1,5 @@
-//! `LLMNODE_EXPAND=ChooseItem cargo check` prints the expansion of an item to standard error.
+//! `LLMNODE_EXPAND=ChooseItem cargo check` prints the expansion of an item to standard output, where cargo prints nothing of its
+//! own, so that rustfmt reads it beside any warning.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +51,7 @@ fn call_site_location() -> String {
 
 fn print(text: &str) {
     // In one write, because other crates may print at the same time.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod definition;
-mod fields;
+pub(crate) mod fields;
 mod methods;
 pub(crate) mod serde_names;
 mod signature;
@@ -26,7 +26,13 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         return of_builds;
     }
     match parsed {
-        Item::Impl(block) => methods::expand(arguments, &block),
+        Item::Impl(mut block) => {
+            let fault = "`#[validate]` stands above already; keep one";
+            let doubled = item::take_doubled(&mut block.attrs, &["validate"], fault);
+            let doubled = doubled.map(Error::into_compile_error);
+            let block = methods::expand(arguments, &block);
+            quote!(#block #doubled)
+        }
         Item::Struct(item) => of_definition(arguments, item.into()),
         Item::Enum(item) => of_definition(arguments, item.into()),
         other => {
@@ -41,6 +47,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
+    if item::is_doubled(&input.attrs, &["llm_output"]) {
+        let message = "`#[llm_output]` goes through the fields itself; drop `#[validate]`, and give its `state` to `#[llm_output]`";
+        errors.push(Error::new(attribute_span(&input.ident), message));
+        return quote!(#input #errors);
+    }
     let krate = crate_path::resolve(&args.krate);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {

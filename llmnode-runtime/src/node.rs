@@ -69,7 +69,12 @@ impl<N: Node + ?Sized> Node for &N {
 
 /// Identifies a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
 pub(crate) fn path<N>() -> &'static str {
-    std::any::type_name::<N>().trim_start_matches('&')
+    path_of(std::any::type_name::<N>())
+}
+
+/// By the name of the type.
+pub(crate) fn path_of(type_name: &'static str) -> &'static str {
+    type_name.trim_start_matches('&')
 }
 
 impl NodeKey {

@@ -1,10 +1,11 @@
 //! How the answers of a node are read and checked: the reader, with the node's validators.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use llmnode_reader::internal::{
-    Answer, CheckJson, ReadResult, Uncovered, check_by, note, one_line, read, read_into, unanswerable,
+    Answer, CheckJson, ReadResult, Slot, Uncovered, check_by, note, one_line, read, read_slot, unanswerable,
 };
 use llmnode_reader::{Flag, OutputSchema, Reader, Violation};
 use schemars::JsonSchema;
@@ -26,8 +27,78 @@ pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {}
 
-/// How the answers of a node are read and checked.
-pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
+/// The same of a type with arguments. `Part` is the innermost of them, which the message names beside it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a node",
+    label = "`{Part}`, or a type around it, lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on the definition of `{Part}`, or derive `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
+)]
+pub trait LlmOutputOf<Part>: LlmOutput {}
+
+#[diagnostic::do_not_recommend]
+impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
+
+/// How the answers of a node are read and checked. It is compiled for every node, so whatever does not need the type is in its
+/// [`Source`].
+pub struct OutputSpec<T, S: ?Sized> {
+    pub(crate) source: Source,
+    pub(crate) place: fn(&mut Option<T>) -> Place<'_>,
+    pub(crate) collect: Option<Collect<T, S>>,
+}
+
+/// Where answers come from, whatever their type is.
+pub(crate) struct Source {
+    written: Written,
+    coverage: fn(&mut Coverage),
+    is_checked: bool,
+}
+
+enum Written {
+    Text,
+    Json(fn() -> Arc<OutputSchema>),
+    Form(Box<dyn ErasedForm>),
+}
+
+/// Where an answer goes.
+pub(crate) enum Place<'a> {
+    Text(&'a mut Option<String>),
+    Json(&'a mut dyn Slot),
+    Any(&'a mut dyn Any),
+}
+
+/// A form of answers that knows its type, and is told the place for it as an `Option<T>`.
+trait ErasedForm: Send + Sync {
+    fn schema(&self) -> Arc<OutputSchema>;
+
+    fn sent(&self) -> Option<Arc<OutputSchema>> {
+        Some(self.schema())
+    }
+
+    fn read(
+        &self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut dyn Any,
+    ) -> ReadResult<()>;
+
+    /// Builds a value of what was refused, if its type fits.
+    fn build(&self, text: &str, to: &mut dyn Any) {
+        let _ = (text, to);
+    }
+}
+
+fn put<T: 'static>(value: T, to: &mut dyn Any) {
+    if let Some(to) = to.downcast_mut::<Option<T>>() {
+        *to = Some(value);
+    }
+}
+
+fn put_answer<T: 'static>(answer: Answer<T>, to: &mut dyn Any) -> Answer<()> {
+    put(answer.value, to);
+    Answer { value: (), notes: answer.notes, wrapped: answer.wrapped }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
@@ -48,14 +119,6 @@ pub trait AnswerForm<T>: Send + Sync {
 
     /// Reads an answer, or returns everything that is wrong with it.
     fn read(&self, answer: &str, reader: Reader) -> ReadResult<T>;
-}
-
-enum Kind<T, S: ?Sized> {
-    Text(fn(&str) -> T, Option<Collect<T, S>>),
-    Json(Json<T, S>),
-    Untyped(Untyped, fn(Value) -> T),
-    Arguments(Arguments<T, S>),
-    CustomForm(CustomForm<T, S>),
 }
 
 /// A value that a model writes as an argument of a tool.
@@ -87,17 +150,49 @@ impl<A: LlmOutput> TypeReader<A> {
     }
 }
 
-struct Arguments<T, S: ?Sized> {
-    schema: fn() -> Arc<OutputSchema>,
-    read: Box<Convert<T>>,
-    /// Checks the type only, not the bounds of its schema.
-    build: Box<Build<T>>,
-    coverage: fn(&mut Coverage),
-    collect: Collect<T, S>,
+struct Arguments<A, T> {
+    reader: TypeReader<A>,
+    node: fn(A) -> T,
 }
 
-type Build<T> = dyn Fn(&str) -> Option<T> + Send + Sync;
-type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<T> + Send + Sync;
+impl<A: 'static, T: 'static> ErasedForm for Arguments<A, T> {
+    fn schema(&self) -> Arc<OutputSchema> {
+        (self.reader.schema)()
+    }
+
+    fn read(
+        &self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut dyn Any,
+    ) -> ReadResult<()> {
+        let schema = schema.map_or_else(|| Schema::Built(self.schema()), Schema::Given);
+        let Answer { value, notes, wrapped } = (self.reader.read)(answer, schema.get(), reader)?;
+        Ok(put_answer(Answer { value: (self.node)(value), notes, wrapped }, to))
+    }
+
+    /// Checks the type only, not the bounds of its schema.
+    fn build(&self, text: &str, to: &mut dyn Any) {
+        if let Some(value) = (self.reader.build)(text) {
+            put((self.node)(value), to);
+        }
+    }
+}
+
+enum Schema<'a> {
+    Given(&'a OutputSchema),
+    Built(Arc<OutputSchema>),
+}
+
+impl Schema<'_> {
+    fn get(&self) -> &OutputSchema {
+        match self {
+            Schema::Given(schema) => schema,
+            Schema::Built(schema) => schema,
+        }
+    }
+}
 
 const MAX_FLAGGED: usize = 16;
 
@@ -129,112 +224,73 @@ impl Untyped {
     pub(crate) fn value(&self, text: &str) -> Result<Value, Vec<Violation>> {
         (self.check)(text, &self.schema, Reader::new()).map(|answer| answer.value)
     }
+}
 
-    fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> ReadResult<()> {
-        let Answer { value, notes, wrapped } = (self.check)(answer, &self.schema, reader)?;
-        take(value);
-        Ok(Answer { value: (), notes, wrapped })
+impl ErasedForm for Untyped {
+    fn schema(&self) -> Arc<OutputSchema> {
+        Arc::clone(&self.schema)
+    }
+
+    fn read(
+        &self,
+        answer: &str,
+        _: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut dyn Any,
+    ) -> ReadResult<()> {
+        Ok(put_answer((self.check)(answer, &self.schema, reader)?, to))
     }
 }
 
-struct CustomForm<T, S: ?Sized> {
-    form: Box<dyn AnswerForm<T>>,
-    coverage: fn(&mut Coverage),
-    collect: Option<Collect<T, S>>,
-}
+struct Custom<T>(Box<dyn AnswerForm<T>>);
 
-struct Json<T, S: ?Sized> {
-    schema: fn() -> Arc<OutputSchema>,
-    read: fn(&str, &OutputSchema, Reader, &mut Option<T>) -> ReadResult<()>,
-    coverage: fn(&mut Coverage),
-    collect: Collect<T, S>,
-}
-
-impl<S: ?Sized> OutputSpec<String, S> {
-    /// The answer as it is; nothing is read or checked.
-    pub fn text() -> Self {
-        OutputSpec(Kind::Text(str::to_owned, None))
+impl<T: 'static> ErasedForm for Custom<T> {
+    fn schema(&self) -> Arc<OutputSchema> {
+        self.0.schema()
     }
 
-    /// The answer as it is, with the checks that `collect` adds.
-    pub fn checked_text(collect: Collect<String, S>) -> Self {
-        OutputSpec(Kind::Text(str::to_owned, Some(collect)))
+    fn sent(&self) -> Option<Arc<OutputSchema>> {
+        self.0.sent()
+    }
+
+    fn read(
+        &self,
+        answer: &str,
+        _: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut dyn Any,
+    ) -> ReadResult<()> {
+        Ok(put_answer(self.0.read(answer, reader)?, to))
     }
 }
 
-impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
-    /// JSON of a type. `coverage` records the types that `collect` can reach.
-    pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
-        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, read: read_into, coverage, collect }))
-    }
-}
-
-impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
-    /// The arguments of a tool, which `read` reads and `node` converts to the tool.
-    pub fn arguments<A: 'static>(
-        read: TypeReader<A>,
-        node: fn(A) -> T,
-        coverage: fn(&mut Coverage),
-        collect: Collect<T, S>,
-    ) -> Self {
-        let TypeReader { schema, read, build } = read;
-        let read = Box::new(move |text: &str, schema: &OutputSchema, reader: Reader| {
-            let Answer { value, notes, wrapped } = read(text, schema, reader)?;
-            Ok(Answer { value: node(value), notes, wrapped })
-        });
-        let build = Box::new(move |text: &str| build(text).map(node));
-        OutputSpec(Kind::Arguments(Arguments { schema, read, build, coverage, collect }))
-    }
-}
-
-impl<S: ?Sized> OutputSpec<Value, S> {
-    pub(crate) fn untyped(json: Untyped) -> Self {
-        OutputSpec(Kind::Untyped(json, |value| value))
+impl Source {
+    fn text(is_checked: bool) -> Self {
+        Source { written: Written::Text, coverage: |_| {}, is_checked }
     }
 
-    pub(crate) fn raw() -> Self {
-        OutputSpec(Kind::Text(|text| Value::String(text.to_owned()), None))
-    }
-}
-
-impl<T, S: ?Sized> OutputSpec<T, S> {
-    /// An output in its own form. `coverage` records the types that `collect` can reach.
-    pub fn of_form(
-        form: Box<dyn AnswerForm<T>>,
-        coverage: fn(&mut Coverage),
-        collect: Collect<T, S>,
-    ) -> Self {
-        OutputSpec(Kind::CustomForm(CustomForm { form, coverage, collect: Some(collect) }))
+    fn json(schema: fn() -> Arc<OutputSchema>, coverage: fn(&mut Coverage)) -> Self {
+        Source { written: Written::Json(schema), coverage, is_checked: true }
     }
 
-    /// The same output, written in another form. Its validators stay.
-    pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
-        let (coverage, collect): (fn(&mut Coverage), _) = match self.0 {
-            Kind::Text(_, collect) => (|_| {}, collect),
-            Kind::Untyped(..) => (|_| {}, None),
-            Kind::Json(Json { coverage, collect, .. }) => (coverage, Some(collect)),
-            Kind::Arguments(Arguments { coverage, collect, .. }) => (coverage, Some(collect)),
-            Kind::CustomForm(CustomForm { coverage, collect, .. }) => (coverage, collect),
-        };
-        OutputSpec(Kind::CustomForm(CustomForm { form, coverage, collect }))
+    fn of_form(form: impl ErasedForm + 'static, coverage: fn(&mut Coverage)) -> Self {
+        Source { written: Written::Form(Box::new(form)), coverage, is_checked: true }
     }
 
     pub(crate) fn answers(&self) -> AnswerKind {
-        match &self.0 {
-            Kind::Text(_, None) => AnswerKind::RawText,
-            Kind::Text(_, Some(_)) => AnswerKind::CheckedText,
-            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::CustomForm(_) => AnswerKind::Json,
+        match self.written {
+            Written::Text if self.is_checked => AnswerKind::CheckedText,
+            Written::Text => AnswerKind::RawText,
+            Written::Json(_) | Written::Form(_) => AnswerKind::Json,
         }
     }
 
     /// Fails if no answer could be of the type, or if a validator inside it would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        match &self.0 {
-            Kind::Text(..) => Ok(None),
-            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
-            Kind::Json(json) => require_coverage((json.schema)(), json.coverage).map(Some),
-            Kind::Arguments(of) => require_coverage((of.schema)(), of.coverage).map(Some),
-            Kind::CustomForm(of) => require_coverage(of.form.schema(), of.coverage).map(|_| of.form.sent()),
+        match &self.written {
+            Written::Text => Ok(None),
+            Written::Json(schema) => require_coverage(schema(), self.coverage).map(Some),
+            Written::Form(form) => require_coverage(form.schema(), self.coverage).map(|_| form.sent()),
         }
     }
 
@@ -243,72 +299,126 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         answer: &str,
         schema: Option<&OutputSchema>,
         reader: Reader,
-        to: &mut Option<T>,
+        to: Place<'_>,
     ) -> ReadResult<()> {
-        match &self.0 {
-            Kind::Text(read, _) => {
-                *to = Some(read(answer));
+        match (&self.written, to) {
+            (Written::Json(built), Place::Json(to)) => {
+                let schema = schema.map_or_else(|| Schema::Built(built()), Schema::Given);
+                read_slot(answer, schema.get(), reader, to)
+            }
+            (Written::Form(form), Place::Any(to)) => form.read(answer, schema, reader, to),
+            (_, Place::Text(to)) => {
+                *to = Some(answer.to_owned());
                 Ok(Answer::default())
             }
-            Kind::Json(json) => {
-                let built;
-                let schema = match schema {
-                    Some(schema) => schema,
-                    None => {
-                        built = (json.schema)();
-                        &built
-                    }
-                };
-                (json.read)(answer, schema, reader, to)
+            (_, Place::Any(to)) => {
+                put(Value::String(answer.to_owned()), to);
+                Ok(Answer::default())
             }
-            Kind::Arguments(of) => {
-                let built;
-                let schema = match schema {
-                    Some(schema) => schema,
-                    None => {
-                        built = (of.schema)();
-                        &built
-                    }
-                };
-                let Answer { value, notes, wrapped } = (of.read)(answer, schema, reader)?;
-                *to = Some(value);
-                Ok(Answer { value: (), notes, wrapped })
-            }
-            Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
-            Kind::CustomForm(CustomForm { form, .. }) => {
-                let Answer { value, notes, wrapped } = form.read(answer, reader)?;
-                *to = Some(value);
-                Ok(Answer { value: (), notes, wrapped })
-            }
+            (_, Place::Json(_)) => Err(vec![Violation::new("", "no value was read")]),
         }
+    }
+}
+
+impl<S: ?Sized> OutputSpec<String, S> {
+    /// The answer as it is; nothing is read or checked.
+    pub fn text() -> Self {
+        OutputSpec { source: Source::text(false), place: |to| Place::Text(to), collect: None }
+    }
+
+    /// The answer as it is, with the checks that `collect` adds.
+    pub fn checked_text(collect: Collect<String, S>) -> Self {
+        OutputSpec { source: Source::text(true), place: |to| Place::Text(to), collect: Some(collect) }
+    }
+}
+
+/// As a closure it would be compiled twice.
+fn json_place<T: LlmOutput>(to: &mut Option<T>) -> Place<'_> {
+    Place::Json(to)
+}
+
+impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
+    /// JSON of a type. `coverage` records the types that `collect` can reach.
+    pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
+        let source = Source::json(OutputSchema::of::<T>, coverage);
+        OutputSpec { source, place: json_place, collect: Some(collect) }
+    }
+}
+
+impl<T, S: ?Sized> OutputSpec<T, S> {
+    /// JSON of a type with arguments; `Part` is the innermost of them.
+    pub fn json_of<Part>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self
+    where
+        T: LlmOutputOf<Part>,
+    {
+        Self::json(coverage, collect)
+    }
+}
+
+impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
+    /// The arguments of a tool, which `reader` reads and `node` converts to the tool.
+    pub fn arguments<A: 'static>(
+        reader: TypeReader<A>,
+        node: fn(A) -> T,
+        coverage: fn(&mut Coverage),
+        collect: Collect<T, S>,
+    ) -> Self {
+        let source = Source::of_form(Arguments { reader, node }, coverage);
+        OutputSpec { source, place: |to| Place::Any(to), collect: Some(collect) }
+    }
+
+    /// An output in its own form. `coverage` records the types that `collect` can reach.
+    pub fn of_form(
+        form: Box<dyn AnswerForm<T>>,
+        coverage: fn(&mut Coverage),
+        collect: Collect<T, S>,
+    ) -> Self {
+        let source = Source::of_form(Custom(form), coverage);
+        OutputSpec { source, place: |to| Place::Any(to), collect: Some(collect) }
+    }
+
+    /// The same output, written in another form. Its validators stay.
+    pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
+        let source = Source::of_form(Custom(form), self.source.coverage);
+        OutputSpec { source, place: |to| Place::Any(to), collect: self.collect }
+    }
+}
+
+impl<S: ?Sized> OutputSpec<Value, S> {
+    pub(crate) fn untyped(json: Untyped) -> Self {
+        OutputSpec { source: Source::of_form(json, |_| {}), place: |to| Place::Any(to), collect: None }
+    }
+
+    pub(crate) fn raw() -> Self {
+        OutputSpec { source: Source::text(false), place: |to| Place::Any(to), collect: None }
+    }
+}
+
+impl<T, S: ?Sized> OutputSpec<T, S> {
+    pub(crate) fn read(
+        &self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut Option<T>,
+    ) -> ReadResult<()> {
+        self.source.read(answer, schema, reader, (self.place)(to))
     }
 
     /// For refused arguments: if they fit the type anyway, validators can report more.
-    pub(crate) fn build(&self, text: &str) -> Option<T> {
-        match &self.0 {
-            Kind::Arguments(of) => (of.build)(text),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
-        match &self.0 {
-            Kind::Json(Json { collect, .. })
-            | Kind::Text(_, Some(collect))
-            | Kind::CustomForm(CustomForm { collect: Some(collect), .. })
-            | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
-            Kind::Text(_, None) | Kind::Untyped(..) | Kind::CustomForm(_) => {}
+    pub(crate) fn build(&self, text: &str, to: &mut Option<T>) {
+        if let (Written::Form(form), Place::Any(to)) = (&self.source.written, (self.place)(to)) {
+            form.build(text, to);
         }
     }
 }
 
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Kind::CustomForm(_) => "OutputSpec::of_form",
-            Kind::Text(..) => "OutputSpec::text",
-            Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
-            Kind::Arguments(_) => "OutputSpec::arguments",
+        f.write_str(match self.source.written {
+            Written::Form(_) => "OutputSpec::of_form",
+            Written::Text => "OutputSpec::text",
+            Written::Json(_) => "OutputSpec::json",
         })
     }
 }

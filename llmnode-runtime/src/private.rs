@@ -9,9 +9,9 @@ pub use crate::prompt::generated::{
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture,
-    FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc,
-    fallback, fallback_with_state, fallible, listed, reply,
+    Asks, Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText,
+    FallbackFuture, FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools,
+    asks, exec, exec_on_arc, fallback, fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
@@ -55,6 +55,7 @@ macro_rules! __impl_arc_state {
             for<'__any> ::std::sync::Arc<$state>: ::core::marker::Sync,
         {
             const TRIES_ITSELF: ::core::primitive::bool = true;
+            #[inline]
             fn exec(
                 &self,
                 __cx: &$crate::private::Cx<'_, ::std::sync::Arc<$state>>,

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 /// Those of `cargo test --workspace`, so that hardly a crate is built again.
-fn features() -> String {
+pub(crate) fn features() -> String {
     let manifest = include_str!("../../crates/llmnode-testkit/Cargo.toml");
     let (_, features) = manifest.split_once("\nllmnode = {").unwrap().1.split_once("features = [").unwrap();
     features.split_once(']').unwrap().0.replace(['"', ' '], "")
@@ -26,12 +26,12 @@ fn build(expand: Option<&str>) -> Output {
     cargo.env_remove("LLMNODE_EXPAND").envs(expand.map(|name| ("LLMNODE_EXPAND", name)));
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
 
 fn printed(expand: &str) -> String {
-    String::from_utf8(build(Some(expand)).stderr).unwrap()
+    String::from_utf8(build(Some(expand)).stdout).unwrap()
 }
 
 #[test]
@@ -46,5 +46,5 @@ fn prints_the_expansion_that_was_asked_for() {
     assert!(tokens.contains("impl<'a>__llmnode::NodeforOpening<'a>{"), "{tokens}");
     assert!(code.ends_with(";\n\n"), "{code}");
     assert_eq!(printed("*"), opening, "the example has one node");
-    assert!(build(None).stderr.is_empty());
+    assert!(build(None).stdout.is_empty());
 }

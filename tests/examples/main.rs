@@ -5,6 +5,7 @@
 mod commands;
 mod expand;
 mod pages;
+mod renamed;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

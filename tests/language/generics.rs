@@ -209,6 +209,50 @@ impl Listed {
 #[derive(Debug)]
 struct AskListed;
 
+/// Its validators take any state at all, also the one of a node that names none.
+#[llm_output]
+#[derive(Debug)]
+struct AnyState {
+    item: String,
+}
+
+#[validate]
+impl AnyState {
+    fn by_parameter<S: Sync>(&self, _: &S) -> Result<(), Invalid> {
+        Err(Invalid::at("item", "no"))
+    }
+
+    fn unsized_too<S: ?Sized>(&self, _: &S) -> Result<(), Invalid> {
+        Err(Invalid::at("item", "no"))
+    }
+
+    async fn later(&self, state: &(impl Send + Sync)) -> Result<(), Invalid> {
+        let _ = state;
+        Err(Invalid::at("item", "no"))
+    }
+}
+
+#[llm_node(prompt = "x", output = Vec<AnyState>)]
+#[derive(Debug)]
+struct AskAnyState;
+
+#[llm_output]
+#[derive(Debug)]
+struct AroundAnyState {
+    inner: AnyState,
+}
+
+#[llm_node(prompt = "x", output = AroundAnyState, state = World)]
+#[derive(Debug)]
+struct AskAroundAnyState;
+
+#[tokio::test]
+async fn validators_of_any_state_at_all() {
+    assert_eq!(paths((), &AskAnyState, r#"[{"item": "axe"}]"#).await, ["[0].item"; 3]);
+    let answer = r#"{"inner": {"item": "axe"}}"#;
+    assert_eq!(paths(world(), &AskAroundAnyState, answer).await, ["inner.item"; 3]);
+}
+
 #[tokio::test]
 async fn validators_for_any_state() {
     let answer = r#"{"item": "axe", "inner": {"item": "axe"}}"#;
@@ -389,5 +433,98 @@ mod plain {
         let node = AskAny::<Named<Book>> { a: PhantomData };
         let answer = r#"{"items": [{"name": {"title": "x"}}], "more": true}"#;
         assert_eq!(paths((), &node, answer).await, ["items[0].name"]);
+    }
+}
+
+/// Parameters that need a trait of the program: each definition finds its own block, or that there is none.
+mod bounded {
+    use super::{Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world};
+
+    trait Item {
+        fn name(&self) -> &str;
+    }
+
+    impl Item for Choice {
+        fn name(&self) -> &str {
+            &self.item
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Page<T> {
+        items: Vec<T>,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Plain<T: Item> {
+        items: Vec<T>,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Ranked<T>
+    where
+        T: Item,
+    {
+        first: T,
+        best: String,
+    }
+
+    #[validate]
+    impl<T: Item> Ranked<T> {
+        fn first_is_best(&self) -> Result<(), Invalid> {
+            if self.first.name() == self.best { Ok(()) } else { Err(Invalid::at("best", "not the first")) }
+        }
+    }
+
+    #[llm_output(state = World)]
+    #[derive(Debug)]
+    struct Tree<T: Item> {
+        root: T,
+        below: Vec<Tree<T>>,
+    }
+
+    #[validate(state)]
+    impl<T: Item> Tree<T> {
+        fn root_is_known(&self, state: &World) -> Result<(), Invalid> {
+            let known = state.items.iter().any(|item| item == self.root.name());
+            if known { Ok(()) } else { Err(Invalid::at("root", "unknown")) }
+        }
+    }
+
+    #[llm_node(prompt = "x", output = Page<Plain<Choice>>, state = World)]
+    #[derive(Debug)]
+    struct AskPlain;
+
+    #[llm_node(prompt = "x", output = Page<Ranked<Choice>>, state = World)]
+    #[derive(Debug)]
+    struct AskRanked;
+
+    #[llm_node(prompt = "x", output = Page<Tree<Choice>>, state = World)]
+    #[derive(Debug)]
+    struct AskTree;
+
+    #[llm_node(prompt = "x", output = Page<Plain<T>>, state = World)]
+    #[derive(Debug)]
+    struct AskAny<T: Item> {
+        a: PhantomData<T>,
+    }
+
+    #[tokio::test]
+    async fn a_trait_of_the_program() {
+        let axe = r#"{"item": "axe"}"#;
+        let plain = format!(r#"{{"items": [{{"items": [{axe}]}}]}}"#);
+        assert_eq!(paths(world(), &AskPlain, &plain).await, ["items[0].items[0].item"]);
+        let any = AskAny::<Choice> { a: PhantomData };
+        assert_eq!(paths(world(), &any, &plain).await, ["items[0].items[0].item"]);
+        let ranked = format!(r#"{{"items": [{{"first": {axe}, "best": "key"}}]}}"#);
+        assert_eq!(paths(world(), &AskRanked, &ranked).await, ["items[0].first.item", "items[0].best"]);
+        let tree = format!(r#"{{"items": [{{"root": {axe}, "below": [{{"root": {axe}, "below": []}}]}}]}}"#);
+        assert_eq!(
+            paths(world(), &AskTree, &tree).await,
+            ["items[0].root.item", "items[0].below[0].root.item", "items[0].below[0].root", "items[0].root"]
+        );
     }
 }

@@ -63,21 +63,12 @@ pub fn read<T: DeserializeOwned>(answer: &str, schema: &OutputSchema, reader: Re
     read_slot(answer, schema, reader, &mut value)?.with(value)
 }
 
-fn read_slot(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> ReadResult<()> {
-    read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
-}
-
-/// Reads an answer as a `T`, in place.
+/// Reads an answer into a place, whatever its type is.
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read_into<T: DeserializeOwned>(
-    answer: &str,
-    schema: &OutputSchema,
-    reader: Reader,
-    to: &mut Option<T>,
-) -> ReadResult<()> {
-    read_slot(answer, schema, reader, to)
+pub fn read_slot(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> ReadResult<()> {
+    read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
 /// Checks that the JSON is a `T`, but returns the JSON.

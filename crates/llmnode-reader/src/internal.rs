@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
+pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_json_of, read_slot};
 pub use crate::calls::{InText, Shown, WrittenCall, attempted, written_calls};
 pub use crate::check::target;
 pub use crate::find::{Spoken, Thoughts, without_thoughts};
-pub use crate::marks::{MARK, marks_in};
+pub use crate::marks::{MARK, marks_of, schema_with_marks};
 pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;
 pub use crate::schema::{Profile, Uncovered, fault_of_parameters};
+pub use crate::target::Slot;
 pub use crate::text::{
     bounded_regex, floor_char_boundary, is_hidden, is_unseen, misspelling_of, nearest, one_line,
     one_line_shortened, plural, same_letters, same_name, visible, write_joined,

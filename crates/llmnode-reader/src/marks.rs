@@ -7,7 +7,8 @@ use serde_json::Value;
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
 pub const MARK: &str = "x-llmnode-validated";
 
-pub(crate) fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
+/// The schema of a type, with the marks in it.
+pub fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
@@ -15,12 +16,8 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
 }
 
-/// The marks in the schema of a type.
-pub fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
-    marks_of(&schema_with_marks::<T>())
-}
-
-pub(crate) fn marks_of(schema: &Value) -> Vec<String> {
+/// The marks in a schema.
+pub fn marks_of(schema: &Value) -> Vec<String> {
     let mut marks = Vec::new();
     collect(schema, &mut marks);
     marks

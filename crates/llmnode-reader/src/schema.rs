@@ -106,19 +106,18 @@ pub struct OutputSchema {
 impl OutputSchema {
     /// Returns the schema of `T`, from a cache of the process.
     pub fn of<T: JsonSchema + 'static>() -> Arc<OutputSchema> {
-        Self::cached(TypeId::of::<T>(), || (T::schema_name(), schema_with_marks::<T>()))
+        Self::cached(TypeId::of::<T>(), T::schema_name, schema_with_marks::<T>)
     }
 
     /// Not generic, so that it is compiled once.
-    fn cached(id: TypeId, make: fn() -> (Cow<'static, str>, Value)) -> Arc<OutputSchema> {
+    fn cached(id: TypeId, name: fn() -> Cow<'static, str>, schema: fn() -> Value) -> Arc<OutputSchema> {
         static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
         let cache = CACHE.get_or_init(RwLock::default);
         if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Arc::clone(known);
         }
         // Not under the lock, since `JsonSchema` is foreign code. The first of two threads wins.
-        let (name, schema) = make();
-        let built = Arc::new(Self::from_value(&name, schema));
+        let built = Arc::new(Self::from_value(&name(), schema()));
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
     }

@@ -17,8 +17,9 @@ use super::find::offset;
 /// 2^53: an `f64` does not hold all integers beyond it.
 const MAX_EXACT_F64: f64 = 9_007_199_254_740_992.0;
 
+/// What a deserializer saw beside the value.
 #[derive(Debug, Default)]
-pub(super) struct Observed<'n> {
+pub struct Observed<'n> {
     pub(super) strict: bool,
     json: &'n str,
     absent_as_null: &'n [String],
@@ -189,6 +190,11 @@ struct Members<'w, A> {
     seen: u64,
 }
 
+/// Not in the generic function, which is compiled for every type.
+fn bit_of(name: &str, absent: &[String]) -> u64 {
+    absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at)
+}
+
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     type Error = A::Error;
 
@@ -198,13 +204,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
             return self.inner.next_key_seed(seed);
         }
         while let Some(name) = self.inner.next_key::<&'de str>()? {
-            let bit = absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at);
+            let bit = bit_of(name, absent);
             if self.seen & bit != 0 {
                 return Err(A::Error::custom("a member twice"));
             }
             self.seen |= bit;
             if bit == 0 || !self.observed.is_null(name) {
-                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+                return Ok(Some(seed.deserialize(BorrowedStrDeserializer::new(name))?));
             }
             self.inner.next_value::<()>()?;
         }

@@ -12,8 +12,12 @@ use crate::violation::Violation;
 /// Copied from a template of the type.
 const PLACEHOLDER: &str = "\"string\"";
 
-/// Erases the type, so that the search for JSON is compiled once.
-pub(crate) trait Slot {
+/// A place for a value of a type that is not known here, so that the search for JSON is compiled once.
+pub trait Slot {
+    /// Reads the JSON as a value of the type, and keeps it.
+    ///
+    /// # Errors
+    /// If it is not of the type.
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error>;
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::future::Future;
 
 use llmnode_runtime::internal::CxInternals as _;
-use llmnode_runtime::private::{Choices, FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
+use llmnode_runtime::private::{
+    Choices, ChosenValues, FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask,
+};
 use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
@@ -221,16 +223,25 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for Programmed<'_, N> {
         spec.in_form(Box::new(SmartAnswerForm::new::<N>(signature, &self.reasoned)))
     }
 
-    fn choices(&self, state: &S, to: &mut Choices<N::Output>) {
+    fn choices(&self, state: &S, to: &mut Choices) {
         self.node.choices(state, to);
+    }
+
+    fn chosen(&self, value: &N::Output, list: usize, to: &mut ChosenValues) {
+        self.node.chosen(value, list, to);
     }
 
     fn tools(&self, to: &mut Tools<S>) {
         self.node.tools(to);
     }
 
-    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a, N::Output>> {
-        let falling = self.node.fallback(state, error)?;
+    fn fallback<'a>(
+        &'a self,
+        state: &'a S,
+        error: &'a NodeError,
+        to: &'a mut Option<N::Output>,
+    ) -> Option<FallbackFuture<'a>> {
+        let falling = self.node.fallback(state, error, to)?;
         self.reasoned.set(None);
         Some(falling)
     }

@@ -20,11 +20,12 @@ use super::with;
 use crate::choices;
 use crate::crate_path;
 use crate::description::description;
-use crate::generics::{end_spans, mentions_parameter, respanned};
+use crate::generics::{bare, end_spans, mentions_parameter, respanned, type_arguments};
 use crate::macro_args::{Slot, items, value};
 use crate::names::snake_case;
 use crate::settings::{self, number};
 use crate::time::Time;
+use crate::validate::fields::is_plain;
 
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
@@ -62,7 +63,6 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     generated! {
-        #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             #answer
             const NAME: &'static ::core::primitive::str = #name;
@@ -86,9 +86,14 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
 /// Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
 fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
     let ident = &model.item.ident;
-    let run = match &model.args.goal {
-        Some(_) => generated!(smart::exec),
-        None => generated!(exec),
+    let (run, tries) = match &model.args.goal {
+        Some(_) => (
+            generated!(smart::exec),
+            generated!(
+                const TRIES_ITSELF: ::core::primitive::bool = true;
+            ),
+        ),
+        None => (generated!(exec), generated!(const ASKS: #private::Asks<Self, #state> = #private::asks();)),
     };
     // The compiler reports a state that cannot be shared between threads at this span.
     let at = end_spans(state).0;
@@ -99,7 +104,8 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
     generated! {
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
-            const TRIES_ITSELF: ::core::primitive::bool = true;
+            #tries
+            #[inline]
             fn exec(
                 &self,
                 __cx: &#private::Cx<'_, #state>,
@@ -223,7 +229,15 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to)));
     let json = match &model.args.goal {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
-        None => quote_spanned!(at=> OutputSpec::json),
+        None => match innermost(output) {
+            // The compiler names it, and reports a missing trait at its span.
+            Some(part) => {
+                let (at, end) = end_spans(part);
+                let spec = quote_spanned!(at=> OutputSpec::json_of);
+                quote_spanned!(end=> #spec::<#part>)
+            }
+            None => quote_spanned!(at=> OutputSpec::json),
+        },
     };
     quote_spanned! {at=>
         use #private::probes::*;
@@ -232,6 +246,13 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
             |__value, __to| #collect,
         )
     }
+}
+
+/// `Book` of `Page<Option<Book>>`; `None` of a type without arguments, and of plain ones.
+fn innermost(output: &Type) -> Option<&Type> {
+    let Type::Path(path) = bare(output) else { return None };
+    let part = type_arguments(&path.path).into_iter().find(|part| !is_plain(part))?;
+    innermost(part).or_else(|| matches!(bare(part), Type::Path(_)).then_some(part))
 }
 
 /// The compiler reports a field that is not a model at its type.
@@ -253,16 +274,19 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
     let (lent, value) = match model.state {
         Some(_) => (
             quote_spanned!(at=> __state),
-            quote_spanned!(end=> #private::fallback_with_state(self, __state, __error, #path)),
+            quote_spanned!(end=> #private::fallback_with_state(self, __state, __error, #path, __to)),
         ),
-        None => (quote_spanned!(at=> _), quote_spanned!(end=> #private::fallback(self, __error, #path))),
+        None => {
+            (quote_spanned!(at=> _), quote_spanned!(end=> #private::fallback(self, __error, #path, __to)))
+        }
     };
     Some(quote_spanned! {at=>
         fn fallback<'__llmnode>(
             &'__llmnode self,
             #lent: &'__llmnode #state,
             __error: &'__llmnode #private::NodeError,
-        ) -> ::core::option::Option<#private::FallbackFuture<'__llmnode, Self::Output>> {
+            __to: &'__llmnode mut ::core::option::Option<Self::Output>,
+        ) -> ::core::option::Option<#private::FallbackFuture<'__llmnode>> {
             ::core::option::Option::Some(#value)
         }
         fn fallback_text(&self, __value: &Self::Output) -> ::core::option::Option<::std::string::String> {

@@ -16,7 +16,7 @@ use super::fields::{DefinitionModel, FieldModel, JsonStep, Shape, is_plain, read
 use super::tagged;
 use crate::crate_path;
 use crate::diagnostics::{Errors, attribute_span};
-use crate::generics::{bare, fresh, fresh_lifetime, mentions, mentions_parameter, with_named_lifetimes};
+use crate::generics::{bare, fresh_lifetime, mentions, mentions_parameter, with_named_lifetimes};
 
 pub(crate) fn expand(
     input: &DeriveInput,
@@ -39,7 +39,7 @@ pub(crate) fn expand(
     let lifetime = fresh_lifetime("'checked", &input.generics);
     let fields = FieldsImpl { input, private: &private, lifetime, names_state: state.is_some() };
     let fields = fields.emit(&model, state);
-    let as_argument = as_argument::emit(input, &private);
+    let as_argument = as_argument::emit(input, &private, state);
     crate_path::scope(krate, quote!(#validated_fields_impl #fields #as_argument))
 }
 
@@ -108,10 +108,12 @@ fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, priva
             if __to.enter(#mark) { #(#types)* }
         }
     };
+    let sees_block = as_argument::sees_block(input, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     generated! {
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
+            #sees_block
             fn coverage(__to: &mut #private::Coverage) { #body }
         }
     }
@@ -171,11 +173,7 @@ impl FieldsImpl<'_> {
         let mut generics = self.input.generics.clone();
         let state = match state {
             Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
-            None => {
-                let any_state = fresh("AnyRunState", &generics);
-                generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized));
-                any_state.into_token_stream()
-            }
+            None => as_argument::any_state(&mut generics),
         };
         for ty in
             model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| element_types(field.ty))

@@ -10,7 +10,9 @@ use super::signature::{Parameter, State, Validator, is_future};
 use super::texts;
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{end_spans, fresh, fresh_lifetime, respanned, with_named_lifetimes};
+use crate::generics::{
+    bare, end_spans, fresh, fresh_lifetime, last_name, respanned, type_arguments, with_named_lifetimes,
+};
 
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     let mut errors = Errors::default();
@@ -72,8 +74,9 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let private = crate_path::private();
     let ty = &block.self_ty;
     let marker = marker_generics(block, &private);
+    let names_state = state.is_some();
     let (state, generics) = state_generics(block, &private, validators, state);
-    let checks = validators.iter().map(check);
+    let checks = validators.iter().map(|validator| check(validator, names_state));
     let inside = if generics.type_params().next().is_some() {
         generated!(<Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
@@ -84,6 +87,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
             (&&#private::Traverse(self)).__walk::<#state>(__to);
         }
     };
+    let for_all_arguments = for_all_arguments(block, &private);
     let lifetime = fresh_lifetime("'checked", &block.generics);
     let (marker_generics, _, marker_where) = marker.split_for_impl();
     let (impl_generics, _, where_clause) = generics.split_for_impl();
@@ -98,7 +102,25 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
             }
         }
     };
-    crate_path::scope(krate, impls)
+    crate_path::scope(krate, quote!(#impls #for_all_arguments))
+}
+
+/// A block of `Page<Book>` alone would not run where `Page<Book>` fills a parameter: the definition looks for one of all
+/// `Page<T>`.
+fn for_all_arguments(block: &ItemImpl, private: &Ident) -> Option<TokenStream> {
+    let ty = &*block.self_ty;
+    let Type::Path(path) = bare(ty) else { return None };
+    if type_arguments(&path.path).is_empty() || !block.generics.params.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "validators are for all arguments of a type: write the block for a parameter, as `impl<T> {0}<T>`, or give this \
+         one a struct of its own",
+        last_name(ty).map(Ident::to_string).unwrap_or_default()
+    );
+    let (at, end) = end_spans(ty);
+    let seen = quote_spanned!(at=> <#ty as #private::ValidatedFields>::SEES_BLOCK);
+    Some(quote_spanned!(end=> const _: () = ::core::assert!(#seen, #message);))
 }
 
 /// Without `#[validate]` on its definition, the type has this one error, and no validators.
@@ -123,11 +145,11 @@ fn state_generics(
         Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
         None => {
             let any_state = fresh("AnyRunState", &generics);
-            let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
+            let bounded = validators.iter().filter(|validator| !validator.takes_any_state());
+            let bounds: Vec<_> = bounded.filter_map(Validator::bounds).flatten().collect();
             // The type parameter of a method is `Sized`, so its replacement is, too.
-            let sized = validators.iter().all(|validator| validator.bounds().is_none());
-            let sized = sized.then(|| quote!(?::core::marker::Sized+));
-            generics.params.push(parse_quote!(#any_state: #sized #(#bounds+)*));
+            let unsized_state = bounds.is_empty().then(|| quote!(?::core::marker::Sized+));
+            generics.params.push(parse_quote!(#any_state: #unsized_state ::core::marker::Sync #(+ #bounds)*));
             any_state.into_token_stream()
         }
     };
@@ -138,7 +160,7 @@ fn state_generics(
     (state, generics)
 }
 
-fn check(validator: &Validator<'_>) -> TokenStream {
+fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     let here = Span::mixed_site();
     let Validator { method, parameters, .. } = validator;
     let ident = &method.sig.ident;
@@ -146,7 +168,10 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     let takes = |wanted: Parameter| parameters.contains(&wanted);
     let state = if takes(Parameter::State) { generated!(__state) } else { generated!(_) };
     let attempt = if takes(Parameter::Attempt) { generated!(__attempt) } else { generated!(_) };
+    // The run's state may be unsized, and a reference to it is not.
+    let lends_reference = validator.takes_any_state() && !names_state;
     let arguments = parameters.iter().map(|parameter| match parameter {
+        Parameter::State if lends_reference => generated!(&__state),
         Parameter::State => generated!(__state),
         Parameter::Attempt => generated!(__attempt),
     });
@@ -154,6 +179,8 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     let at = here.located_at(ident.span());
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, generated!((self, #(#arguments),*)));
+    let owns_reference = lends_reference && is_async(method);
+    let call = if owns_reference { generated!(async move { #call.await }) } else { call };
     generated! {
         __to.#kind(#name, move |#state, #attempt| #call);
     }

@@ -55,6 +55,17 @@ impl<'a> Validator<'a> {
         }
     }
 
+    /// Whether it takes any state at all, so that it may have a reference to one, too.
+    pub(crate) fn takes_any_state(&self) -> bool {
+        let of_references = |bound: &&TypeParamBound| match bound {
+            TypeParamBound::Trait(bound) => {
+                ["Sync", "Send", "Sized"].iter().any(|name| is_named(&bound.path, name))
+            }
+            _ => false,
+        };
+        self.bounds().is_some_and(|bounds| bounds.iter().all(of_references))
+    }
+
     fn parameter(&mut self, input: &'a FnArg) -> syn::Result<()> {
         let FnArg::Typed(typed) = input else { return Ok(()) };
         let lent = match bare(&typed.ty) {

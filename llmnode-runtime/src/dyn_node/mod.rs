@@ -24,7 +24,7 @@ use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
-use crate::run::{Choices, Cx, Exec, LlmNode, Run, Tools, Toolset, walk_json};
+use crate::run::{Choices, ChosenValues, Cx, Exec, LlmNode, Run, Tools, Toolset, walk_json};
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 use llmnode_model::BoxError;
 use llmnode_model::Category;
@@ -259,10 +259,14 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
         self.setup.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
     }
 
-    fn choices(&self, _: &S, to: &mut Choices<Value>) {
+    fn choices(&self, _: &S, to: &mut Choices) {
         for (path, values) in &self.choices {
-            to.add(path.clone(), "…", values.clone(), walk_json);
+            to.add(path.clone(), "…", values.clone());
         }
+    }
+
+    fn chosen(&self, value: &Value, _: usize, to: &mut ChosenValues) {
+        walk_json(value, to);
     }
 
     fn tools(&self, to: &mut Tools<S>) {

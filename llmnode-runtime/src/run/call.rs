@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,6 @@ use super::erased_exec::{ErasedExec, NodeTraits, TypedExec};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
-use super::lazy::{LazyFuture, lazy};
 use super::listener::Listener;
 use super::map_item::MapItem;
 use super::node::Exec;
@@ -61,10 +60,47 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     pub(super) options: CallOptions<'r>,
-    under_way: UnderWay<'r, T>,
+    handover: Handover<'r>,
+    under_way: BoxFuture<'r, Outcome<T>>,
 }
 
-type UnderWay<'r, T> = Pin<Box<dyn LazyFuture<CallOptions<'r>, Outcome<T>> + Send + 'r>>;
+/// The settings of a call on their way into its future, which takes them when it is first polled. It knows no types, so that
+/// it is compiled once.
+#[derive(Clone, Default)]
+struct Handover<'r>(Arc<Mutex<Handed<'r>>>);
+
+#[derive(Default)]
+enum Handed<'r> {
+    #[default]
+    NotYet,
+    Given(CallOptions<'r>),
+    Taken,
+}
+
+impl<'r> Handover<'r> {
+    fn place(&self) -> MutexGuard<'_, Handed<'r>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has an effect once.
+    fn give(&self, options: &mut CallOptions<'r>) {
+        let mut place = self.place();
+        if matches!(*place, Handed::NotYet) {
+            *place = Handed::Given(std::mem::take(options));
+        }
+    }
+
+    fn take(&self) -> CallOptions<'r> {
+        match std::mem::replace(&mut *self.place(), Handed::Taken) {
+            Handed::Given(options) => options,
+            Handed::NotYet | Handed::Taken => CallOptions::default(),
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        !matches!(*self.place(), Handed::NotYet)
+    }
+}
 
 #[derive(Default)]
 pub(super) struct CallOptions<'r> {
@@ -93,7 +129,7 @@ impl RunCore {
         S: ?Sized,
         N: Exec<S>,
     {
-        typed(self, caller, state, node, CallOptions::default())
+        typed(self, caller, state, node, Handover::default())
     }
 }
 
@@ -103,7 +139,9 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        Call { options: CallOptions::default(), under_way: under_way(core, caller, state, node) }
+        let handover = Handover::default();
+        let under_way = typed(core, caller, state, node, handover.clone());
+        Call { options: CallOptions::default(), handover, under_way }
     }
 
     pub(crate) fn owned<S, N>(core: &'r RunCore, state: &'r S, node: N) -> Self
@@ -112,9 +150,10 @@ impl<'r, T> Call<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
         T: Send,
     {
-        let under_way =
-            lazy(move |options| async move { typed(core, Caller::default(), state, &node, options).await });
-        Call { options: CallOptions::default(), under_way: Box::pin(under_way) }
+        let handover = Handover::default();
+        let given = handover.clone();
+        let under_way = Box::pin(async move { typed(core, Caller::default(), state, &node, given).await });
+        Call { options: CallOptions::default(), handover, under_way }
     }
 
     #[doc(hidden)]
@@ -296,7 +335,8 @@ impl<S: ?Sized> Cx<'_, S> {
 
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
-        self.under_way.as_mut().poll(&mut self.options, cx)
+        self.handover.give(&mut self.options);
+        self.under_way.as_mut().poll(cx)
     }
 }
 
@@ -304,7 +344,11 @@ impl<T> Future for Call<'_, T> {
     type Output = Result<T, NodeError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_report(cx).map_ok(|report| report.value)
+        match self.poll_report(cx) {
+            Poll::Ready(Ok(report)) => Poll::Ready(Ok(report.value)),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 
@@ -411,27 +455,14 @@ impl<T> CallReport<T> {
     }
 }
 
-fn under_way<'r, S, N>(
-    core: &'r RunCore,
-    caller: Caller<'r>,
-    state: &'r S,
-    node: &'r N,
-) -> UnderWay<'r, N::Output>
-where
-    S: ?Sized,
-    N: Exec<S>,
-{
-    Box::pin(lazy(move |options| typed(core, caller, state, node, options)))
-}
-
 /// Compiled for every node: what does not need its types is in `start`.
-fn typed<'r, S, N>(
-    core: &'r RunCore,
-    caller: Caller<'r>,
-    state: &'r S,
-    node: &'r N,
-    options: CallOptions<'r>,
-) -> impl Future<Output = Outcome<N::Output>> + Send
+fn typed<'a, 'r: 'a, S, N>(
+    core: &'a RunCore,
+    caller: Caller<'a>,
+    state: &'a S,
+    node: &'a N,
+    handover: Handover<'r>,
+) -> BoxFuture<'a, Outcome<N::Output>>
 where
     S: ?Sized,
     N: Exec<S>,
@@ -446,25 +477,33 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    async move {
-        let mut node = TypedExec::new(node, state);
-        let CallReport { value: (), record, total, replayed, messages, carried } =
-            start(core, caller, &mut node, options).await?;
-        // A call succeeds only with a value.
-        let no_value = || NodeError::new(Category::ExecError, "no value was given");
-        let value = node.value.ok_or_else(no_value)?;
-        Ok(CallReport { value, record, total, replayed, messages, carried })
-    }
+    Box::pin(async move {
+        let mut node = TypedExec { node, state, value: None };
+        let outcome = start(core, caller, &mut node, handover).await;
+        match (outcome, node.value) {
+            (Ok(CallReport { value: (), record, total, replayed, messages, carried }), Some(value)) => {
+                Ok(CallReport { value, record, total, replayed, messages, carried })
+            }
+            (Ok(_), None) => Err(without_value()),
+            (Err(error), _) => Err(error),
+        }
+    })
+}
+
+/// A call succeeds only with a value.
+fn without_value() -> NodeError {
+    NodeError::new(Category::ExecError, "no value was given")
 }
 
 /// Boxed, so that no node's future has its code or its size.
-fn start<'r>(
-    core: &'r RunCore,
-    caller: Caller<'r>,
-    node: &'r mut dyn ErasedExec<'_>,
-    options: CallOptions<'r>,
-) -> BoxFuture<'r, Outcome<()>> {
+fn start<'a, 'r: 'a>(
+    core: &'a RunCore,
+    caller: Caller<'a>,
+    node: &'a mut dyn ErasedExec<'_>,
+    handover: Handover<'r>,
+) -> BoxFuture<'a, Outcome<()>> {
     Box::pin(async move {
+        let options = handover.take();
         // Boxed, since few calls have one.
         let paused = options.paused.as_ref().map(Origin::paused);
         let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
@@ -592,7 +631,7 @@ impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("settings", &self.options.overrides)
-            .field("under_way", &self.under_way.has_begun())
+            .field("under_way", &self.handover.has_begun())
             .finish_non_exhaustive()
     }
 }

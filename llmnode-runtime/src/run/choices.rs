@@ -17,58 +17,47 @@ use crate::error::NodeError;
 
 const MOST: usize = 256;
 
-/// The lists of a node, each with the way to the values of an answer.
-pub struct Choices<T: ?Sized>(Vec<OneList<T>>);
+/// The lists of a node. They know no types, so that what is done with them is compiled once; the way to the values of an
+/// answer is a function of the node.
+#[derive(Default)]
+pub struct Choices(Vec<ChoiceList>);
 
-struct OneList<T: ?Sized> {
-    list: ChoiceList,
-    walk: fn(&T, &mut ChosenValues),
-}
-
-impl<T: ?Sized> Default for Choices<T> {
-    fn default() -> Self {
-        Choices(Vec::new())
-    }
-}
-
-impl<T: ?Sized> Choices<T> {
-    /// Adds a list. `path` and `source` are texts of the program; `walk` visits the values at the path.
+impl Choices {
+    /// Adds a list. `path` and `source` are texts of the program.
     pub fn add(
         &mut self,
         path: impl Into<Cow<'static, str>>,
         source: impl Into<Cow<'static, str>>,
         values: BTreeSet<String>,
-        walk: fn(&T, &mut ChosenValues),
     ) {
-        let list = ChoiceList { path: path.into(), source: source.into(), values };
-        self.0.push(OneList { list, walk });
+        self.0.push(ChoiceList { path: path.into(), source: source.into(), values });
     }
 
     pub(in crate::run) fn sent(
-        &self,
+        self,
         schema: Option<&Arc<OutputSchema>>,
     ) -> Result<Option<Arc<OutputSchema>>, NodeError> {
         let Some(schema) = schema.filter(|_| !self.0.is_empty()) else { return Ok(schema.cloned()) };
-        let lists: Vec<ChoiceList> = self.0.iter().map(|one| one.list.clone()).collect();
         let fault = |fault| match fault {
             ChoicesError::Path(message) => NodeError::new(Category::ConfigError, message),
             ChoicesError::Values(message) => NodeError::new(Category::PrepError, message),
         };
-        let schema = with_choices(schema, lists).map_err(fault)?;
+        let schema = with_choices(schema, self.0).map_err(fault)?;
         Ok(Some(schema))
     }
 
+    /// `walk` visits the values of the answer that belong to the list with this index.
     pub(in crate::run) fn violations(
         &self,
-        value: &T,
         schema: Option<&OutputSchema>,
         wrapped: bool,
+        walk: &mut dyn FnMut(usize, &mut ChosenValues),
     ) -> Vec<Violation> {
         let mut violations = Vec::new();
-        for OneList { list, walk } in &self.0 {
+        for (index, list) in self.0.iter().enumerate() {
             let mut chosen =
                 ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
-            walk(value, &mut chosen);
+            walk(index, &mut chosen);
             let before = violations.len();
             for (path, value) in chosen.values {
                 if violations.len() >= MOST {
@@ -88,9 +77,9 @@ impl<T: ?Sized> Choices<T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Choices<T> {
+impl fmt::Debug for Choices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|one| (&one.list.path, &one.list.source))).finish()
+        f.debug_list().entries(self.0.iter().map(|one| (&one.path, &one.source))).finish()
     }
 }
 
@@ -352,8 +341,9 @@ mod tests {
 
     fn violations(path: &'static str, value: &Value) -> Vec<String> {
         let mut choices = Choices::default();
-        choices.add(path, "x", ["key".to_owned()].into(), walk_json);
-        choices.violations(value, None, false).into_iter().map(|one| one.path).collect()
+        choices.add(path, "x", ["key".to_owned()].into());
+        let found = choices.violations(None, false, &mut |_, to| walk_json(value, to));
+        found.into_iter().map(|one| one.path).collect()
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! A node without its types, as a call executes it: the rest of a call is compiled once, not for every node.
 
+use std::any::type_name;
+use std::future::ready;
+
 use llmnode_model::{BoxError, BoxFuture};
 
 use super::context::CallContext;
@@ -8,6 +11,7 @@ use super::node::Exec;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::limits::LimitedNode;
+use crate::node::path_of;
 use crate::settings::{NodeKind, Settings};
 
 /// What the type of a node says.
@@ -36,26 +40,20 @@ pub(super) trait ErasedExec<'n>: Send {
 }
 
 pub(super) struct TypedExec<'n, N: Exec<S>, S: ?Sized> {
-    node: &'n N,
-    state: &'n S,
+    pub(super) node: &'n N,
+    pub(super) state: &'n S,
     pub(super) value: Option<N::Output>,
-}
-
-impl<'n, N: Exec<S>, S: ?Sized> TypedExec<'n, N, S> {
-    pub(super) fn new(node: &'n N, state: &'n S) -> Self {
-        TypedExec { node, state, value: None }
-    }
 }
 
 impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
     fn key(&self) -> NodeKey {
-        NodeKey::of(self.node)
+        NodeKey::new(path_of(type_name::<N>()), N::NAME, self.node.name())
     }
 
     fn traits(&self) -> NodeTraits {
         NodeTraits {
-            kind: NodeKind { fallback: true, ..NodeKind::of::<N>(None) },
-            limited: LimitedNode::of::<N>(),
+            kind: NodeKind { fallback: true, idempotent: N::IDEMPOTENT, answers: None },
+            limited: LimitedNode { path: path_of(type_name::<N>()), name: N::NAME, limits: N::LIMITS },
             tries_itself: N::TRIES_ITSELF,
         }
     }
@@ -66,6 +64,13 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
 
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let cx = Cx { context, state: self.state };
+        // Constants of the node, here and below, so that no code is made for the other case.
+        if const { N::ASKS.is_some() } {
+            return match N::ASKS {
+                Some(ask) => ask(self.node, cx, &mut self.value),
+                None => Box::pin(ready(Ok(()))),
+            };
+        }
         Box::pin(async move {
             self.value = Some(self.node.exec(&cx).await?);
             Ok(())
@@ -77,10 +82,17 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
         error: NodeError,
         context: CallContext<'a>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
+        if N::TRIES_ITSELF {
+            return failed(error);
+        }
         let cx = Cx { context, state: self.state };
         Box::pin(async move {
             self.value = Some(self.node.exec_fallback(&cx, error).await?);
             Ok(())
         })
     }
+}
+
+fn failed<'a>(error: NodeError) -> BoxFuture<'a, Result<(), BoxError>> {
+    Box::pin(ready(Err(error.into())))
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, ToolSpec};
+use llmnode_model::{BoxFuture, Category, ChatModel, ToolSpec};
 use llmnode_reader::internal::{Answer, in_json_names};
 use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
+use super::fallback::FallbackFuture;
 use super::shown::OwnValues;
 use super::tools::{Invocation, Outcome};
 use crate::error::NodeError;
@@ -36,7 +37,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     /// Runs the validators. `wrapped`: the model wrote `{"value": ..}`.
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a>;
 
-    /// Values outside their list of `choices`. `Err`: the program panicked.
+    /// Returns the values outside their list of `choices`. `Err`: the program panicked.
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
 
     /// The hashes of the node's own values and of its history. `None`: it does not say which these are.
@@ -49,7 +50,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
         context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>>;
 
-    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> Option<FallbackFuture<'a>>;
 
     /// The text of the fallback value.
     fn fallback_text(&self) -> Option<String>;

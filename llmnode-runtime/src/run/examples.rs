@@ -147,7 +147,7 @@ impl Prompt {
             return;
         }
         let spec = node.output();
-        let schema = match spec.schema() {
+        let schema = match spec.source.schema() {
             Ok(schema) => schema,
             Err(fault) => return self.fail(&fault),
         };

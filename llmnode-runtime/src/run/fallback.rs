@@ -8,8 +8,8 @@ use crate::error::NodeError;
 use crate::into_outcome::IntoOutcome;
 use crate::node::Node;
 
-/// A fallback value under way.
-pub type FallbackFuture<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
+/// A fallback value under way to its place.
+pub type FallbackFuture<'a> = BoxFuture<'a, Result<(), BoxError>>;
 
 /// The expansion of `fallback = path` on a node without a state. Since the function is called here, and not in the
 /// expansion, the compiler points at the path if its signature is wrong.
@@ -17,11 +17,12 @@ pub fn fallback<'a, N: Node, Value, Kind>(
     node: &'a N,
     error: &'a NodeError,
     path: impl FnOnce(&'a N, &'a NodeError) -> Value,
-) -> FallbackFuture<'a, N::Output>
+    to: &'a mut Option<N::Output>,
+) -> FallbackFuture<'a>
 where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    path(node, error).into_outcome()
+    placed(path(node, error).into_outcome(), to)
 }
 
 /// The same, on a node with a state.
@@ -30,11 +31,22 @@ pub fn fallback_with_state<'a, N: Node, State: ?Sized, Value, Kind>(
     state: &'a State,
     error: &'a NodeError,
     path: impl FnOnce(&'a N, &'a State, &'a NodeError) -> Value,
-) -> FallbackFuture<'a, N::Output>
+    to: &'a mut Option<N::Output>,
+) -> FallbackFuture<'a>
 where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    path(node, state, error).into_outcome()
+    placed(path(node, state, error).into_outcome(), to)
+}
+
+fn placed<'a, T: Send>(
+    value: impl Future<Output = Result<T, BoxError>> + Send + 'a,
+    to: &'a mut Option<T>,
+) -> FallbackFuture<'a> {
+    Box::pin(async move {
+        *to = Some(value.await?);
+        Ok(())
+    })
 }
 
 /// A fallback value that may have a text. Method resolution takes the first of the two traits that fits.

@@ -2,7 +2,7 @@
 
 use llmnode_model::ChatModel;
 
-use super::choices::Choices;
+use super::choices::{Choices, ChosenValues};
 use super::fallback::FallbackFuture;
 use super::tools::Tools;
 use crate::error::NodeError;
@@ -32,8 +32,13 @@ pub trait LlmNode<S: ?Sized>: Node {
     fn output(&self) -> OutputSpec<Self::Output, S>;
 
     /// Lists the values that places of an answer may have.
-    fn choices(&self, state: &S, to: &mut Choices<Self::Output>) {
+    fn choices(&self, state: &S, to: &mut Choices) {
         let _ = (state, to);
+    }
+
+    /// Visits the values of an answer that belong to the list with this index.
+    fn chosen(&self, value: &Self::Output, list: usize, to: &mut ChosenValues) {
+        let _ = (value, list, to);
     }
 
     /// Lists the tools that the model may call.
@@ -41,14 +46,15 @@ pub trait LlmNode<S: ?Sized>: Node {
         let _ = to;
     }
 
-    /// The value that takes the place of an answer at the recovery's step `fallback`; `None`: the node has none. The error
-    /// has the record of the call so far.
+    /// Gives the value that takes the place of an answer at the recovery's step `fallback`; `None`: the node has none. The
+    /// error has the record of the call so far.
     fn fallback<'a>(
         &'a self,
         state: &'a S,
         error: &'a NodeError,
-    ) -> Option<FallbackFuture<'a, Self::Output>> {
-        let _ = (state, error);
+        to: &'a mut Option<Self::Output>,
+    ) -> Option<FallbackFuture<'a>> {
+        let _ = (state, error, to);
         None
     }
 

@@ -23,7 +23,6 @@ mod fallback;
 mod feedback;
 mod hints;
 mod internals;
-mod lazy;
 mod listener;
 mod llm_node;
 mod map;
@@ -68,7 +67,7 @@ pub use fallback::{
 pub use internals::{CxInternals, RunInternals};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};
-pub use node::Exec;
+pub use node::{Asks, Exec};
 pub use other_request::OtherRequest;
 pub use progress::{BatchProgress, OnProgress, ProgressCounter};
 pub use results::Results;
@@ -80,4 +79,4 @@ pub use tools::{
     ResultOf, Tool, ToolError, ToolFn, ToolReply, Tools, Toolset, ToolsetInternals, capped, fallible,
     images_left_out, reply,
 };
-pub use typed_node::exec;
+pub use typed_node::{asks, exec};

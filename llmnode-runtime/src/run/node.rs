@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use llmnode_model::BoxError;
+use llmnode_model::{BoxError, BoxFuture};
 
 use super::cx::Cx;
 use crate::error::NodeError;
@@ -55,9 +55,14 @@ pub trait Exec<S: ?Sized>: Node + Sized + Sync + Reads<S, State = S> + Reads<S, 
     /// thiserror's `#[error(transparent)]` and [`std::io::Error::other`] hide theirs.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
 
+    /// How a node that asks a model runs into the place of its output, without a future of its own. `exec` is the same as a
+    /// future, for programs that call it.
+    #[doc(hidden)]
+    const ASKS: Asks<Self, S> = None;
+
     /// Whether the node has tries of its own, as one that asks a model or runs other nodes in its place.
     #[doc(hidden)]
-    const TRIES_ITSELF: bool = false;
+    const TRIES_ITSELF: bool = Self::ASKS.is_some();
 
     /// Returns a value in place of the output when the last execution of a node without a model has failed. The
     /// ledger marks it as degraded. The default returns the error.
@@ -76,6 +81,11 @@ pub trait Exec<S: ?Sized>: Node + Sized + Sync + Reads<S, State = S> + Reads<S, 
         std::future::ready(Err(error.into()))
     }
 }
+
+/// Runs a node into the place of its output. `None`: `exec` does.
+pub type Asks<N, S> = Option<
+    for<'a> fn(&'a N, Cx<'a, S>, &'a mut Option<<N as Node>::Output>) -> BoxFuture<'a, Result<(), BoxError>>,
+>;
 
 /// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state, and not
 /// again in each place that calls the node. Every type implements it.

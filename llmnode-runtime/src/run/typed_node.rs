@@ -10,19 +10,20 @@ use llmnode_reader::internal::{Answer, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, Plan};
-use super::choices::Choices;
+use super::choices::{Choices, ChosenValues};
 use super::context::CallContext;
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
+use super::fallback::FallbackFuture;
 use super::llm_node::LlmNode;
 use super::model_attempts::{Asking, ModelAttempts};
-use super::node::Exec;
+use super::node::{Asks, Exec};
 use super::shown::OwnValues;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded, RunEvent};
 use crate::limits::Deadline;
-use crate::output::OutputSpec;
+use crate::output::{OutputSpec, Source};
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
 use crate::validate::{self, AttemptInfo, CheckRun, Checks};
@@ -41,26 +42,56 @@ where
     S: ?Sized,
 {
     async move {
-        let mut tools = Tools::default();
-        node.tools(&mut tools);
-        let spec = node.output();
-        let mut asked = TypedNode { node, state: cx.state, tools, spec, schema: None, value: None };
-        boxed(&mut asked, &cx.context).await.map_err(NodeError::already_retried)?;
+        let mut value = None;
+        ask(node, Cx { context: cx.context, state: cx.state }, &mut value).await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
-        Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
+        value.ok_or_else(without_value)
     }
 }
 
-/// Proves once that the future is `Send`, which would otherwise be most of a node's compile time. The box also keeps
-/// the loop in this crate: without it, every crate that calls a node would compile the loop again.
-fn boxed<'a>(
-    asked: &'a mut dyn ErasedNode<'_>,
-    context: &'a CallContext<'a>,
-) -> BoxFuture<'a, Result<(), NodeError>> {
-    Box::pin(ask(asked, context))
+/// The same into the place of the output, as calls do it.
+pub const fn asks<N, S>() -> Asks<N, S>
+where
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    Some(ask::<N, S>)
 }
 
-async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
+fn ask<'a, N, S>(
+    node: &'a N,
+    cx: Cx<'a, S>,
+    value: &'a mut Option<N::Output>,
+) -> BoxFuture<'a, Result<(), BoxError>>
+where
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    ask_stated(Box::new(TypedNode { node, spec: node.output(), value }), cx)
+}
+
+/// Compiled once for every type of state.
+fn ask_stated<'a, S: ?Sized + Sync>(
+    node: Box<dyn TypedSteps<'a, S> + 'a>,
+    cx: Cx<'a, S>,
+) -> BoxFuture<'a, Result<(), BoxError>> {
+    boxed(Box::new(StatedNode::new(node, cx.state)), cx.context)
+}
+
+/// Not generic, so that the loop is compiled in this crate, and it is proved once that the future is `Send`: without it, both
+/// would be most of a node's compile time.
+fn boxed<'a>(
+    mut asked: Box<dyn ErasedNode<'a> + 'a>,
+    context: CallContext<'a>,
+) -> BoxFuture<'a, Result<(), BoxError>> {
+    Box::pin(async move { Ok(ask_loop(&mut *asked, &context).await.map_err(NodeError::already_retried)?) })
+}
+
+fn without_value() -> BoxError {
+    NodeError::new(Category::SchemaError, "no value was read").into()
+}
+
+async fn ask_loop(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
     let (of_agent, own, plan);
     let outcome = {
         // A block, since moved values would keep their room in the future.
@@ -119,7 +150,7 @@ async fn fall_back(
     error: &NodeError,
     asked: &mut dyn ErasedNode<'_>,
 ) -> Option<Result<(), NodeError>> {
-    let value = match catch_panic_async(|| asked.fall_back(error)).await {
+    let value = match catch_panic_async(|| fallback_value(asked, error)).await {
         Ok(None) => return None,
         Ok(Some(value)) => value,
         Err(said) => {
@@ -139,6 +170,10 @@ async fn fall_back(
             Err(NodeError::new(category, message).with_retry_after(error.retry_after()).with_source(fault))
         }
     })
+}
+
+async fn fallback_value(asked: &mut dyn ErasedNode<'_>, error: &NodeError) -> Option<Result<(), BoxError>> {
+    Some(asked.fall_back(error)?.await)
 }
 
 /// Returns the messages, and how many of them stand before the conversation.
@@ -161,18 +196,121 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<(Vec<Message>, usize), NodeError
     }
 }
 
-struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
-    node: &'r N,
-    state: &'r S,
-    tools: Tools<S>,
-    spec: OutputSpec<N::Output, S>,
-    schema: Option<Arc<OutputSchema>>,
-    value: Option<N::Output>,
+/// What is generic over the node. Each method is compiled for every node that is called, also those of arguments that it does
+/// not have: none has a future or a list of its own.
+trait TypedSteps<'r, S: ?Sized>: Send + Sync {
+    fn facts(&self) -> Facts<'r>;
+    fn source(&self) -> &Source;
+    fn tools(&self, to: &mut Tools<S>);
+    fn render(&self, state: &S, to: &mut Prompt);
+    fn choices(&self, state: &S, to: &mut Choices);
+    fn chosen(&self, list: usize, to: &mut ChosenValues);
+    fn read(
+        &mut self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+    ) -> Result<Answer<()>, Vec<Violation>>;
+    fn collect<'a>(&'a self, to: &mut Checks<'a, S>);
+    fn fall_back<'a>(&'a mut self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a>>;
+    fn fallback_text(&self) -> Option<String>;
+    /// Whether the node says which values are its own.
+    fn own_values(&self, state: &S, to: &mut Prompt) -> bool;
 }
 
-impl<N: LlmNode<S> + Exec<S>, S: ?Sized> TypedNode<'_, N, S> {
+struct Facts<'r> {
+    settings: &'r Settings,
+    kind: NodeKind,
+    model: Option<&'r dyn ChatModel>,
+}
+
+struct TypedNode<'r, N: LlmNode<S>, S: ?Sized> {
+    node: &'r N,
+    spec: OutputSpec<N::Output, S>,
+    value: &'r mut Option<N::Output>,
+}
+
+impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r, N, S> {
+    fn facts(&self) -> Facts<'r> {
+        let answers = Some(self.spec.source.answers());
+        Facts {
+            settings: self.node.settings(),
+            kind: NodeKind { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers },
+            model: self.node.model(),
+        }
+    }
+
+    fn source(&self) -> &Source {
+        &self.spec.source
+    }
+
+    fn tools(&self, to: &mut Tools<S>) {
+        self.node.tools(to);
+    }
+
+    fn render(&self, state: &S, to: &mut Prompt) {
+        self.node.render(state, to);
+    }
+
+    fn choices(&self, state: &S, to: &mut Choices) {
+        self.node.choices(state, to);
+    }
+
+    fn chosen(&self, list: usize, to: &mut ChosenValues) {
+        if let Some(value) = &*self.value {
+            self.node.chosen(value, list, to);
+        }
+    }
+
+    fn read(
+        &mut self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+    ) -> Result<Answer<()>, Vec<Violation>> {
+        self.spec.source.read(answer, schema, reader, (self.spec.place)(self.value))
+    }
+
+    fn collect<'a>(&'a self, to: &mut Checks<'a, S>) {
+        if let (Some(value), Some(collect)) = (&*self.value, self.spec.collect) {
+            collect(value, to);
+        }
+    }
+
+    fn fall_back<'a>(&'a mut self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a>> {
+        // A constant of the node, so that no code is made where it has none.
+        if N::FALLBACK { self.node.fallback(state, error, self.value) } else { None }
+    }
+
+    fn fallback_text(&self) -> Option<String> {
+        match &*self.value {
+            Some(value) if N::FALLBACK => self.node.fallback_text(value),
+            _ => None,
+        }
+    }
+
+    fn own_values(&self, state: &S, to: &mut Prompt) -> bool {
+        self.node.own_values(state, to)
+    }
+}
+
+/// A node with the state of the call: compiled once for every type of state.
+struct StatedNode<'r, S: ?Sized> {
+    node: Box<dyn TypedSteps<'r, S> + 'r>,
+    state: &'r S,
+    tools: Tools<S>,
+    schema: Option<Arc<OutputSchema>>,
+}
+
+impl<'r, S: ?Sized> StatedNode<'r, S> {
+    fn new(node: Box<dyn TypedSteps<'r, S> + 'r>, state: &'r S) -> Self {
+        let mut tools = Tools::default();
+        node.tools(&mut tools);
+        StatedNode { node, state, tools, schema: None }
+    }
+
     /// `Err`: the message of a panic in the program's expression.
-    fn choices(&self) -> Result<Choices<N::Output>, String> {
+    fn choices(&self) -> Result<Choices, String> {
         let mut choices = Choices::default();
         let listed = catch_panic(|| self.node.choices(self.state, &mut choices));
         listed.map_err(|said| format!("a list of `choices` panicked: {said}"))?;
@@ -180,22 +318,22 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> TypedNode<'_, N, S> {
     }
 }
 
-impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N, S> {
+impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
     fn settings(&self) -> &'r Settings {
-        self.node.settings()
+        self.node.facts().settings
     }
 
     fn node_kind(&self) -> NodeKind {
-        NodeKind::of::<N>(Some(self.spec.answers()))
+        self.node.facts().kind
     }
 
     fn model(&self) -> Option<&'r dyn ChatModel> {
-        self.node.model()
+        self.node.facts().model
     }
 
     fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError> {
         let fault = |fault| NodeError::new(Category::ConfigError, fault);
-        self.schema = self.spec.schema().map_err(fault)?;
+        self.schema = self.node.source().schema().map_err(fault)?;
         self.choices().map_err(|said| NodeError::new(Category::Panic, said))?.sent(self.schema.as_ref())
     }
 
@@ -208,18 +346,12 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
         Ok((self.tools.listed(self.state)?, self.tools.most_turns()))
     }
 
-    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
-        Box::pin(async move {
-            match self.node.fallback(self.state, error)?.await {
-                Ok(value) => self.value = Some(value),
-                Err(fault) => return Some(Err(fault)),
-            }
-            Some(Ok(()))
-        })
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> Option<FallbackFuture<'a>> {
+        self.node.fall_back(self.state, error)
     }
 
     fn fallback_text(&self) -> Option<String> {
-        self.node.fallback_text(self.value.as_ref()?)
+        self.node.fallback_text()
     }
 
     fn own_values(&self) -> Option<OwnValues> {
@@ -233,7 +365,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
     }
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>> {
-        self.spec.read(answer, self.schema.as_deref(), reader, &mut self.value)
+        self.node.read(answer, self.schema.as_deref(), reader)
     }
 
     fn execute<'a>(
@@ -246,15 +378,13 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
     }
 
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String> {
-        let Some(value) = &self.value else { return Ok(Vec::new()) };
-        Ok(self.choices()?.violations(value, self.schema.as_deref(), wrapped))
+        let walk = &mut |list, to: &mut ChosenValues| self.node.chosen(list, to);
+        Ok(self.choices()?.violations(self.schema.as_deref(), wrapped, walk))
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a> {
         let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
-        if let Some(value) = &self.value {
-            self.spec.collect(value, &mut checks);
-        }
+        self.node.collect(&mut checks);
         validate::run(checks, self.state, attempt)
     }
 }

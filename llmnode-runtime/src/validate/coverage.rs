@@ -10,8 +10,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{self, Uncovered, marks_in};
+use llmnode_reader::internal::{self, Uncovered, marks_of, schema_with_marks};
 use schemars::JsonSchema;
+use serde_json::Value;
 
 /// A type with validators of its own, from `#[validate]` on an impl block.
 pub trait Validated: ValidatedFields {}
@@ -23,6 +24,9 @@ pub trait Validated: ValidatedFields {}
     note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
 )]
 pub trait ValidatedFields {
+    /// Whether the definition finds the block of its validators, if there is one.
+    const SEES_BLOCK: bool = true;
+
     /// Notes which types a dive can come to.
     fn coverage(to: &mut Coverage);
 }
@@ -66,13 +70,9 @@ impl Coverage {
         (self.validated, self.fields_only, self.owner) = before;
     }
 
-    fn skip_type<T: JsonSchema + ?Sized>(&mut self, field: Option<&str>) {
-        self.skip_marks(marks_in::<T>(), field, type_name::<T>());
-    }
-
     /// Compiled once, not for every type.
-    fn skip_marks(&mut self, marks: Vec<String>, field: Option<&str>, held_as: &str) {
-        for mark in marks {
+    fn skip(&mut self, schema: fn() -> Value, field: Option<&str>, held_as: &str) {
+        for mark in marks_of(&schema()) {
             let place = self.owner.zip(field);
             let place =
                 place.map_or("it".to_owned(), |(owner, field)| format!("the field `{field}` of `{owner}`"));
@@ -164,7 +164,7 @@ pub trait CoverSchema {
 
 impl<T: JsonSchema + ?Sized> CoverSchema for &CoverageProbe<T> {
     fn __coverage(&self, to: &mut Coverage) {
-        to.skip_type::<T>(self.field);
+        to.skip(schema_with_marks::<T>, self.field, type_name::<T>());
     }
 }
 

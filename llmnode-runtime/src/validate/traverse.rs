@@ -15,9 +15,7 @@ use super::coverage::{Validated, ValidatedFields};
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
     note = "write `state = T` on the node with the state that the validators take, and `#[llm_output(state = T)]` on the types in \
-            between; `AnyRunState` means that the node names no state",
-    note = "a generic type whose parameters need traits of the program has a block of its own, if only an empty one: \
-            `#[validate] impl {Self} {{}}`"
+            between; `AnyRunState` means that the node names no state"
 )]
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.

@@ -194,8 +194,13 @@ macro_rules! node_like_choose {
             fn output(&self) -> OutputSpec<Choice, World> {
                 GOAL.output()
             }
-            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<FallbackFuture<'a, Choice>> {
-                Some(fallback_with_state(self, state, error, $fallback))
+            $(fn fallback<'a>(
+                &'a self,
+                state: &'a World,
+                error: &'a NodeError,
+                to: &'a mut Option<Choice>,
+            ) -> Option<FallbackFuture<'a>> {
+                Some(fallback_with_state(self, state, error, $fallback, to))
             })?
         }
     };

@@ -63,7 +63,7 @@ impl<S: ?Sized> Tools<S> {
 
     /// Adds a tool.
     pub fn add<N: Tool<S>>(&mut self) {
-        match N::arguments().schema() {
+        match N::arguments().source.schema() {
             Ok(Some(schema)) => {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
                 spec.alone = N::ALONE;

@@ -113,7 +113,7 @@ impl Toolset {
         N: Tool<(), Output: ToolValue>,
     {
         // A schema that cannot be sent is reported by the check before the first request.
-        let schema = N::arguments().schema().ok().flatten();
+        let schema = N::arguments().source.schema().ok().flatten();
         let schema =
             schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
         let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);

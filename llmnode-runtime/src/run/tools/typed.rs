@@ -12,7 +12,7 @@ use super::value::Replied;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::output::OutputSpec;
-use crate::run::choices::Choices;
+use crate::run::choices::{Choices, ChosenValues};
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
@@ -38,8 +38,13 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     fn arguments() -> OutputSpec<Self, S>;
 
     /// Lists the values that its arguments may have.
-    fn choices(state: &S, to: &mut Choices<Self>) {
+    fn choices(state: &S, to: &mut Choices) {
         let _ = (state, to);
+    }
+
+    /// Visits the arguments that belong to the list with this index.
+    fn chosen(&self, list: usize, to: &mut ChosenValues) {
+        let _ = (list, to);
     }
 
     /// What the model reads of its output.
@@ -129,25 +134,31 @@ where
 {
     let spec = N::arguments();
     let mut node = None;
-    let schema = spec.schema().ok().flatten();
+    let schema = spec.source.schema().ok().flatten();
     let read = spec.read(or_empty_object(arguments), schema.as_deref(), Reader::new(), &mut node);
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
         (Err(_), _) if !is_object(or_empty_object(arguments)) => return Err(no_object(arguments)),
-        (Err(violations), _) => match spec.build(or_empty_object(arguments)) {
-            Some(node) => (node, violations),
-            None => return Err(refused(violations)),
-        },
+        (Err(violations), mut built) => {
+            spec.build(or_empty_object(arguments), &mut built);
+            match built {
+                Some(node) => (node, violations),
+                None => return Err(refused(violations)),
+            }
+        }
     };
     let mut checks = Checks::at("");
-    spec.collect(&node, &mut checks);
+    if let Some(collect) = spec.collect {
+        collect(&node, &mut checks);
+    }
     match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).await {
         CheckOutcome::Completed(violations) => {
             found.extend(violations);
             let mut choices = Choices::default();
             N::choices(cx.state, &mut choices);
-            found.extend(choices.violations(&node, schema.as_deref(), false));
+            let walk = &mut |list, to: &mut ChosenValues| node.chosen(list, to);
+            found.extend(choices.violations(schema.as_deref(), false, walk));
             if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
         }
         CheckOutcome::Aborted(error) => {

@@ -1,0 +1,23 @@
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Book {
+    title: String,
+}
+
+#[llm_output]
+struct Page<T> {
+    items: Vec<T>,
+}
+
+#[validate]
+impl Page<Book> {
+    fn has_books(&self) -> Result<(), Invalid> {
+        if self.items.is_empty() { Err(Invalid::at("items", "is empty")) } else { Ok(()) }
+    }
+}
+
+#[llm_node(prompt = "List the books.", output = Page<Book>)]
+struct List;
+
+fn main() {}

@@ -1,0 +1,68 @@
+//! A program that calls the crate by another name.
+#![deny(warnings)]
+use llm::prelude::*;
+
+struct Garden {
+    plants: Vec<String>,
+    watered: usize,
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Page<T> {
+    items: Vec<T>,
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Plant {
+    name: String,
+}
+
+#[validate(state)]
+impl Plant {
+    fn is_there(&self, state: &Garden) -> Result<(), Invalid> {
+        if state.plants.contains(&self.name) { Ok(()) } else { Err(Invalid::at("name", "is not there")) }
+    }
+}
+
+/// Waters a plant.
+#[tool]
+fn water(name: String, garden: &Garden) -> String {
+    format!("{name}, one of {}", garden.plants.len())
+}
+
+#[llm_node(
+    prompt = "Plants:\n{state.plants:list}\nWhich need {what}?",
+    output = Page<Plant>,
+    state = Garden,
+    tools = [Water],
+    retries = 1,
+    choices(items[].name = state.plants),
+)]
+struct Ask {
+    what: String,
+}
+
+#[llm_node(prompt = "How dry is it?", output = u8, state = Garden, post = keep)]
+struct Dry;
+
+fn keep(_: Dry, dry: u8, state: &mut Garden) {
+    state.watered = dry.into();
+}
+
+flow! { Day(Garden), steps = 5: Dry => end }
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let garden = || Garden { plants: vec!["fern".into()], watered: 0 };
+    let model = ScriptedModel::new()
+        .reply(r#"{"items": [{"name": "oak"}]}"#)
+        .reply(r#"{"items": [{"name": "fern"}]}"#);
+    let run = Run::new(model).with_state(garden());
+    println!("{:?}", run.call(&Ask { what: "water".into() }).await?);
+    let mut run = Run::new(ScriptedModel::new().reply("3")).with_state(garden());
+    run.flow(Day).await?;
+    println!("{}", run.state().watered);
+    Ok(())
+}
