@@ -63,6 +63,7 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     generated! {
+        #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             #answer
             const NAME: &'static ::core::primitive::str = #name;
@@ -105,7 +106,6 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
             #tries
-            #[inline]
             fn exec(
                 &self,
                 __cx: &#private::Cx<'_, #state>,
