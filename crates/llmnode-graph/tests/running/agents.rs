@@ -290,7 +290,8 @@ async fn an_agent_recovers_as_its_settings_say() {
     }
     // It is asked after the default steps, too.
     let graph = graph_of(&agent(json!({"fallback_model": "other"})), &registry);
-    let first = ScriptedModel::new().otherwise(|_| BAD);
+    let low = r#"{"score": "low"}"#;
+    let first = [BAD, low, BAD, low].into_iter().fold(ScriptedModel::new(), ScriptedModel::reply);
     let other = ScriptedModel::new().otherwise(|_| GOOD);
     let run = Run::new(first.clone()).model("other", other.clone());
     let mut run = run.with_state(graph.start(Value::Null).unwrap());
