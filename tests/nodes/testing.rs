@@ -188,6 +188,14 @@ async fn the_servers_wait_is_kept() {
     assert_eq!(report.record.attempts[0].category, Some(Category::RateLimitError));
 }
 
+#[tokio::test]
+async fn a_handler_with_a_database_gives_up_in_time() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::never())).with_clock(TestClock::new());
+    let run = run.with_state(world());
+    let error = run.call(&node()).deadline(Duration::from_secs(20)).await.unwrap_err();
+    assert_eq!(error.category(), Category::Timeout);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_model_is_given_up() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never())).with_state(world());
