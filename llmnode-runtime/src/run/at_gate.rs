@@ -5,79 +5,22 @@
 //! counts as its own retry. Where several probes were refused, it fails at once, unless its number of retries is stated. A call
 //! with a fallback model asks that in place of waiting.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::{Entry, Gate, Gates, PaceTicket, RateLimits, Slot, Ticket};
+use llmnode_model::internal::{Entry, Gate, Gates, PaceTicket, RateLimits, Ticket};
 use llmnode_model::{CallId, Category, Group, Retry};
 
 use super::attempt_loop::{Plan, PlannedAttempt};
 use super::context::CallContext;
 use super::failure::Failure;
-use super::map_control::{NotAsked, Waiting};
-use super::map_item::MapItem;
-use crate::clock::Clock;
+use super::not_asked::NotAsked;
+use super::pass::{NotPassed, Passing, pass};
 use crate::ledger::AttemptKind;
 use crate::settings::{AtGate, Progress};
 
 /// So many probes in a row that were refused keep single calls from waiting.
 const HOPELESS: u32 = 2;
-
-pub(super) struct Passing<'p> {
-    pub(super) gate: &'p Arc<Gate>,
-    /// Its place in the line.
-    pub(super) slot: Slot,
-    pub(super) clock: &'p dyn Clock,
-    pub(super) item: Option<&'p MapItem<'p>>,
-    /// Whether the refusal of another request ends the wait.
-    pub(super) until_refused: bool,
-}
-
-pub(super) enum NotPassed {
-    Refused,
-    GaveUp(NotAsked),
-}
-
-/// Waits for its turn.
-pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
-    let Passing { gate, mut slot, clock, item, until_refused } = passing;
-    let closings = gate.closings();
-    let mut waiting: Option<Waiting<'_>> = None;
-    loop {
-        let changed = gate.changed();
-        let now = clock.now();
-        if until_refused && gate.closings() != closings {
-            return Err(NotPassed::Refused);
-        }
-        let entry = slot.enter(now);
-        if let Entry::Enter(ticket) = entry {
-            return Ok(ticket);
-        }
-        let mut give_up_at = None;
-        if let Some(item) = item {
-            let is_closed = gate.closed_until().is_some();
-            give_up_at = item.control.give_up_at(now, is_closed).map_err(NotPassed::GaveUp)?;
-            waiting.get_or_insert_with(|| item.control.wait(gate));
-        }
-        let no_later = |time: Instant| give_up_at.map_or(time, |end| time.min(end));
-        match entry {
-            Entry::At(time) => clock.sleep(no_later(time).saturating_duration_since(now)).await,
-            Entry::Probed(time) => {
-                let mut changed = pin!(changed);
-                let mut late = clock.until(no_later(time));
-                poll_fn(|cx| match changed.as_mut().poll(cx) {
-                    Poll::Ready(()) => Poll::Ready(()),
-                    Poll::Pending => late.as_mut().poll(cx),
-                })
-                .await;
-            }
-            Entry::Enter(_) => {}
-        }
-    }
-}
 
 /// Of one call: the gate of the model that it asks, and the request that passed it.
 #[derive(Default)]

@@ -128,8 +128,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     /// All calls wait to see whether one of them finds its answer in the journal, and none does.
     fn decides_changes(&self) -> bool {
-        let Some(control) = &self.control else { return false };
-        control.changes().decide(self.pool.len(), control)
+        self.control.as_ref().is_some_and(|control| control.settles_changes(self.pool.len()))
     }
 
     /// Begins items while there is room. Returns the outcome of one that could not be taken.

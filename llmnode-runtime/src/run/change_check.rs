@@ -10,7 +10,7 @@ use llmnode_model::Category;
 use llmnode_model::internal::lock;
 use tokio::sync::Notify;
 
-use super::map_control::{MapControl, NotAsked};
+use super::not_asked::NotAsked;
 use crate::ledger::Recorder;
 
 pub(super) struct ChangeCheck {
@@ -75,29 +75,33 @@ impl ChangeCheck {
         lock(&self.state).refused.clone()
     }
 
-    /// Settles it, if all calls in flight wait for it.
-    pub(super) fn decide(&self, in_flight: usize, control: &MapControl) -> bool {
+    /// Settles it, if all calls in flight wait for it. `Err`: nothing is asked.
+    pub(super) fn decide(&self, in_flight: usize) -> Option<Result<(), NotAsked>> {
         if self.is_settled.load(Ordering::Relaxed) {
-            return false;
+            return None;
         }
         let state = &mut *lock(&self.state);
         if state.waiting == 0 || state.waiting < in_flight {
-            return false;
+            return None;
         }
         if !self.allows_changes {
-            let message = format!(
-                "the journal has {}, and none of the map's first {} requests is among those it answers, as after a changed prompt, \
-                 model or setting; nothing was sent. Take the change back, ask everything anew with `.allow_changes()`, or use \
-                 another journal",
-                state.figures, state.waiting
-            );
-            let why = NotAsked { category: Category::ConfigError, message: message.into() };
-            control.end_for(why.clone());
-            state.refused = Some(why);
+            state.refused = Some(state.refusal());
         }
         self.is_changed.store(self.allows_changes, Ordering::Relaxed);
         self.settle();
-        true
+        Some(state.refused.clone().map_or(Ok(()), Err))
+    }
+}
+
+impl State {
+    fn refusal(&self) -> NotAsked {
+        let message = format!(
+            "the journal has {}, and none of the map's first {} requests is among those it answers, as after a changed prompt, \
+             model or setting; nothing was sent. Take the change back, ask everything anew with `.allow_changes()`, or use \
+             another journal",
+            self.figures, self.waiting
+        );
+        NotAsked { category: Category::ConfigError, message: message.into() }
     }
 }
 

@@ -18,6 +18,7 @@ use super::cx::Cx;
 use super::map_control::{GIVE_UP_AFTER, MapControl};
 use super::map_item::MapItem;
 use super::node::Exec;
+use super::pass::wait_before_call;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
 use crate::error::NodeError;
@@ -367,7 +368,7 @@ where
         let mut last: Option<NodeError> = None;
         let mut unfinished = None;
         loop {
-            item.wait().await;
+            wait_before_call(&item).await;
             if let Some(last) = last.take_if(|_| control.has_ended()) {
                 return Err(last);
             }

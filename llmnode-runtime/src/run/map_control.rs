@@ -11,29 +11,16 @@ use std::time::{Duration, Instant};
 
 use llmnode_model::Category;
 use llmnode_model::internal::{Gate, lock};
-use llmnode_reader::internal::one_line;
 
-use super::bounded::CONCURRENCY;
 use super::change_check::ChangeCheck;
+use super::not_asked::NotAsked;
 use crate::clock::Clock;
 use crate::error::NodeError;
 
+/// How many calls a map has in flight at first.
+const FIRST: usize = 8;
+
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(15 * 60);
-
-/// Why a node is not asked: the failure of another one.
-#[derive(Clone)]
-pub(crate) struct NotAsked {
-    pub(super) category: Category,
-    pub(super) message: Arc<str>,
-}
-
-impl NotAsked {
-    fn because(category: Category, message: &str) -> Self {
-        let message =
-            format!("not asked, because an earlier request of the map failed: {}", one_line(message, 700));
-        NotAsked { category, message: message.into() }
-    }
-}
 
 pub(super) struct MapControl {
     clock: Arc<dyn Clock>,
@@ -80,7 +67,7 @@ impl MapControl {
             concurrency,
             give_up_after,
             keeps_going,
-            window: AtomicUsize::new(concurrency.min(CONCURRENCY)),
+            window: AtomicUsize::new(concurrency.min(FIRST)),
             waiting: AtomicUsize::new(0),
             has_waited: AtomicBool::new(false),
             successes: AtomicU64::new(0),
@@ -179,9 +166,13 @@ impl MapControl {
         &self.changes
     }
 
-    /// Why nothing is asked any more.
-    pub(super) fn end_for(&self, why: NotAsked) {
-        lock(&self.state).ended.get_or_insert(why);
+    /// Whether all calls in flight wait to see whether the journal knows one of them, and none is known: then that is settled.
+    pub(super) fn settles_changes(&self, in_flight: usize) -> bool {
+        let Some(refused) = self.changes.decide(in_flight) else { return false };
+        if let Err(why) = refused {
+            lock(&self.state).ended.get_or_insert(why);
+        }
+        true
     }
 
     /// Why this gate is asked no more.

@@ -10,7 +10,6 @@ use std::time::Instant;
 use llmnode_model::internal::{Gate, Ticket, lock};
 use llmnode_model::{Category, Group};
 
-use super::at_gate::{Passing, pass};
 use super::map_control::MapControl;
 use crate::error::NodeError;
 
@@ -54,20 +53,17 @@ impl<'r> MapItem<'r> {
         }
     }
 
-    /// Waits before the item's next call while the gate is closed: no deadline runs meanwhile.
-    pub(super) async fn wait(&self) {
-        let closed = self.state_gate().or_else(|| self.control.gate());
-        let Some(gate) = closed.filter(|gate| gate.closed_until().is_some()) else { return };
-        let clock = self.control.clock();
-        let slot = gate.line_up(clock.now());
-        let passing = Passing { gate: &gate, slot, clock, item: Some(self), until_refused: false };
-        // Where the map gave up, the call itself fails for that, or falls back.
-        if let Ok(ticket) = pass(passing).await {
-            lock(&self.state).ticket = Some(ticket);
-        }
+    /// Of its last call, or else the last one that held a call of the map.
+    pub(super) fn gate(&self) -> Option<Arc<Gate>> {
+        self.own_gate().or_else(|| self.control.gate())
     }
 
-    fn state_gate(&self) -> Option<Arc<Gate>> {
+    /// It passed before its call begins.
+    pub(super) fn keep(&self, ticket: Ticket) {
+        lock(&self.state).ticket = Some(ticket);
+    }
+
+    fn own_gate(&self) -> Option<Arc<Gate>> {
         lock(&self.state).gate.as_ref().map(|(gate, _)| Arc::clone(gate))
     }
 

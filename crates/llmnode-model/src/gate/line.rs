@@ -1,17 +1,101 @@
-//! A place in the line before a gate, and the ticket of a request that entered.
+//! The gate of a model, the line before it, and the tickets of those that entered.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::Gate;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use super::limits::RateLimits;
+use super::place::{Place, Wait};
+use super::state::State;
+use crate::ids::CallId;
 use crate::panics::lock;
 
-/// A place in time. Times move with the gate: `shift` is how far they had moved when it was given.
-pub(super) struct Place {
-    pub(super) at: Instant,
-    pub(super) shift: Duration,
-    /// The time that it takes in the line.
-    pub(super) step: Duration,
+/// The gate of an endpoint, a key and a model.
+pub struct Gate {
+    active: Arc<AtomicBool>,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+impl Gate {
+    pub(super) fn new(active: Arc<AtomicBool>) -> Self {
+        Gate { active, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Enters at once, if nothing holds requests back.
+    pub fn enter(self: &Arc<Self>, now: Instant) -> Option<Ticket> {
+        let is_free = lock(&self.state).is_free(now);
+        is_free.then(|| Ticket::new(Arc::clone(self), now, false))
+    }
+
+    /// Takes a place at the end of the line.
+    pub fn line_up(self: &Arc<Self>, now: Instant) -> Slot {
+        let place = lock(&self.state).line_up(now);
+        Slot::new(Arc::clone(self), place)
+    }
+
+    /// Returns a future that ends when the gate opens or closes after this call.
+    pub fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// Returns until when it is closed at least. `None`: it is open.
+    pub fn closed_until(&self) -> Option<Instant> {
+        lock(&self.state).closed_until()
+    }
+
+    /// Returns whether a rate limit closed it, and not an outage.
+    pub fn is_limited(&self) -> bool {
+        lock(&self.state).is_limited()
+    }
+
+    /// Returns how many requests in a row probed in vain.
+    pub fn failed_probes(&self) -> u32 {
+        lock(&self.state).failed_probes()
+    }
+
+    /// Returns how often it was closed, failed probes included.
+    pub fn closings(&self) -> u64 {
+        lock(&self.state).closings
+    }
+
+    /// A request was answered, whatever the answer is worth. `sent`: when it entered, if it did.
+    pub fn answered(&self, now: Instant, sent: Option<Instant>) {
+        if lock(&self.state).answered(now, sent) {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// A request was refused by a rate limit. `asked`: the wait that the server asks for; `most`: the longest one that
+    /// counts.
+    pub fn refused(&self, now: Instant, sent: Option<Instant>, asked: Option<Duration>, most: Duration) {
+        self.active.store(true, Ordering::Relaxed);
+        lock(&self.state).refused(now, sent, asked, most);
+        self.changed.notify_waiters();
+    }
+
+    /// The limits in the headers of an answer slow the line down. `tokens`: those of the request and its answer.
+    pub fn limited(&self, now: Instant, limits: RateLimits, tokens: Option<u64>) {
+        lock(&self.state).limited(now, limits, tokens);
+    }
+
+    /// A request of this call got no answer. `unreached`: not even a connection.
+    pub fn failed(&self, now: Instant, sent: Option<Instant>, call: CallId, unreached: bool) {
+        self.active.store(true, Ordering::Relaxed);
+        if lock(&self.state).failed(now, sent, call, unreached) {
+            self.changed.notify_waiters();
+        }
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").field("closed", &self.closed_until().is_some()).finish_non_exhaustive()
+    }
 }
 
 /// A place in the line. Dropped before it entered, it makes room.
@@ -32,14 +116,15 @@ pub enum Entry {
 }
 
 impl Slot {
-    pub(super) fn new(gate: Arc<Gate>, place: Place) -> Self {
+    fn new(gate: Arc<Gate>, place: Place) -> Self {
         Slot { gate, place, entered: false }
     }
 
     /// Asks whether the request may be sent.
     pub fn enter(&mut self, now: Instant) -> Entry {
         match lock(&self.gate.state).enter(&self.place, now) {
-            Err(waits) => waits,
+            Err(Wait::Until(time)) => Entry::At(time),
+            Err(Wait::Probed(time)) => Entry::Probed(time),
             Ok(probes) => {
                 self.entered = true;
                 Entry::Enter(Ticket::new(Arc::clone(&self.gate), now, probes))
@@ -64,7 +149,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    pub(super) fn new(gate: Arc<Gate>, sent: Instant, probes: bool) -> Self {
+    fn new(gate: Arc<Gate>, sent: Instant, probes: bool) -> Self {
         Ticket { gate, sent, probes }
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::counter::LastSecond;
 use super::limits::RateLimits;
-use super::line::{Entry, Place};
+use super::place::{Place, Wait};
 use crate::ids::CallId;
 
 /// Without a wait that the server asks for: doubled with each failed probe, up to the longest backoff of a retry.
@@ -175,20 +175,20 @@ impl State {
     }
 
     /// `Ok`: it is sent; whether it probes.
-    pub(super) fn enter(&mut self, place: &Place, now: Instant) -> Result<bool, Entry> {
+    pub(super) fn enter(&mut self, place: &Place, now: Instant) -> Result<bool, Wait> {
         let own = place.at.checked_add(self.shift.saturating_sub(place.shift)).unwrap_or(place.at);
         let Some(closed) = &mut self.closed else {
             if own > now {
-                return Err(Entry::At(own));
+                return Err(Wait::Until(own));
             }
             self.sent.add(now);
             return Ok(false);
         };
         if now < closed.until {
-            return Err(Entry::At(closed.until.max(own)));
+            return Err(Wait::Until(closed.until.max(own)));
         }
         if let Some(next_probe) = closed.next_probe.filter(|next| now < *next) {
-            return Err(Entry::Probed(next_probe));
+            return Err(Wait::Probed(next_probe));
         }
         closed.next_probe = now.checked_add(PROBE_EVERY);
         closed.probed = Some(now);
