@@ -45,6 +45,16 @@ impl GateKeeper {
         self.gate.get_or_insert_with(gate);
     }
 
+    /// Of an item of a map: whether nothing holds its request back.
+    pub(super) fn enters_at_once(&mut self, context: &CallContext<'_>) -> bool {
+        let (Some(gate), Some(item)) = (&self.gate, context.item) else { return false };
+        if item.control.has_stopped() {
+            return false;
+        }
+        self.ticket = item.meet(gate).or_else(|| gate.enter(context.core.clock.now()));
+        self.ticket.is_some()
+    }
+
     /// Another model is asked.
     pub(super) fn forget(&mut self) {
         self.gate = None;
@@ -162,17 +172,20 @@ impl GateKeeper {
         let Some(gate) = &self.gate else { return };
         let item = plan.context.item;
         let sent = ticket.as_ref().map(Ticket::sent);
-        let now = plan.context.core.clock.now();
+        let clock = &*plan.context.core.clock;
         let Some(failure) = failure else {
-            gate.answered(now, sent);
+            if !gate.answered_while_open() {
+                gate.answered(clock.now(), sent);
+            }
             if let Some(limits) = of.limits {
-                gate.limited(now, limits, of.used.map(|(total, _)| total));
+                gate.limited(clock.now(), limits, of.used.map(|(total, _)| total));
             }
             if let Some(item) = item {
                 item.control.note(gate, None);
             }
             return;
         };
+        let now = clock.now();
         if let Some(item) = item {
             item.control.note(gate, Some((failure.category, &failure.message)));
         }

@@ -44,6 +44,10 @@ impl ChangeCheck {
         }
     }
 
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled.load(Ordering::Relaxed)
+    }
+
     /// Also where a call found its answer.
     pub(super) fn settle(&self) {
         self.is_settled.store(true, Ordering::Relaxed);

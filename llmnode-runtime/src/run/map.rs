@@ -368,7 +368,10 @@ where
         let mut last: Option<NodeError> = None;
         let mut unfinished = None;
         loop {
-            wait_before_call(&item).await;
+            // Boxed, since few items wait.
+            if control.takes_one_by_one() {
+                Box::pin(wait_before_call(&item)).await;
+            }
             if let Some(last) = last.take_if(|_| control.has_ended()) {
                 return Err(last);
             }

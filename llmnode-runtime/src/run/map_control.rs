@@ -33,6 +33,10 @@ pub(super) struct MapControl {
     waiting: AtomicUsize,
     /// One of them had to wait: nodes are taken one by one.
     has_waited: AtomicBool,
+    /// Something ended the asking for a gate, or for all.
+    has_stopped: AtomicBool,
+    /// The gate that answered last, if nothing was held since: then there is nothing to note.
+    answering: AtomicUsize,
     successes: AtomicU64,
     changes: ChangeCheck,
     state: Mutex<State>,
@@ -70,6 +74,8 @@ impl MapControl {
             window: AtomicUsize::new(concurrency.min(FIRST)),
             waiting: AtomicUsize::new(0),
             has_waited: AtomicBool::new(false),
+            has_stopped: AtomicBool::new(false),
+            answering: AtomicUsize::new(0),
             successes: AtomicU64::new(0),
             changes,
             state: Mutex::default(),
@@ -132,6 +138,7 @@ impl MapControl {
         if !is_closed {
             return Ok(None);
         }
+        self.answering.store(0, Ordering::Relaxed);
         let since = *state.held_since.get_or_insert(now);
         let end = since.checked_add(self.give_up_after);
         if end.is_none_or(|end| now < end) {
@@ -147,6 +154,7 @@ impl MapControl {
             category,
             &format!("{last} (nothing was answered for {:?})", self.give_up_after),
         );
+        self.has_stopped.store(true, Ordering::Relaxed);
         Err(state.ended.insert(ended).clone())
     }
 
@@ -154,11 +162,17 @@ impl MapControl {
         lock(&self.state).ended.is_some()
     }
 
+    /// Whether something ended the asking, for this gate or another one.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Relaxed)
+    }
+
     /// Ends the asking for all nodes that are left.
     pub(super) fn end(&self, error: &NodeError) {
         if !self.keeps_going {
             let because = || NotAsked::because(error.category(), error.message());
             lock(&self.state).ended.get_or_insert_with(because);
+            self.has_stopped.store(true, Ordering::Relaxed);
         }
     }
 
@@ -171,12 +185,16 @@ impl MapControl {
         let Some(refused) = self.changes.decide(in_flight) else { return false };
         if let Err(why) = refused {
             lock(&self.state).ended.get_or_insert(why);
+            self.has_stopped.store(true, Ordering::Relaxed);
         }
         true
     }
 
     /// Why this gate is asked no more.
     pub(super) fn dead(&self, gate: &Arc<Gate>) -> Option<NotAsked> {
+        if !self.has_stopped.load(Ordering::Relaxed) {
+            return None;
+        }
         let state = &mut *lock(&self.state);
         let known = state.known(gate);
         known.dead.clone().or_else(|| state.ended.clone())
@@ -184,10 +202,15 @@ impl MapControl {
 
     /// How a request ended that passed the gate. `None`: it was answered.
     pub(super) fn note(&self, gate: &Arc<Gate>, failure: Option<(Category, &str)>) {
+        let place = Arc::as_ptr(gate).addr();
+        if failure.is_none() && self.answering.load(Ordering::Relaxed) == place {
+            return;
+        }
         let state = &mut *lock(&self.state);
         let Some((category, message)) = failure else {
             state.known(gate).has_answered = true;
             state.held_since = None;
+            self.answering.store(place, Ordering::Relaxed);
             return;
         };
         match category {
@@ -202,6 +225,7 @@ impl MapControl {
             _ => return,
         }
         state.known(gate).dead.get_or_insert_with(|| NotAsked::because(category, message));
+        self.has_stopped.store(true, Ordering::Relaxed);
     }
 }
 

@@ -207,6 +207,13 @@ impl ModelAttempts<'_, '_> {
         item.is_some() || gates.are_paced() || (one.kind == AttemptKind::Retry && !gates.are_idle())
     }
 
+    fn passes_at_once(&mut self) -> bool {
+        let ModelAttempts { plan, target, keeper, request, .. } = self;
+        let core = plan.context.core;
+        keeper.set(|| target.gate(core, request));
+        !target.gates(core).are_paced() && keeper.enters_at_once(&plan.context)
+    }
+
     /// Returns how long it waited.
     async fn pass_gate(
         &mut self,
@@ -532,11 +539,14 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
         if let (Some(item), Some(recorder)) = (self.plan.context.item, self.plan.context.call.recorder())
-            && let Some(why) = item.control.changes().missed(recorder).await
+            && !item.control.changes().is_settled()
+            && let Some(why) = Box::pin(item.control.changes().missed(recorder)).await
         {
             return Err(not_asked(why));
         }
-        let waited = if self.lines_up(one) { self.pass_gate(one, progress).await? } else { Duration::ZERO };
+        // Boxed, since few requests wait.
+        let passes = !self.lines_up(one) || self.passes_at_once();
+        let waited = if passes { Duration::ZERO } else { Box::pin(self.pass_gate(one, progress)).await? };
         let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
         let wait = one.wait.saturating_add(waited);
         let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));

@@ -1,10 +1,11 @@
 //! How many requests were sent in the last second.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The newest part has only begun, so there is one more than a second has.
 const PARTS: usize = 21;
-const PART: Duration = Duration::from_millis(50);
+const PART_MS: u32 = 50;
+const PARTS_A_SECOND: u64 = 20;
 
 /// Counts in parts of a second, so that its size does not grow with the number of requests.
 #[derive(Default)]
@@ -30,8 +31,8 @@ impl LastSecond {
 
     fn move_to(&mut self, now: Instant) -> usize {
         let begin = *self.begin.get_or_insert(now);
-        let since = now.saturating_duration_since(begin).as_millis() / PART.as_millis();
-        let part = u64::try_from(since).unwrap_or(u64::MAX);
+        let since = now.saturating_duration_since(begin);
+        let part = since.as_secs() * PARTS_A_SECOND + u64::from(since.subsec_millis() / PART_MS);
         let parts = PARTS as u64;
         if part >= self.newest.saturating_add(parts) {
             self.counts = [0; PARTS];
@@ -51,6 +52,8 @@ fn place(part: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The gate of a model, the line before it, and the tickets of those that entered.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,15 @@ use crate::panics::lock;
 /// The gate of an endpoint, a key and a model.
 pub struct Gate {
     active: Arc<AtomicBool>,
+    /// Of the state, so that it is read without a lock.
+    closings: AtomicU64,
     state: Mutex<State>,
     changed: Notify,
 }
 
 impl Gate {
     pub(super) fn new(active: Arc<AtomicBool>) -> Self {
-        Gate { active, state: Mutex::default(), changed: Notify::new() }
+        Gate { active, closings: AtomicU64::new(0), state: Mutex::default(), changed: Notify::new() }
     }
 
     /// Enters at once, if nothing holds requests back.
@@ -60,7 +62,12 @@ impl Gate {
 
     /// Returns how often it was closed, failed probes included.
     pub fn closings(&self) -> u64 {
-        lock(&self.state).closings
+        self.closings.load(Ordering::Relaxed)
+    }
+
+    /// A request was answered while the gate was open. Returns whether it is.
+    pub fn answered_while_open(&self) -> bool {
+        lock(&self.state).answered_while_open()
     }
 
     /// A request was answered, whatever the answer is worth. `sent`: when it entered, if it did.
@@ -74,7 +81,9 @@ impl Gate {
     /// counts.
     pub fn refused(&self, now: Instant, sent: Option<Instant>, asked: Option<Duration>, most: Duration) {
         self.active.store(true, Ordering::Relaxed);
-        lock(&self.state).refused(now, sent, asked, most);
+        let state = &mut *lock(&self.state);
+        state.refused(now, sent, asked, most);
+        self.closings.store(state.closings, Ordering::Relaxed);
         self.changed.notify_waiters();
     }
 
@@ -86,7 +95,9 @@ impl Gate {
     /// A request of this call got no answer. `unreached`: not even a connection.
     pub fn failed(&self, now: Instant, sent: Option<Instant>, call: CallId, unreached: bool) {
         self.active.store(true, Ordering::Relaxed);
-        if lock(&self.state).failed(now, sent, call, unreached) {
+        let state = &mut *lock(&self.state);
+        if state.failed(now, sent, call, unreached) {
+            self.closings.store(state.closings, Ordering::Relaxed);
             self.changed.notify_waiters();
         }
     }

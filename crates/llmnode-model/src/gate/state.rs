@@ -210,6 +210,16 @@ impl State {
         true
     }
 
+    /// Nothing of it depends on the time.
+    pub(super) fn answered_while_open(&mut self) -> bool {
+        let is_open = self.closed.is_none();
+        if is_open {
+            self.failed_calls.clear();
+            self.open.answered = self.open.answered.saturating_add(1);
+        }
+        is_open
+    }
+
     /// Returns whether the gate has opened.
     pub(super) fn answered(&mut self, now: Instant, sent: Option<Instant>) -> bool {
         self.failed_calls.clear();
