@@ -232,6 +232,11 @@ fn describe_constraints(node: &Node, out: &mut Node) {
     {
         notes.push(format!("pattern: {pattern}"));
     }
+    describe(out, notes);
+}
+
+/// Adds notes to a description.
+pub(super) fn describe(out: &mut Node, notes: Vec<String>) {
     if notes.is_empty() {
         return;
     }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::normalize::reachable;
 use super::profile::{Profile, is_plain};
+use super::strict::describe;
 use super::wire_names::{WireNames, name_in_words};
 use super::{gemini, openapi};
 use crate::check::target;
@@ -416,18 +417,6 @@ fn is_readable(bound: &Value, node: &Node) -> bool {
 fn is_silent(keyword: &str, value: &Value) -> bool {
     let is_note = is_annotation(keyword) && keyword != "default";
     is_note || value.is_null() || value.to_string().len() > MOST_IN_WORDS
-}
-
-fn describe(out: &mut Node, notes: Vec<String>) {
-    if notes.is_empty() {
-        return;
-    }
-    let notes = format!("({})", notes.join(", "));
-    let told = match out.get("description").and_then(Value::as_str) {
-        Some(description) => format!("{description} {notes}"),
-        None => notes,
-    };
-    out.insert("description".to_owned(), Value::String(told));
 }
 
 /// Of a map with integer keys, by the patterns that schemars writes.
