@@ -14,22 +14,13 @@ use std::time::{Duration, Instant};
 use llmnode_model::internal::lock;
 
 use super::call::CallLimits;
-use super::prompt::Counted;
+use super::prompt::{Counted, First};
 use super::run::RunLimits;
 use crate::clock::timeout_at;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Of its own time, this part at most is spent on the wait.
 const PART: u32 = 4;
-
-/// Whether others wait for the first request of a model.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum First {
-    #[default]
-    Unasked,
-    AskedAt(Instant),
-    Passed,
-}
 
 /// Held by the first request. Dropped before it [passes](FirstRequest::passes), it leaves its place to the next one.
 pub(super) struct FirstRequest<'c> {

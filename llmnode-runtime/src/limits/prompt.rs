@@ -1,6 +1,6 @@
 //! The tokens of prompts, as estimated and as counted.
 
-use super::first::First;
+use std::time::Instant;
 
 #[derive(Clone, Copy)]
 pub(crate) struct PromptTokens {
@@ -11,6 +11,15 @@ pub(crate) struct PromptTokens {
     pub(crate) least: u64,
     /// How many attachments there are. Some models count thirty times as many tokens for one as others.
     pub(crate) attachments: u64,
+}
+
+/// Whether others wait for the first request of a model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum First {
+    #[default]
+    Unasked,
+    AskedAt(Instant),
+    Passed,
 }
 
 #[derive(Clone, Copy, Default)]

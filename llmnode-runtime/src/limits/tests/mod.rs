@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use llmnode_model::{Category, Completion, ModelError, TokenUsage};
 
-use super::first::First;
+use super::prompt::First;
 use super::{
     AnswerTokens, CallLimits, Deadline, LimitedNode, Limits, PromptTokens, RequestTokens, Reservation,
     RunLimits,
