@@ -4,6 +4,7 @@ struct Recommend {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Recommend {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "recommend";
@@ -12,7 +13,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<Library> for Recommend {
         const ASKS: __llmnode::Asks<Self, Library> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Library>,

@@ -6,6 +6,7 @@ struct ChooseItem {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "other";
@@ -29,7 +30,6 @@ const _: () = {
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for ChooseItem {
         const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -4,6 +4,7 @@ struct Reply<'a, H> {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl<'a, H> __llmnode::Node for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
@@ -23,7 +24,6 @@ const _: () = {
         H: __llmnode::PromptHistory,
     {
         const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

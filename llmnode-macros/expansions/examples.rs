@@ -3,6 +3,7 @@ struct ChooseItem {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = Choice;
         const NAME: &'static ::core::primitive::str = "choose_item";
@@ -12,7 +13,6 @@ const _: () = {
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for ChooseItem {
         const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

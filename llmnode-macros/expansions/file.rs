@@ -3,6 +3,7 @@ struct Ask {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Ask {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "ask";
@@ -12,7 +13,6 @@ const _: () = {
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Ask {
         const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -4,6 +4,7 @@ struct Ask<'a, T: Clone, const N: usize> {
 }
 const _: () = {
     use crate::other::__private as __llmnode;
+    #[automatically_derived]
     impl<'a, T: Clone, const N: usize> __llmnode::Node for Ask<'a, T, N>
     where
         Self: ::core::marker::Sync,
@@ -23,7 +24,6 @@ const _: () = {
         Vec<T>: __llmnode::ValidateAll<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
         const ASKS: __llmnode::Asks<Self, Borrowed<'state>> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Borrowed<'state>>,

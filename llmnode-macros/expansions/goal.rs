@@ -6,6 +6,7 @@ struct Judge {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Judge {
         type Output = Verdict;
         const NAME: &'static ::core::primitive::str = "judge";
@@ -18,7 +19,6 @@ const _: () = {
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Judge {
         const TRIES_ITSELF: ::core::primitive::bool = true;
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -3,6 +3,7 @@ struct Rate {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Rate {
         type Output = u8;
         const NAME: &'static ::core::primitive::str = "rate";
@@ -55,7 +56,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {
         const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

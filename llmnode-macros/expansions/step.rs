@@ -5,6 +5,7 @@ struct Summarize {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Summarize {
         type Output = Summary;
         const NAME: &'static ::core::primitive::str = "summarize";
@@ -13,7 +14,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<Shared> for Summarize {
         const ASKS: __llmnode::Asks<Self, Shared> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Shared>,

@@ -1,6 +1,7 @@
 struct GoOn;
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for GoOn {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "go_on";
@@ -8,7 +9,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<World> for GoOn {
         const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

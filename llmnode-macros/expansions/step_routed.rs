@@ -3,6 +3,7 @@ struct Ask<T: Text> {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl<T: Text> __llmnode::Node for Ask<T>
     where
         Self: ::core::marker::Sync,
@@ -19,7 +20,6 @@ const _: () = {
         T: __llmnode::PromptValue,
     {
         const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

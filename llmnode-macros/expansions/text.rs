@@ -1,6 +1,7 @@
 struct Greet;
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Greet {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "greet";
@@ -10,7 +11,6 @@ const _: () = {
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Greet {
         const ASKS: __llmnode::Asks<Self, AnyRunState> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -5,6 +5,7 @@ struct ChooseItem {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = Choice;
         const NAME: &'static ::core::primitive::str = "choose_item";
@@ -15,7 +16,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<World> for ChooseItem {
         const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -4,6 +4,7 @@ struct Ask {
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
     impl __llmnode::Node for Ask {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "ask";
@@ -11,7 +12,6 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Exec<World> for Ask {
         const ASKS: __llmnode::Asks<Self, World> = __llmnode::asks();
-        #[inline]
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
