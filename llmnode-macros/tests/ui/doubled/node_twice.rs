@@ -1,6 +1,5 @@
 // Cause: `#[llm_node]` stands twice on a struct.
 // Mend: keep one, with the arguments of both.
-// Errors: 4
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Choose {item}")]

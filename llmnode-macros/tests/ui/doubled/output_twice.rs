@@ -1,6 +1,5 @@
 // Cause: `#[llm_output]` stands twice on a type.
 // Mend: keep one.
-// Errors: 6
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

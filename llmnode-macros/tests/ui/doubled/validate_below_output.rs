@@ -1,6 +1,5 @@
 // Cause: `#[validate]` and `#[llm_output]` stand on one definition.
 // Mend: drop `#[validate]`, and give its `state` to `#[llm_output]`.
-// Errors: 4
 use llmnode::{llm_node, llm_output};
 
 #[llm_output]

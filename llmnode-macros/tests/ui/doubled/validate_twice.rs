@@ -1,6 +1,5 @@
 // Cause: `#[validate]` stands twice on an impl block.
 // Mend: keep one.
-// Errors: 2
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 #[llm_output]

@@ -1,3 +1,5 @@
+// Cause: a block of validators is for one argument of a generic type.
+// Mend: write `impl<T> Page<T>`, or give that argument a struct of its own.
 use llmnode::prelude::*;
 
 #[llm_output]
