@@ -80,14 +80,14 @@ impl Plan {
         settings
     }
 
-    /// What holds of every call by itself.
-    fn check(&self, record: &CallRecord) {
+    /// What holds of every call by itself. `alone`: no other call moves the clock, or closes the gate before it.
+    fn check(&self, record: &CallRecord, alone: bool) {
         let learned = record.attempts.iter().filter(|one| one.kind == AttemptKind::Adapted).count();
         let (retries, transport_retries) = (self.retries.unwrap_or(2), self.transport_retries.unwrap_or(2));
         let bound = 1 + (retries + transport_retries) as usize + learned;
         assert!(record.attempts.len() <= bound, "{self:?} {record:#?}");
         for attempt in &record.attempts {
-            assert!(attempt.wait <= Duration::from_secs(self.max_wait), "{attempt:?}");
+            assert!(!alone || attempt.wait <= Duration::from_secs(self.max_wait), "{attempt:?}");
             assert!(attempt.wait.is_zero() || attempt.kind == AttemptKind::Retry, "{attempt:?}");
         }
         let last = record.attempts.last().and_then(|last| last.category);
@@ -132,12 +132,13 @@ fn plan() -> impl Strategy<Value = Plan> {
 async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
     let server = Scheduled::start(acts).await;
     let caller = Arc::new(Caller::new(&server.server.base_url(), TIMEOUT).unwrap());
+    let alone = plans.len() == 1;
     let mut calls = JoinSet::new();
     for (number, plan) in (0..).zip(plans) {
         let caller = Arc::clone(&caller);
         calls.spawn(async move {
             let record = caller.call(number, plan.settings(), plan.polls).await;
-            plan.check(&record);
+            plan.check(&record, alone);
             record
         });
     }
@@ -146,7 +147,7 @@ async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
         waited += record.attempts.iter().map(|attempt| attempt.wait).sum::<Duration>();
         server.enter(&caller, &record);
     }
-    assert_eq!(caller.clock.waited(), waited, "who waited, asked again");
+    assert!(!alone || caller.clock.waited() == waited, "who waited, asked again");
 
     // Whatever came before, the run is usable: the schedule is at its end some time.
     for number in 100.. {

@@ -590,7 +590,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         carried: error.answer.as_deref().and_then(Message::carried).cloned(),
         answer: error.answer.map(|answer| answer.content),
         sent: error.sent,
-        cause: error.source.map(Cause::Source),
+        cause: error.source.map(|source| Box::new(Cause::Source(source))),
         ..Failure::new(error.category, error.message)
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn judge(
             let message =
                 format!("a validator ended the call: {error}; only an `Invalid` goes back to the model");
             return Err(Failure {
-                cause: Some(Cause::Source(error)),
+                cause: Some(Box::new(Cause::Source(error))),
                 ..Failure::new(Category::Aborted, message)
             });
         }

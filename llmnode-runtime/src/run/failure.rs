@@ -25,10 +25,10 @@ pub(super) struct Failure {
     pub(super) raises_limit: bool,
     pub(super) sent: bool,
     pub(super) too_late: bool,
-    pub(super) cause: Option<Cause>,
+    pub(super) cause: Option<Box<Cause>>,
 }
 
-/// What a failure comes from. In one field, since a failure is a part of what every attempt returns.
+/// What a failure comes from. In one field, and boxed, since a failure is a part of what every attempt returns.
 pub(super) enum Cause {
     Source(BoxError),
     /// Of an execution. Only its message changes.
@@ -57,7 +57,7 @@ impl Failure {
         failure.retry_after = error.retry_after();
         // The inner call was already retried, by its own settings.
         failure.retry = error.has_failed_call().then_some(Retry::No);
-        failure.cause = Some(Cause::Execution(error));
+        failure.cause = Some(Box::new(Cause::Execution(error)));
         failure
     }
 
@@ -68,20 +68,23 @@ impl Failure {
     /// An event that cannot be recorded must not happen.
     pub(super) fn unrecorded(fault: BoxError) -> Self {
         let message = fault.to_string();
-        let cause = Some(Cause::Source(fault));
+        let cause = Some(Box::new(Cause::Source(fault)));
         Failure { sent: false, cause, ..Failure::new(Category::Aborted, message) }
     }
 
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
-        Failure { cause: Some(Cause::Source(error.into())), ..Failure::new(category, message) }
+        Failure { cause: Some(Box::new(Cause::Source(error.into()))), ..Failure::new(category, message) }
     }
 
     pub(super) fn paused(paused: Paused) -> Self {
         let waits = PausedError(paused);
         let message = waits.message();
-        Failure { cause: Some(Cause::Source(waits.into())), ..Failure::new(Category::Paused, message) }
+        Failure {
+            cause: Some(Box::new(Cause::Source(waits.into()))),
+            ..Failure::new(Category::Paused, message)
+        }
     }
 
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {
@@ -113,7 +116,7 @@ impl Failure {
     }
 
     pub(super) fn into_error(self) -> NodeError {
-        let source = match self.cause {
+        let source = match self.cause.map(|cause| *cause) {
             Some(Cause::Execution(error)) => return error.with_message(self.message),
             Some(Cause::Source(source)) => Some(source),
             None => None,

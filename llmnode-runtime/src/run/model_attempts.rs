@@ -709,7 +709,7 @@ pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
         record.violations = std::mem::take(&mut failure.violations);
         record.retry_after = failure.retry_after;
         if let Some(answer) = failure.answer.take() {
-            record.keep_answer(answer.into());
+            record.keep_answer(answer);
         }
     });
     open.commit(Some(failure.category));

@@ -54,7 +54,7 @@ impl Inner {
         let has_called =
             |model| self.beliefs.quirks(model, Asker::of(request), Situation::default()).calls_natively;
         let host = self.service.endpoint.url.host();
-        !self.is_providers(&host) && !self.model_of(request).is_some_and(has_called)
+        !self.is_providers(host) && !self.model_of(request).is_some_and(has_called)
     }
 
     fn is_providers(&self, host: &str) -> bool {
@@ -238,7 +238,7 @@ impl Inner {
         let mut head = ResponseHead::of(response);
         head.request_id = asked.clean(head.request_id);
         if sink.wants_rate_limits() && head.status.is_success() {
-            let is_providers = self.is_providers(&self.service.endpoint.url.host());
+            let is_providers = self.is_providers(self.service.endpoint.url.host());
             sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
         }
         if let Some(id) = &head.request_id {

@@ -57,9 +57,7 @@ pub(super) fn emit(input: &DeriveInput, private: &Ident, state: Option<&Type>) -
 /// Whether the definition knows of a block: it does not if the block is for some of the type's arguments alone. `None` of a
 /// type without parameters, which has one block.
 pub(super) fn sees_block(input: &DeriveInput, private: &Ident) -> Option<TokenStream> {
-    if input.generics.type_params().next().is_none() {
-        return None;
-    }
+    input.generics.type_params().next()?;
     let ident = &input.ident;
     let like = alike(&input.generics).into_iter().map(|arguments| quote!(#ident #arguments));
     let own = like.clone().next().is_none().then(|| quote!(Self));

@@ -9,10 +9,9 @@ fn unasked(limits: Limits) -> RunLimits {
     run
 }
 
-fn wait<'c>(
-    call: &'c CallLimits<'_>,
-    own: Option<Duration>,
-) -> Pin<Box<dyn Future<Output = Result<Reservation<'c>, (Category, String)>> + 'c>> {
+type Waiting<'c> = Pin<Box<dyn Future<Output = Result<Reservation<'c>, (Category, String)>> + 'c>>;
+
+fn wait<'c>(call: &'c CallLimits<'_>, own: Option<Duration>) -> Waiting<'c> {
     Box::pin(call.reserve(|| of_prompt(10), NAMES, move || own))
 }
 
