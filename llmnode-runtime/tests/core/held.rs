@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llmnode_model::internal::{Gates, RateLimit, RateLimits};
-use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, DynNode, Exec,
     FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink, TokenUsage,
@@ -239,8 +239,12 @@ impl LlmNode<()> for Cautious {
         &'a self,
         _: &'a (),
         _: &'a NodeError,
-    ) -> Option<BoxFuture<'a, Result<String, BoxError>>> {
-        Some(Box::pin(async { Ok("the fallback".to_owned()) }))
+        to: &'a mut Option<String>,
+    ) -> Option<FallbackFuture<'a>> {
+        Some(Box::pin(async {
+            *to = Some("the fallback".to_owned());
+            Ok(())
+        }))
     }
 }
 
