@@ -7,6 +7,7 @@ macro_rules! links {
         "[../README.md#errors]: crate#errors
 [agents.md]: self::agents
 [approval.md]: self::approval
+[calls.md#rate-limits-and-outages]: self::calls#rate-limits-and-outages
 [calls.md#reasoning]: self::calls#reasoning
 [cassettes.md]: self::cassettes
 [chat.md]: self::chat

@@ -98,7 +98,7 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     // Six of them are boxes, so that most of a call is compiled once, and not for each node.
     assert!(plain <= 18, "a call allocates {plain} times");
     // Most of them are the call's future. One that is handed on by value is in each future that it goes through.
-    assert!(bytes <= 6_850, "a call allocates {bytes} bytes");
+    assert!(bytes <= 7_050, "a call allocates {bytes} bytes");
     assert_eq!(
         allocations(&["lamp"], 10_000_000),
         (plain, bytes),
@@ -107,7 +107,7 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     let (corrected, _) = allocations(&["axe", "lamp"], 1000);
     // Two of them are the stack of steps that a failure selects, and the count of those taken; one is the room of the
     // second record.
-    assert!(corrected <= 41, "a call with one correction allocates {corrected} times");
+    assert!(corrected <= 44, "a call with one correction allocates {corrected} times");
 }
 
 /// Into the same recording: it grows now and then.

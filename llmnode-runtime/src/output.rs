@@ -43,7 +43,7 @@ impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
 /// [`Source`].
 pub struct OutputSpec<T, S: ?Sized> {
     pub(crate) source: Source,
-    pub(crate) place: fn(&mut Option<T>) -> Place<'_>,
+    pub(crate) place: fn(&mut Option<T>) -> Destination<'_>,
     pub(crate) collect: Option<Collect<T, S>>,
 }
 
@@ -61,7 +61,7 @@ enum Written {
 }
 
 /// Where an answer goes.
-pub(crate) enum Place<'a> {
+pub(crate) enum Destination<'a> {
     Text(&'a mut Option<String>),
     Json(&'a mut dyn Slot),
     Any(&'a mut dyn Any),
@@ -299,23 +299,23 @@ impl Source {
         answer: &str,
         schema: Option<&OutputSchema>,
         reader: Reader,
-        to: Place<'_>,
+        to: Destination<'_>,
     ) -> ReadResult<()> {
         match (&self.written, to) {
-            (Written::Json(built), Place::Json(to)) => {
+            (Written::Json(built), Destination::Json(to)) => {
                 let schema = schema.map_or_else(|| Schema::Built(built()), Schema::Given);
                 read_slot(answer, schema.get(), reader, to)
             }
-            (Written::Form(form), Place::Any(to)) => form.read(answer, schema, reader, to),
-            (_, Place::Text(to)) => {
+            (Written::Form(form), Destination::Any(to)) => form.read(answer, schema, reader, to),
+            (_, Destination::Text(to)) => {
                 *to = Some(answer.to_owned());
                 Ok(Answer::default())
             }
-            (_, Place::Any(to)) => {
+            (_, Destination::Any(to)) => {
                 put(Value::String(answer.to_owned()), to);
                 Ok(Answer::default())
             }
-            (_, Place::Json(_)) => Err(vec![Violation::new("", "no value was read")]),
+            (_, Destination::Json(_)) => Err(vec![Violation::new("", "no value was read")]),
         }
     }
 }
@@ -323,18 +323,18 @@ impl Source {
 impl<S: ?Sized> OutputSpec<String, S> {
     /// The answer as it is; nothing is read or checked.
     pub fn text() -> Self {
-        OutputSpec { source: Source::text(false), place: |to| Place::Text(to), collect: None }
+        OutputSpec { source: Source::text(false), place: |to| Destination::Text(to), collect: None }
     }
 
     /// The answer as it is, with the checks that `collect` adds.
     pub fn checked_text(collect: Collect<String, S>) -> Self {
-        OutputSpec { source: Source::text(true), place: |to| Place::Text(to), collect: Some(collect) }
+        OutputSpec { source: Source::text(true), place: |to| Destination::Text(to), collect: Some(collect) }
     }
 }
 
 /// As a closure it would be compiled twice.
-fn json_place<T: LlmOutput>(to: &mut Option<T>) -> Place<'_> {
-    Place::Json(to)
+fn json_place<T: LlmOutput>(to: &mut Option<T>) -> Destination<'_> {
+    Destination::Json(to)
 }
 
 impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
@@ -364,7 +364,7 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
         collect: Collect<T, S>,
     ) -> Self {
         let source = Source::of_form(Arguments { reader, node }, coverage);
-        OutputSpec { source, place: |to| Place::Any(to), collect: Some(collect) }
+        OutputSpec { source, place: |to| Destination::Any(to), collect: Some(collect) }
     }
 
     /// An output in its own form. `coverage` records the types that `collect` can reach.
@@ -374,23 +374,23 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
         collect: Collect<T, S>,
     ) -> Self {
         let source = Source::of_form(Custom(form), coverage);
-        OutputSpec { source, place: |to| Place::Any(to), collect: Some(collect) }
+        OutputSpec { source, place: |to| Destination::Any(to), collect: Some(collect) }
     }
 
     /// The same output, written in another form. Its validators stay.
     pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
         let source = Source::of_form(Custom(form), self.source.coverage);
-        OutputSpec { source, place: |to| Place::Any(to), collect: self.collect }
+        OutputSpec { source, place: |to| Destination::Any(to), collect: self.collect }
     }
 }
 
 impl<S: ?Sized> OutputSpec<Value, S> {
     pub(crate) fn untyped(json: Untyped) -> Self {
-        OutputSpec { source: Source::of_form(json, |_| {}), place: |to| Place::Any(to), collect: None }
+        OutputSpec { source: Source::of_form(json, |_| {}), place: |to| Destination::Any(to), collect: None }
     }
 
     pub(crate) fn raw() -> Self {
-        OutputSpec { source: Source::text(false), place: |to| Place::Any(to), collect: None }
+        OutputSpec { source: Source::text(false), place: |to| Destination::Any(to), collect: None }
     }
 }
 
@@ -407,7 +407,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 
     /// For refused arguments: if they fit the type anyway, validators can report more.
     pub(crate) fn build(&self, text: &str, to: &mut Option<T>) {
-        if let (Written::Form(form), Place::Any(to)) = (&self.source.written, (self.place)(to)) {
+        if let (Written::Form(form), Destination::Any(to)) = (&self.source.written, (self.place)(to)) {
             form.build(text, to);
         }
     }

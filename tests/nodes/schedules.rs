@@ -91,7 +91,10 @@ impl Plan {
             assert!(attempt.wait.is_zero() || attempt.kind == AttemptKind::Retry, "{attempt:?}");
         }
         let last = record.attempts.last().and_then(|last| last.category);
-        assert!(record.category == last || record.category == Some(Category::Cancelled), "{record:#?}");
+        // Refused at the gate, which another call closed, it makes no attempt.
+        let at_gate = !alone && record.category == Some(Category::RateLimitError);
+        let dropped = record.category == Some(Category::Cancelled);
+        assert!(record.category == last || at_gate || dropped, "{record:#?}");
     }
 }
 
@@ -147,7 +150,9 @@ async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
         waited += record.attempts.iter().map(|attempt| attempt.wait).sum::<Duration>();
         server.enter(&caller, &record);
     }
-    assert!(!alone || caller.clock.waited() == waited, "who waited, asked again");
+    // A wait at the gate is measured, and not added up.
+    let differs = caller.clock.waited().abs_diff(waited);
+    assert!(!alone || differs < TIMEOUT, "who waited, asked again");
 
     // Whatever came before, the run is usable: the schedule is at its end some time.
     for number in 100.. {

@@ -184,10 +184,8 @@ fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
         }
         None => {}
     }
-    let corrected = record.corrected();
-    if !corrected.is_empty() {
-        let paths: Vec<&str> = corrected.iter().map(|one| one.path.as_str()).collect();
-        html.leaf("p", "more", format!("Corrected: {}", paths.join(", ")));
+    if !call.corrected.is_empty() {
+        html.leaf("p", "more", format!("Corrected: {}", call.corrected.join(", ")));
     }
     if let Some(error) = &call.error {
         let (class, who) = if record.category == Some(Category::Paused) {

@@ -395,6 +395,7 @@ impl Collected {
             record: None,
             error: None,
             fallback: None,
+            corrected: Vec::new(),
             labels: BTreeMap::new(),
             exchanges: Vec::new(),
         };
@@ -434,6 +435,7 @@ impl Collected {
         for (name, value) in &record.labels {
             call.labels.insert(self.texts.keep(name), self.texts.keep(value));
         }
+        call.corrected = record.corrected().into_iter().map(|one| one.path).collect();
         (call.record, call.error, call.exchanges) = (Some(Arc::clone(record)), error, conversation.exchanges);
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);

@@ -8,8 +8,8 @@ use syn::{Field, Generics, LitStr, Type};
 use super::arc_state;
 use super::args::NodeArgs;
 use super::bounds::{node_generics, with_state};
+use super::field_values;
 use super::model::{NodeModel, Part};
-use super::own_values;
 use super::recover;
 use super::segments::{history, message};
 use super::smart;
@@ -125,7 +125,7 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
         choices::emit(items(&model.args.choices), Some(model.item), output, state, private)
     });
     let fallback = fallback(model, state, private);
-    let own_values = own_values::emit(model, state, private);
+    let own_values = field_values::emit(model, state, private);
     let tools = tools::emit(model, state, private);
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();

@@ -9,7 +9,7 @@ use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
 use super::fallback::FallbackFuture;
-use super::shown::OwnValues;
+use super::shown::FieldValues;
 use super::tools::{Invocation, Outcome};
 use crate::error::NodeError;
 use crate::prompt::generated::Prompt;
@@ -41,7 +41,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
 
     /// The hashes of the node's own values and of its history. `None`: it does not say which these are.
-    fn own_values(&self) -> Option<OwnValues>;
+    fn own_values(&self) -> Option<FieldValues>;
 
     fn execute<'a>(
         &'a self,

@@ -44,7 +44,7 @@ pub(super) struct MapControl {
 
 #[derive(Default)]
 struct State {
-    known: Vec<KnownGate>,
+    known: Vec<GateRecord>,
     /// The last gate that held a call.
     gate: Option<Arc<Gate>>,
     held_since: Option<Instant>,
@@ -52,7 +52,7 @@ struct State {
     ended: Option<NotAsked>,
 }
 
-struct KnownGate {
+struct GateRecord {
     gate: Arc<Gate>,
     has_answered: bool,
     dead: Option<NotAsked>,
@@ -230,9 +230,9 @@ impl MapControl {
 }
 
 impl State {
-    fn known(&mut self, gate: &Arc<Gate>) -> &mut KnownGate {
+    fn known(&mut self, gate: &Arc<Gate>) -> &mut GateRecord {
         let at = self.known.iter().position(|known| Arc::ptr_eq(&known.gate, gate)).unwrap_or_else(|| {
-            self.known.push(KnownGate { gate: Arc::clone(gate), has_answered: false, dead: None });
+            self.known.push(GateRecord { gate: Arc::clone(gate), has_answered: false, dead: None });
             self.known.len() - 1
         });
         &mut self.known[at]

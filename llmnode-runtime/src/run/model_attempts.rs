@@ -229,7 +229,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// `None`: the request was answered, whatever the answer is worth.
-    fn tell_gate(&mut self, failure: Option<&Failure>, unreached: bool, progress: &Progress<'_>) {
+    fn report_to_gate(&mut self, failure: Option<&Failure>, unreached: bool, progress: &Progress<'_>) {
         let ModelAttempts { plan, target, keeper, request, open, .. } = self;
         let CallContext { core, call, item, .. } = plan.context;
         let gates = target.gates(core);
@@ -568,7 +568,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
                 let unreached = open.is_unsent();
-                self.tell_gate((!judging).then_some(&failure), unreached, progress);
+                self.report_to_gate((!judging).then_some(&failure), unreached, progress);
                 if failure.category == Category::NotFound {
                     failure.add(&self.plan.context.core.unregistered_hint(&self.target));
                 }
@@ -579,7 +579,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             }
         };
         retries.settle(Some(true));
-        self.tell_gate(None, false, progress);
+        self.report_to_gate(None, false, progress);
         Ok(())
     }
 
@@ -660,7 +660,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             self.narrow(failure);
             // A list that only the schema has may not have been read: the next complaint has it in words.
             if self.narrowed.is_none() {
-                self.answers.told();
+                self.answers.after_feedback();
             }
         }
         if failure.raises_limit && matches!(next, Next::Again { kind: AttemptKind::Adapted, .. }) {

@@ -23,9 +23,7 @@ impl NamedBounds {
             return false;
         }
         let Ok(read) = Reader::new().value(accepted) else { return false };
-        self.0
-            .iter()
-            .any(|one| at(&read.value, &one.path).is_some_and(|value| stands_in(value, &one.message)))
+        self.0.iter().any(|one| at(&read.value, &one.path).is_some_and(|value| is_named(value, &one.message)))
     }
 
     pub(super) fn end(&mut self) {
@@ -48,7 +46,7 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 /// As a number, or as a text with a digit in it, such as a date.
-fn stands_in(value: &Value, message: &str) -> bool {
+fn is_named(value: &Value, message: &str) -> bool {
     match value {
         Value::Number(number) => numbers(message).any(|named| Some(named) == number.as_f64()),
         Value::String(text) => {

@@ -16,7 +16,7 @@ pub(super) struct Repetition {
 }
 
 impl Repetition {
-    pub(super) fn told(&mut self) {
+    pub(super) fn after_feedback(&mut self) {
         self.was_told = true;
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn only_the_same_bad_answer_in_a_row_repeats() {
         let mut repetition = Repetition::default();
         let mut says = |category, answer: &str| {
-            repetition.told();
+            repetition.after_feedback();
             repetition.repeats(&Failure { answer: Some(answer.into()), ..Failure::new(category, "") })
         };
         assert!(!says(Category::SchemaError, "a"));
@@ -127,7 +127,7 @@ mod tests {
         let mut repetition = Repetition::default();
         let bad = || Failure { answer: Some("a".into()), ..Failure::new(Category::SchemaError, "") };
         assert!(!repetition.repeats(&bad()) && !repetition.repeats(&bad()));
-        repetition.told();
+        repetition.after_feedback();
         let complaint = vec![Violation::new("a", "something else is wrong")];
         assert!(!repetition.repeats(&Failure { violations: complaint, ..bad() }));
     }

@@ -10,17 +10,17 @@ use crate::pause::{CallState, Conversation, Decision, OpenCall, Shown};
 use crate::prompt::generated::Prompt;
 
 /// Hashes of a node's own values, and of the history that it was given.
-pub(super) struct OwnValues {
+pub(super) struct FieldValues {
     values: String,
     history: String,
 }
 
-impl OwnValues {
+impl FieldValues {
     /// `prompt`: one message per value, and the history behind them.
     pub(super) fn of(prompt: &Prompt) -> Self {
         let (values, history) = prompt.messages().split_at(prompt.values());
         let history: Vec<Message> = history.iter().map(|message| message.clone().counted(None)).collect();
-        OwnValues { values: hash(&json!(values)), history: hash(&json!(history)) }
+        FieldValues { values: hash(&json!(values)), history: hash(&json!(history)) }
     }
 }
 
@@ -28,7 +28,7 @@ impl OwnValues {
 pub(super) fn shown(
     request: &Request,
     (opening, first): (usize, usize),
-    own: Option<OwnValues>,
+    own: Option<FieldValues>,
     model: Option<&str>,
 ) -> Shown {
     let Request { messages, output, tools, .. } = request;

@@ -18,7 +18,7 @@ use super::fallback::FallbackFuture;
 use super::llm_node::LlmNode;
 use super::model_attempts::{Asking, ModelAttempts};
 use super::node::{Asks, Exec};
-use super::shown::OwnValues;
+use super::shown::FieldValues;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded, RunEvent};
@@ -354,10 +354,10 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
         self.node.fallback_text()
     }
 
-    fn own_values(&self) -> Option<OwnValues> {
+    fn own_values(&self) -> Option<FieldValues> {
         let mut prompt = Prompt::new();
         let says = catch_panic(|| self.node.own_values(self.state, &mut prompt));
-        says.unwrap_or(false).then(|| OwnValues::of(&prompt))
+        says.unwrap_or(false).then(|| FieldValues::of(&prompt))
     }
 
     fn schema(&self) -> Option<&OutputSchema> {

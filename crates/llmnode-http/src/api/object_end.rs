@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 /// Looks at each byte once, whatever the pieces are.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectEnd {
-    at: Place,
+    at: Position,
     depth: usize,
     /// Once it has ended: whether it can be read.
     is_readable: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Place {
+enum Position {
     #[default]
     Before,
     Within,
@@ -26,7 +26,7 @@ enum Place {
 
 impl ObjectEnd {
     pub(crate) fn push(&mut self, piece: &str) {
-        if self.at != Place::Elsewhere {
+        if self.at != Position::Elsewhere {
             piece.bytes().for_each(|byte| self.byte(byte));
         }
     }
@@ -34,26 +34,26 @@ impl ObjectEnd {
     /// Whether `text`, which is all that was pushed, is an object and nothing else.
     pub(crate) fn is_whole(&mut self, text: &str) -> bool {
         let reads = || serde_json::from_str::<Map<String, Value>>(text).is_ok();
-        self.at == Place::Behind && *self.is_readable.get_or_insert_with(reads)
+        self.at == Position::Behind && *self.is_readable.get_or_insert_with(reads)
     }
 
     fn byte(&mut self, byte: u8) {
         self.at = match (self.at, byte) {
-            (Place::Before | Place::Behind, b' ' | b'\t' | b'\r' | b'\n') => self.at,
-            (Place::Before, b'{') | (Place::Within, b'{' | b'[') => {
+            (Position::Before | Position::Behind, b' ' | b'\t' | b'\r' | b'\n') => self.at,
+            (Position::Before, b'{') | (Position::Within, b'{' | b'[') => {
                 self.depth += 1;
-                Place::Within
+                Position::Within
             }
-            (Place::Within, b'}' | b']') => {
+            (Position::Within, b'}' | b']') => {
                 self.depth -= 1;
-                if self.depth == 0 { Place::Behind } else { Place::Within }
+                if self.depth == 0 { Position::Behind } else { Position::Within }
             }
-            (Place::Within, b'"') => Place::InText,
-            (Place::InText, b'"') => Place::Within,
-            (Place::InText, b'\\') => Place::BehindBackslash,
-            (Place::BehindBackslash, _) => Place::InText,
-            (Place::Within | Place::InText, _) => self.at,
-            (Place::Before | Place::Behind | Place::Elsewhere, _) => Place::Elsewhere,
+            (Position::Within, b'"') => Position::InText,
+            (Position::InText, b'"') => Position::Within,
+            (Position::InText, b'\\') => Position::BehindBackslash,
+            (Position::BehindBackslash, _) => Position::InText,
+            (Position::Within | Position::InText, _) => self.at,
+            (Position::Before | Position::Behind | Position::Elsewhere, _) => Position::Elsewhere,
         };
     }
 }
