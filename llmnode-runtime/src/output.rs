@@ -40,7 +40,7 @@ pub trait LlmOutputOf<Part>: LlmOutput {}
 impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
 
 /// How the answers of a node are read and checked. It is compiled for every node, so whatever does not need the type is in its
-/// [`Source`].
+/// `Source`.
 pub struct OutputSpec<T, S: ?Sized> {
     pub(crate) source: Source,
     pub(crate) place: fn(&mut Option<T>) -> Destination<'_>,

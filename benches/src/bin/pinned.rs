@@ -8,8 +8,8 @@ use std::future::poll_fn;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use llmnode::prelude::*;
@@ -56,8 +56,12 @@ fn begin(api: &str, at: usize) -> String {
     event(&match api {
         "chat" => json!({"choices": [{"delta": {"tool_calls": [
             {"index": at, "id": format!("c{at}"), "function": {"name": "f", "arguments": ""}}]}}]}),
-        "responses" => json!({"type": "response.output_item.added", "output_index": at, "item": {"type": "reasoning"}}),
-        "messages" => json!({"type": "content_block_start", "index": at, "content_block": {"type": "thinking", "thinking": ""}}),
+        "responses" => {
+            json!({"type": "response.output_item.added", "output_index": at, "item": {"type": "reasoning"}})
+        }
+        "messages" => {
+            json!({"type": "content_block_start", "index": at, "content_block": {"type": "thinking", "thinking": ""}})
+        }
         _ => json!({"candidates": [{"content": {"parts": [{"executableCode": {"code": at}}]}}]}),
     })
 }
@@ -65,9 +69,15 @@ fn begin(api: &str, at: usize) -> String {
 /// A piece of the last part that adds nothing.
 fn empty_piece(api: &str, at: usize) -> String {
     event(&match api {
-        "chat" => json!({"choices": [{"delta": {"tool_calls": [{"index": at, "function": {"name": "f", "arguments": ""}}]}}]}),
-        "responses" => json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": "1"}),
-        "messages" => json!({"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta", "thinking": ""}}),
+        "chat" => {
+            json!({"choices": [{"delta": {"tool_calls": [{"index": at, "function": {"name": "f", "arguments": ""}}]}}]})
+        }
+        "responses" => {
+            json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": "1"})
+        }
+        "messages" => {
+            json!({"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta", "thinking": ""}})
+        }
         _ => json!({"candidates": [{"content": {"parts": [{"text": ""}]}}]}),
     })
 }
@@ -80,7 +90,9 @@ fn all(api: &str) -> Vec<Endless> {
     let single = |endless: Endless, name| Endless { name, single: true, ..endless };
     let blocks: String = (0..MANY).map(|at| begin(api, at)).collect();
     let call = |arguments: &str| {
-        event(&json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": arguments}}]}}]}))
+        event(
+            &json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": arguments}}]}}]}),
+        )
     };
     let object = json!({"a": "x".repeat(100_000)}).to_string();
     let mut all = vec![

@@ -195,8 +195,8 @@ mod tests {
         let mut again = some();
         again.cut(4);
         again.extend(turn(9, Some(again[1].tokens().unwrap() + 50)));
-        assert_eq!(again.cut_to_tokens(51), 2, "two turns have 50");
-        assert_eq!(again.cut_to_tokens(49), 2);
+        assert_eq!(again.clone().cut_to_tokens(51), 2, "two turns have 50");
+        assert_eq!(again.cut_to_tokens(49), 4);
     }
 
     #[test]

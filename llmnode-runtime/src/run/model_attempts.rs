@@ -65,6 +65,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
     keeper: GateKeeper,
+    /// Before requests that the gate then refused.
+    waited_in_vain: Duration,
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
     bounds: NamedBounds,
@@ -127,6 +129,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             target,
             retries,
             keeper: GateKeeper::default(),
+            waited_in_vain: Duration::ZERO,
             answers: Repetition::default(),
             narrowed: None,
             bounds: NamedBounds::default(),
@@ -546,7 +549,11 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         // Boxed, since few requests wait.
         let passes = !self.lines_up(one) || self.passes_at_once();
-        let waited = if passes { Duration::ZERO } else { Box::pin(self.pass_gate(one, progress)).await? };
+        let passed = if passes { Ok(Duration::ZERO) } else { Box::pin(self.pass_gate(one, progress)).await };
+        if passed.is_err() {
+            self.waited_in_vain = self.waited_in_vain.saturating_add(one.wait);
+        }
+        let waited = passed?.saturating_add(std::mem::take(&mut self.waited_in_vain));
         let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
         let wait = one.wait.saturating_add(waited);
         let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));

@@ -47,7 +47,8 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
             "the ledger's sums are those of its entries",
             (closed.requests, closed.tokens) == (figures.entries, figures.tokens),
         ),
-        ("who asked again has waited", closed.clock_waited == closed.ledger_waited),
+        // A wait at a gate is measured, and all calls move the clock.
+        ("who asked again has waited", closed.ledger_waited >= closed.clock_waited),
         ("the retry budget is for outages", outcome.budget_empty <= all / 100),
         ("the heap does not grow", heap <= allowed),
         ("the resident memory does not grow", all < MANY || resident <= MAX_SLOPE),
