@@ -422,7 +422,7 @@ impl<T: Serialize> CallReport<T> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let run = Run::new(ScriptedModel::new().reply("Hello!").reply("At noon."));
-    /// let node = DynNode::builder("chat").system("Be brief.").text().build()?;
+    /// let node = DynNode::builder("chat").system_prompt("Be brief.").text().build()?;
     /// let history = run.call(&node.ask("Hi")).report().await?.history()?;
     /// let report = run.call(&node.history(history).ask("When?")).report().await?;
     /// assert_eq!(report.history()?.len(), 4);
