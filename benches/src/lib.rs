@@ -4,5 +4,6 @@
 
 pub mod measure;
 pub mod mocked;
+pub mod request;
 pub mod summarize;
 pub mod task;

@@ -1,11 +1,12 @@
 //! Whether a server can keep a thread busy: servers that send without end, faster than they are read.
 //!
-//! Usage: `pinned [SECONDS]`. Each row is a call with a deadline of so many seconds (1): when it ended after the request began,
-//! the longest time of the processor that one poll of it took, how many polls there were, and how late a timer of 5 ms was
-//! beside two such calls on two threads (the ninth of ten). The server has threads of its own.
+//! Usage: `pinned [SECONDS [NAME]]`, for the rows with this in their name. Each row is a call with a deadline of so many seconds
+//! (1): when it ended after the request began, the longest time of the processor that one poll of it took, how many polls there
+//! were, and how late a timer of 5 ms was beside two such calls on two threads (the ninth of ten). The server has threads of its
+//! own.
 
 use std::future::poll_fn;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use llmnode::prelude::*;
 use llmnode::{Anthropic, BoxError, Gemini};
-use llmnode_benches::measure::median;
-use nix::time::{ClockId, clock_gettime};
+use llmnode_benches::measure::thread_cpu;
+use llmnode_benches::request::read_request;
 use serde_json::{Value, json};
 
 const APIS: [&str; 4] = ["chat", "responses", "messages", "gemini"];
@@ -51,7 +52,7 @@ fn text(api: &str, piece: &str) -> String {
     })
 }
 
-/// The begin of the part at a place, which is neither the first one nor a call.
+/// The begin of the part at a place.
 fn begin(api: &str, at: usize) -> String {
     event(&match api {
         "chat" => json!({"choices": [{"delta": {"tool_calls": [
@@ -133,20 +134,10 @@ fn serve() -> String {
 /// The path begins with the API and the number of the row.
 fn connection(mut stream: TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let (mut first, mut length) = (String::new(), 0);
-    reader.read_line(&mut first).ok()?;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let mut path = first.split('/').skip(1);
-    let (api, row) = (path.next()?, path.next()?.parse::<usize>().ok()?);
+    let request = read_request(&mut reader)?;
+    let mut path = request.line.split('/').skip(1);
+    let api = path.next()?;
+    let row = path.next()?.parse::<usize>().ok()?;
     let Endless { kind, begin, again, single, .. } = all(api).into_iter().nth(row)?;
     let chunked = |text: &str| match single {
         true => text.bytes().map(|byte| format!("1\r\n{}\r\n", byte as char)).collect(),
@@ -184,19 +175,16 @@ async fn ask(run: Run, deadline: Duration, listens: bool) {
     }
 }
 
-fn cpu() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
-}
-
 /// When it ended, the longest poll, and how many there were.
 async fn timed(asking: impl Future<Output = ()>) -> (Duration, Duration, usize) {
     let begun = Instant::now();
-    let (mut longest, mut polls) = (Duration::ZERO, 0);
+    let mut longest = Duration::ZERO;
+    let mut polls = 0;
     let mut asking = pin!(asking);
     poll_fn(|cx| {
-        let before = cpu();
+        let before = thread_cpu();
         let poll = asking.as_mut().poll(cx);
-        longest = longest.max(cpu() - before);
+        longest = longest.max(thread_cpu() - before);
         polls += 1;
         poll
     })
@@ -225,7 +213,7 @@ async fn lateness(url: &str, api: &str, row: usize, deadline: Duration) -> Resul
     is_over.store(true, Ordering::Relaxed);
     let mut late = timer.await?;
     late.sort_by(f64::total_cmp);
-    Ok(late.get(late.len() * 9 / 10).copied().unwrap_or(median(vec![0.0])))
+    Ok(late.get(late.len() * 9 / 10).copied().unwrap_or_default())
 }
 
 fn main() -> Result<(), BoxError> {

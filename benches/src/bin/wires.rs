@@ -3,15 +3,15 @@
 //! Usage: `wires [ROUNDS]`. Each round makes the same calls on each wire, in turn, and takes the processor time of the thread that
 //! makes them; the server has a thread of its own. A ratio is the median over the rounds, so that other load hardly counts.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{Anthropic, BoxError, Event, Gemini};
-use llmnode_benches::measure::median;
-use nix::time::{ClockId, clock_gettime};
+use llmnode_benches::measure::{median, thread_cpu};
+use llmnode_benches::request::{Request, read_request};
 use serde_json::{Value, json};
 
 const CALLS: usize = 40;
@@ -143,20 +143,9 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     loop {
-        let (mut first, mut length) = (String::new(), 0);
-        reader.read_line(&mut first).ok().filter(|count| *count > 0)?;
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok()?;
-            let Some((name, value)) = line.split_once(':') else { break };
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.trim().parse().ok()?;
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        let bodies = all.iter().find(|bodies| first.contains(bodies.path))?;
-        let streams = first.contains("alt=sse") || String::from_utf8_lossy(&body).contains("\"stream\":true");
+        let Request { line, body } = read_request(&mut reader)?;
+        let bodies = all.iter().find(|bodies| line.contains(bodies.path))?;
+        let streams = line.contains("alt=sse") || String::from_utf8_lossy(&body).contains("\"stream\":true");
         let (kind, body) = match streams {
             true => ("text/event-stream", &bodies.stream),
             false => ("application/json", &bodies.whole),
@@ -167,18 +156,13 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
     }
 }
 
-/// The processor time of this thread: `getrusage` would tell that of the last tick, which is too coarse here.
-fn cpu() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
-}
-
 /// Microseconds of a call, and of an event.
 async fn round(run: &Run) -> Result<[f64; 2], BoxError> {
-    let began = cpu();
+    let began = thread_cpu();
     for _ in 0..CALLS {
         assert_eq!(run.call(&Choose { goal: "climb down" }).await?.count, 2);
     }
-    let called = cpu();
+    let called = thread_cpu();
     let mut answer = run.call(&Tell { what: "a story" }).stream();
     let mut length = 0;
     while let Some(event) = answer.next().await {
@@ -188,7 +172,7 @@ async fn round(run: &Run) -> Result<[f64; 2], BoxError> {
     }
     assert_eq!((length, answer.finish().await?.len()), (4 * PIECES, 4 * PIECES));
     let each = |time: Duration, count: usize| time.as_secs_f64() * 1e6 / count as f64;
-    Ok([each(called - began, CALLS), each(cpu() - called, PIECES)])
+    Ok([each(called - began, CALLS), each(thread_cpu() - called, PIECES)])
 }
 
 fn main() -> Result<(), BoxError> {
