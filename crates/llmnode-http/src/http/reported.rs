@@ -122,10 +122,13 @@ pub(crate) fn grow<F: Figures>(known: &mut Option<F>, later: Option<F>) {
     }
 }
 
+/// No report is as deep, and each level is looked through again.
+const MOST_DEPTH: usize = 16;
+
 /// JSON as far as it can be held.
 pub(crate) fn value_of(json: &[u8]) -> Option<Value> {
     let direct = serde_json::from_slice(json).ok();
-    direct.or_else(|| serde_json::from_slice::<&RawValue>(json).ok().map(readable))
+    direct.or_else(|| serde_json::from_slice(json).ok().map(|json| readable(json, MOST_DEPTH)))
 }
 
 fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
@@ -133,57 +136,46 @@ fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
         return None;
     }
     let direct = serde_json::from_str(report.get());
-    direct.or_else(|_| T::deserialize(readable(report))).ok()
+    direct.or_else(|_| T::deserialize(readable(report, MOST_DEPTH))).ok()
 }
 
-/// The same with what a number can hold, and each member once: of two numbers the larger.
-fn readable(json: &RawValue) -> Value {
-    match json.get().as_bytes().first() {
-        Some(b'{') => serde_json::from_str(json.get()).map(|Members(members)| Value::Object(members)),
-        Some(b'[') => serde_json::from_str(json.get()).map(|Items(items)| Value::Array(items)),
+/// The same with what a number can hold, and each member once: of two numbers the larger. What is deeper is `null`.
+fn readable(json: &RawValue, depth: usize) -> Value {
+    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
+    let text = json.get();
+    match text.as_bytes().first() {
+        Some(b'{') => serde_json::Deserializer::from_str(text).deserialize_map(Members { depth }),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text)
+            .map(|items| items.into_iter().map(|item| readable(item, depth)).collect()),
         // Beyond all numbers, and so impossible.
-        Some(b'-' | b'0'..=b'9') => Ok(serde_json::from_str(json.get()).unwrap_or(Value::from(f64::MAX))),
-        _ => serde_json::from_str(json.get()),
+        Some(b'-' | b'0'..=b'9') => Ok(serde_json::from_str(text).unwrap_or(Value::from(f64::MAX))),
+        _ => serde_json::from_str(text),
     }
     .unwrap_or_default()
 }
 
-struct Members(Map<String, Value>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(AllMembers)
-    }
+/// The members of an object.
+struct Members {
+    depth: usize,
 }
 
-struct AllMembers;
-
-impl<'de> Visitor<'de> for AllMembers {
-    type Value = Members;
+impl<'de> Visitor<'de> for Members {
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            let value = readable(map.next_value::<&RawValue>()?);
+            let value = readable(map.next_value()?, self.depth);
             let known = members.get(&name).and_then(Value::as_f64);
             if known.is_none() || known < value.as_f64() {
                 members.insert(name, value);
             }
         }
-        Ok(Members(members))
-    }
-}
-
-struct Items(Vec<Value>);
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let items: Vec<&RawValue> = Deserialize::deserialize(from)?;
-        Ok(Items(items.into_iter().map(readable).collect()))
+        Ok(Value::Object(members))
     }
 }
 
@@ -250,5 +242,18 @@ mod tests {
         assert_eq!(read["a"], Value::from(f64::MAX));
         assert_eq!((&read["b"][1], &read["c"]), (&Value::from("x"), &Value::from(3)));
         assert_eq!(value_of(b"{"), None);
+    }
+
+    #[test]
+    fn depth_does_no_harm() {
+        const DEPTH: usize = 200_000;
+        for [begin, end] in [["[", "]"], [r#"{"b":"#, "}"]] {
+            let deep = begin.repeat(DEPTH) + "1" + &end.repeat(DEPTH);
+            let read = value_of(format!(r#"{{"a":3,"b":{deep}}}"#).as_bytes()).unwrap();
+            assert_eq!(read["a"], Value::from(3));
+            let answer: Answer =
+                super::read(format!(r#"{{"text":"a","usage":{{"a":{deep}}}}}"#).as_bytes()).unwrap();
+            assert_eq!((&*answer.text, answer.usage), ("a", None));
+        }
     }
 }
