@@ -30,6 +30,8 @@ const GROWTH: f64 = 1.02;
 const GROWTH_TIME: f64 = 5.0;
 const BELOW_CEILING: f64 = 0.97;
 const CEILING_TIME: f64 = 60.0;
+/// Grown to so many times the one that was refused, it holds nobody back any more, and the next refusal begins anew.
+const FORGOTTEN: f64 = 10.0;
 /// A server that refuses so many probes after the wait that it asked for itself is down: that says nothing of the pace.
 const DOWN: u32 = 2;
 const SLOWEST: f64 = 0.02;
@@ -335,6 +337,7 @@ impl State {
     }
 
     fn next_pace(&mut self, closed: &Closed, now: Instant) -> Option<LearnedPace> {
+        self.pace = self.pace.filter(|pace| pace.at(closed.at) < FORGOTTEN * pace.ceiling);
         let before = self.pace.map(|pace| pace.at(closed.at));
         if closed.is_down() || closed.sent <= closed.refused {
             let pace = self.pace?;
@@ -377,5 +380,33 @@ impl Closed {
     fn first_pace(&self) -> Option<f64> {
         let taken = self.sent.saturating_sub(self.refused);
         (!self.is_down() && taken > 0).then(|| FIRST_SHARE * f64::from(taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pace after the server took this many requests in a second, and refused one more.
+    fn pace_after(state: &mut State, taken: u32, now: Instant) -> f64 {
+        const WAIT: Duration = Duration::from_secs(1);
+        for _ in 0..=taken {
+            state.sent.add(now);
+        }
+        state.refused(now, Some(now), Some(WAIT), WAIT);
+        let probed = now + WAIT;
+        assert!(state.answered(probed, Some(probed)));
+        state.pace.unwrap().at(probed)
+    }
+
+    #[test]
+    fn a_pace_that_has_grown_for_long_is_learned_anew() {
+        let begin = Instant::now();
+        for hours in [1, 1000] {
+            let mut state = State::default();
+            assert_eq!(pace_after(&mut state, 100, begin).round(), 95.0);
+            let later = begin + Duration::from_secs(hours * 3600);
+            assert_eq!(pace_after(&mut state, 100, later).round(), 95.0, "{hours}");
+        }
     }
 }
