@@ -14,6 +14,8 @@ use crate::text::is_hidden;
 const MOST_ESCAPES: usize = 4;
 const LONGEST_ENTITY: usize = 16;
 const LONGEST_TAG: usize = 256;
+/// Of a character, in braces.
+const MOST_DIGITS: usize = 6;
 
 pub(super) fn plain(text: &str) -> String {
     folded(&decoded(text))
@@ -188,7 +190,8 @@ fn backslash(text: &str) -> (Option<char>, usize) {
 /// `0065`, `{65}`, and a pair of halves.
 fn unicode(text: &str) -> Option<(char, usize)> {
     if let Some(braced) = text.strip_prefix('{') {
-        let (digits, _) = braced.split_once('}').filter(|(digits, _)| digits.len() <= 6)?;
+        let length = braced.bytes().take(MOST_DIGITS + 1).position(|byte| byte == b'}')?;
+        let digits = &braced[..length];
         return Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, digits.len() + 2));
     }
     let first = hex(text, 0, 4)?;

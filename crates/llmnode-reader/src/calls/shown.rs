@@ -136,11 +136,11 @@ impl Texts {
     /// Whether all values stand in one list of arguments, unless it is that of another tool.
     fn has_in_list(&self, name: &str, values: &[Value]) -> bool {
         let begins = self.joined.match_indices(BETWEEN).map(|(at, _)| at + 1);
-        let lists = begins.filter(|at| is_behind(&self.joined[..*at], &ARGUMENTS)).filter_map(|at| {
-            let list = list(&self.joined[at..])?;
-            (!is_named_otherwise(&self.joined[..at], name)).then_some(list)
+        let lists = begins.filter(|at| {
+            let before = &self.joined[..*at];
+            is_behind(before, &ARGUMENTS) && !is_named_otherwise(before, name)
         });
-        are_in_one_of(lists, values)
+        are_in_one_of(lists.filter_map(|at| list(&self.joined[at..])), values)
     }
 
     /// The same, of lists that begin right behind the name.
@@ -245,11 +245,12 @@ fn in_marks(behind: &str) -> Option<&str> {
 
 /// In brackets, or in marks up to the one that ends them.
 fn list(text: &str) -> Option<&str> {
-    in_brackets(text).or_else(|| {
-        let list = &text[..floor_char_boundary(text, LONGEST_LIST)];
-        let end = ENDS.iter().filter_map(|end| list.find(end)).min();
-        list.starts_with('<').then(|| &list[..end.unwrap_or(list.len())])
-    })
+    if !text.starts_with('<') {
+        return in_brackets(text);
+    }
+    let list = &text[..floor_char_boundary(text, LONGEST_LIST)];
+    let end = ENDS.iter().filter_map(|end| list.find(end)).min();
+    Some(&list[..end.unwrap_or(list.len())])
 }
 
 fn is_behind(before: &str, words: &[&str]) -> bool {
@@ -399,6 +400,17 @@ mod tests {
             ["The tools are delete and {}.", r#"{"name": "delete"}, {"name": "search", "arguments": {}}"#]
         {
             assert!(!shown(&[document]).has(&call), "{document}");
+        }
+    }
+
+    /// A search of the rest at each place would not end here.
+    #[test]
+    fn long_texts_are_looked_through_once() {
+        const PIECES: usize = 200_000;
+        let name = r#"{"name": "delete"} "#;
+        for piece in [r"\u{", "input: x ", "name:o,input:<x ", "name:o,input:{x ", "delete:x "] {
+            let text = name.to_owned() + &piece.repeat(PIECES);
+            assert!(!shown(&[&text]).has(&call(CALL)), "{piece}");
         }
     }
 
