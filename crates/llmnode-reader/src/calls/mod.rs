@@ -152,8 +152,10 @@ mod tests {
         assert!(read(&fenced, true).is_some() && read(&fenced, false).is_none());
         let closed = format!("{call}\n```");
         assert!(read(&closed, true).is_some() && read(&closed, false).is_some());
-        for text in [format!("{call}\n```\n```"), format!("{fenced}\n{fenced}"), format!("{fenced} now")] {
-            assert_eq!(read(&text, true), None, "{text}");
+        let others = [format!("{call}\n```\n```"), format!("{fenced}\n{fenced}"), format!("{fenced} now")];
+        for text in others.iter().map(String::as_str).chain(["", " ", "<think>so</think>", "```", "```\n```"])
+        {
+            assert_eq!(read(text, true), None, "{text}");
         }
         assert!(read(r#"{"name": "find", "arguments": {}}"#, true).is_some(), "an unknown name");
     }

@@ -10,7 +10,7 @@ pub(super) struct Fence {
 
 impl Fence {
     pub(super) fn at(text: &str, at: usize) -> Option<Fence> {
-        let mark = text.as_bytes()[at];
+        let mark = *text.as_bytes().get(at)?;
         if !matches!(mark, b'`' | b'~') {
             return None;
         }
