@@ -1,5 +1,6 @@
 //! The futures of many items, of which a bounded number is under way.
 
+use std::convert::identity;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -178,21 +179,31 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     }
 
     /// All results, in the order of the items.
-    pub async fn all(mut self) -> Vec<R> {
+    pub async fn all(self) -> Vec<R> {
+        self.all_as(identity).await
+    }
+
+    /// The same, where only a part of each result is kept.
+    pub(super) async fn all_as<K>(mut self, keep: impl Fn(R) -> K) -> Vec<K> {
         let mut results = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
             results.resize_with(results.len().max(self.begun), || None);
-            results[index] = Some(result);
+            results[index] = Some(keep(result));
         }
         results.into_iter().flatten().collect()
     }
 
     /// All outputs in the order of the items, or the error of the item that failed first, in time.
-    pub async fn try_all(mut self) -> Result<Vec<R::Output>, NodeError> {
+    pub async fn try_all(self) -> Result<Vec<R::Output>, NodeError> {
+        self.try_all_as(identity).await
+    }
+
+    /// The same, where only a part of each output is kept.
+    pub(super) async fn try_all_as<K>(mut self, keep: impl Fn(R::Output) -> K) -> Result<Vec<K>, NodeError> {
         let mut outputs = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
             outputs.resize_with(outputs.len().max(self.begun), || None);
-            outputs[index] = Some(result.into_result()?);
+            outputs[index] = Some(keep(result.into_result()?));
         }
         Ok(outputs.into_iter().flatten().collect())
     }

@@ -291,7 +291,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// # Errors
     /// The error of the call that failed first.
     pub async fn try_all(self) -> Result<Vec<T>, NodeError> {
-        Ok(self.bounded().try_all().await?.into_iter().map(|report| report.value).collect())
+        self.bounded().try_all_as(|report| report.value).await
     }
 
     /// Returns one result at a time, in the order of the nodes. Memory does not grow with their number. A result that
@@ -475,7 +475,7 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async { self.bounded().all().await.into_iter().map(value).collect() })
+        Box::pin(self.bounded().all_as(value))
     }
 }
 
