@@ -30,6 +30,8 @@ pub(super) struct GateKeeper {
     paced: Option<PaceTicket>,
     /// The message of the last rate limit, for when there is no further request.
     refusal: Option<Box<str>>,
+    /// Since the last request, also before one that was then held back.
+    waited: Duration,
 }
 
 /// What a call at a gate knows of itself.
@@ -61,30 +63,45 @@ impl GateKeeper {
         self.ticket = None;
     }
 
-    /// Waits as the handle's pace says. Returns how long.
-    pub(super) async fn keep_pace(&mut self, gates: &Gates, prompt: u64, of: CallContext<'_>) -> Duration {
+    /// Counts a wait for the next request.
+    pub(super) fn has_waited(&mut self, time: Duration) {
+        self.waited = self.waited.saturating_add(time);
+    }
+
+    /// How long the next request has waited so far.
+    pub(super) fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// A request has begun, whose record has its wait.
+    pub(super) fn begun(&mut self) {
+        self.waited = Duration::ZERO;
+    }
+
+    /// Waits as the handle's pace says.
+    pub(super) async fn keep_pace(&mut self, gates: &Gates, prompt: u64, of: CallContext<'_>) {
         self.paced = None;
         if !gates.are_paced() {
-            return Duration::ZERO;
+            return;
         }
         let clock = &*of.core.clock;
         let now = clock.now();
-        let Some(mut paced) = gates.take_pace(now, prompt) else { return Duration::ZERO };
+        let Some(mut paced) = gates.take_pace(now, prompt) else { return };
         let wait = paced.at().saturating_duration_since(now);
         if !wait.is_zero() {
             // Meanwhile, a map takes no node.
             let _waiting = self.gate.as_ref().zip(of.item).map(|(gate, item)| item.control.wait(gate));
             clock.sleep(wait).await;
+            self.has_waited(wait);
         }
         paced.sent();
         self.paced = Some(paced);
-        wait
     }
 
-    /// Returns how long the request waited.
-    pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<Duration, Failure> {
+    /// Waits until the request may be sent.
+    pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<(), Failure> {
         let plan = at.plan;
-        let Some(gate) = self.gate.clone() else { return Ok(Duration::ZERO) };
+        let Some(gate) = self.gate.clone() else { return Ok(()) };
         let item = plan.context.item;
         let clock = &*plan.context.core.clock;
         if let Some(item) = item {
@@ -93,23 +110,20 @@ impl GateKeeper {
             }
             self.ticket = item.meet(&gate);
             if self.ticket.is_some() {
-                return Ok(Duration::ZERO);
+                return Ok(());
             }
         }
         let now = clock.now();
         self.ticket = gate.enter(now);
         if self.ticket.is_some() {
-            return Ok(Duration::ZERO);
+            return Ok(());
         }
         let mut slot = gate.line_up(now);
         if let Entry::Enter(ticket) = slot.enter(now) {
             self.ticket = Some(ticket);
-            return Ok(Duration::ZERO);
+            return Ok(());
         }
-        let until_refused = match self.choice(&at, &gate, now)? {
-            Some(until_refused) => until_refused,
-            None => return Ok(Duration::ZERO),
-        };
+        let Some(until_refused) = self.choice(&at, &gate, now)? else { return Ok(()) };
         if let Some(item) = item {
             item.set_in_line(true);
         }
@@ -117,13 +131,15 @@ impl GateKeeper {
         if let Some(item) = item {
             item.set_in_line(false);
         }
+        let end = clock.now();
+        self.has_waited(end.saturating_duration_since(now));
         match passed {
             Ok(ticket) => {
                 self.ticket = Some(ticket);
-                Ok(clock.now().saturating_duration_since(now))
+                Ok(())
             }
             Err(NotPassed::GaveUp(why)) => Err(not_asked(why)),
-            Err(NotPassed::Refused) => Err(self.refused(&gate, clock.now())),
+            Err(NotPassed::Refused) => Err(self.refused(&gate, end)),
         }
     }
 

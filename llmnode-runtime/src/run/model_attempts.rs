@@ -1,7 +1,6 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall};
@@ -65,8 +64,6 @@ pub(super) struct ModelAttempts<'r, 'n> {
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
     keeper: GateKeeper,
-    /// Before requests that the gate then refused.
-    waited_in_vain: Duration,
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
     bounds: NamedBounds,
@@ -129,7 +126,6 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             target,
             retries,
             keeper: GateKeeper::default(),
-            waited_in_vain: Duration::ZERO,
             answers: Repetition::default(),
             narrowed: None,
             bounds: NamedBounds::default(),
@@ -217,18 +213,13 @@ impl ModelAttempts<'_, '_> {
         !target.gates(core).are_paced() && keeper.enters_at_once(&plan.context)
     }
 
-    /// Returns how long it waited.
-    async fn pass_gate(
-        &mut self,
-        one: &PlannedAttempt,
-        progress: &Progress<'_>,
-    ) -> Result<Duration, Failure> {
+    async fn pass_gate(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure> {
         let ModelAttempts { plan, target, keeper, request, .. } = self;
         let core = plan.context.core;
         keeper.set(|| target.gate(core, request));
         let prompt = prompt_tokens(&request.messages);
-        let paced = keeper.keep_pace(target.gates(core), prompt, plan.context).await;
-        Ok(paced.saturating_add(keeper.pass(AtGateContext { plan, one, progress }).await?))
+        keeper.keep_pace(target.gates(core), prompt, plan.context).await;
+        keeper.pass(AtGateContext { plan, one, progress }).await
     }
 
     /// `None`: the request was answered, whatever the answer is worth.
@@ -443,7 +434,7 @@ impl ModelAttempts<'_, '_> {
 
     fn shown(&self) -> Shown {
         let model = self.target.names(&self.request).into_iter().flatten().next();
-        shown::shown(&self.request, (self.opening, self.first), self.node.own_values(), model)
+        shown::shown(&self.request, self.opening, self.first, self.node.own_values(), model)
     }
 
     /// Without the round that is open. `prompt`: how many of the messages are the node's own.
@@ -547,15 +538,13 @@ impl Attempts for ModelAttempts<'_, '_> {
         {
             return Err(not_asked(why));
         }
-        // Boxed, since few requests wait.
-        let passes = !self.lines_up(one) || self.passes_at_once();
-        let passed = if passes { Ok(Duration::ZERO) } else { Box::pin(self.pass_gate(one, progress)).await };
-        if passed.is_err() {
-            self.waited_in_vain = self.waited_in_vain.saturating_add(one.wait);
+        self.keeper.has_waited(one.wait);
+        if self.lines_up(one) && !self.passes_at_once() {
+            // Boxed, since few requests wait.
+            Box::pin(self.pass_gate(one, progress)).await?;
         }
-        let waited = passed?.saturating_add(std::mem::take(&mut self.waited_in_vain));
         let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
-        let wait = one.wait.saturating_add(waited);
+        let wait = self.keeper.waited();
         let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));
         open.journal_key = journal_key;
         open.wants_rate_limits = plan.context.item.is_some() || target.gates(plan.context.core).are_paced();
@@ -566,6 +555,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         // Panics are caught, so a dropped attempt was always cancelled.
         let outcome =
             catch_panic_async(|| attempt(target, request, open, &mut **node, &one.attempt, plan)).await;
+        if open.has_begun() {
+            self.keeper.begun();
+        }
         let panicked =
             |message| Failure::new(Category::Panic, format!("the output or the model panicked: {message}"));
         self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {

@@ -2,15 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use llmnode_model::internal::sha256_hex;
 use llmnode_model::{Category, Request};
+use llmnode_reader::internal::without_choices;
 use serde_json::json;
 
 use super::shown;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
 use crate::pause::{Conversation, Paused, Shown, Unfinished};
-use llmnode_reader::internal::without_choices;
 
 /// The conversation that a call belongs to.
 #[derive(Default)]
@@ -98,7 +97,8 @@ impl<'r> Origin<'r> {
             if further_in {
                 return Ok(None);
             }
-            let (what, paused) = (self.what(), &conversation.node);
+            let what = self.what();
+            let paused = &conversation.node;
             return refused(format!("the {what} belongs to the node `{paused}`, and this is `{node}`"));
         }
         if let Err(fault) = self.belongs(conversation, now, node) {
@@ -184,9 +184,6 @@ fn check_decided(paused: &Paused) -> Result<(), NodeError> {
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let Request { messages, output, tools, .. } = request;
     let output = output.as_ref().map(|output| (output.name(), without_choices(output).plain()));
-    let tools: Vec<_> = tools
-        .iter()
-        .map(|tool| json!([tool.name, tool.description, without_choices(&tool.schema).plain()]))
-        .collect();
-    sha256_hex(json!([messages.get(..prompt), tools, output]).to_string().as_bytes())
+    let tools: Vec<_> = tools.iter().map(shown::tool_as_shown).collect();
+    shown::hash(&json!([messages.get(..prompt), tools, output]))
 }

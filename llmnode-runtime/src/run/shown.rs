@@ -27,7 +27,8 @@ impl FieldValues {
 /// `opening`: the messages before the conversation. `first`: those of the prompt.
 pub(super) fn shown(
     request: &Request,
-    (opening, first): (usize, usize),
+    opening: usize,
+    first: usize,
     own: Option<FieldValues>,
     model: Option<&str>,
 ) -> Shown {
@@ -41,7 +42,7 @@ pub(super) fn shown(
         history,
         instructions: hash(&json!(instructions)),
         prompt: hash(&json!(prompt)),
-        tools: tools.iter().map(|tool| (tool.name.to_string(), hash_of_tool(tool))).collect(),
+        tools: tools.iter().map(|tool| (tool.name.to_string(), hash(&tool_as_shown(tool)))).collect(),
         output: hash(&json!(output)),
         model: model.map(str::to_owned),
     }
@@ -79,11 +80,11 @@ pub(super) fn check_tools(conversation: &Conversation, now: &Shown) -> Result<()
     Ok(())
 }
 
-fn hash_of_tool(tool: &ToolSpec) -> String {
-    let schema = without_choices(&tool.schema);
-    hash(&json!([tool.name, tool.description, schema.plain()]))
+/// What of a tool a person was shown.
+pub(super) fn tool_as_shown(tool: &ToolSpec) -> Value {
+    json!([tool.name, tool.description, without_choices(&tool.schema).plain()])
 }
 
-fn hash(value: &Value) -> String {
+pub(super) fn hash(value: &Value) -> String {
     sha256_hex(value.to_string().as_bytes())
 }

@@ -327,6 +327,24 @@ async fn single_calls_keep_failing_fast() {
     assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
+/// Also the wait at a gate that another request closed again.
+#[tokio::test(start_paused = true)]
+async fn what_a_call_waits_is_in_the_records_of_its_attempts() {
+    let model = Limited::new(refused_for_ten_seconds);
+    let run = Run::new(Arc::clone(&model));
+    run.call(&say("first")).await.unwrap();
+    sleep(6 * SECOND).await;
+    let nodes = [say("a"), say("b"), say("c")];
+    let [a, b, c] = &nodes;
+    let call = |node| run.call(node).transport_retries(20).report();
+    let (a, b, c) = tokio::try_join!(call(a), call(b), call(c)).unwrap();
+    for record in [a.record, b.record, c.record] {
+        let spent: Duration = record.attempts.iter().map(|attempt| attempt.wait + attempt.elapsed).sum();
+        assert!(record.elapsed > 2 * SECOND, "{:?}", record.elapsed);
+        assert!(record.elapsed.abs_diff(spent) < SECOND / 10, "{:?} and {spent:?}", record.elapsed);
+    }
+}
+
 /// A node that must not be executed twice.
 struct Once;
 
