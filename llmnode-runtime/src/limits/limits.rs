@@ -24,8 +24,8 @@ use crate::text::const_setters;
 /// request reserves the most that it can use: a token for each byte, figures for its attachments, what the provider added
 /// before, and `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens (8,192 for Anthropic's models, which
 /// are sent a default) and the budget for thoughts. The first request of a model goes alone until it has settled or begins to
-/// answer, for 5 s at most: only then is known what its provider adds. A request that fits but for what others have reserved waits until they settle, in
-/// order of arrival; one alone always goes.
+/// answer, for 5 s at most: only then is known what its provider adds. A request that fits but for what others have reserved
+/// waits until they settle, in order of arrival; one alone always goes.
 ///
 /// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in flight
 /// exceed it, too. A limit of zero, or one that is not a number, is a `config_error` of the call before any request.

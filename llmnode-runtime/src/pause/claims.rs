@@ -56,12 +56,16 @@ impl Claim {
         if lock(&CLAIMED).ids.contains(&self.id) { Err(self.refusal()) } else { Ok(()) }
     }
 
-    /// Takes it when the first tool begins.
+    /// Takes it when the first tool begins. The others of its call have it, too.
     pub(crate) fn take(&self) -> Result<(), NodeError> {
-        if self.is_taken.swap(true, Ordering::AcqRel) || lock(&CLAIMED).add(&self.id) {
-            return Ok(());
+        let mut claimed = lock(&CLAIMED);
+        if !self.is_taken.load(Ordering::Relaxed) {
+            if !claimed.add(&self.id) {
+                return Err(self.refusal());
+            }
+            self.is_taken.store(true, Ordering::Relaxed);
         }
-        Err(self.refusal())
+        Ok(())
     }
 
     fn refusal(&self) -> NodeError {

@@ -19,7 +19,8 @@ pub struct WaitingCall {
     pub node: String,
     /// The name of the tool.
     pub name: String,
-    /// The arguments as JSON text, in which hidden characters are escapes, such as `\u202e`. Those of a tool that needs an approval were read and validated.
+    /// The arguments as JSON text, in which hidden characters are escapes, such as `\u202e`. Those of a tool that needs an
+    /// approval were read and validated.
     pub arguments: String,
     /// It waits for a result ([`Paused::answer`](crate::Paused::answer)), not for an approval.
     pub wants_result: bool,

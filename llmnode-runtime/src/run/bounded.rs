@@ -162,10 +162,15 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     }
 
     fn report_held(&mut self) {
-        if let Some(control) = &self.control {
-            self.counter.set_in_flight(self.pool.len());
-            self.counter.held(control.held_until());
+        if self.count_in_flight() {
+            self.counter.report();
         }
+    }
+
+    /// Returns whether items are held back until another time than before.
+    fn count_in_flight(&mut self) -> bool {
+        let held = self.control.as_ref().and_then(|control| control.held_until());
+        self.counter.update(self.pool.len(), held)
     }
 
     fn ended(&mut self, index: usize, result: R) -> (usize, R) {
@@ -173,7 +178,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         if let Some(control) = self.control.as_ref().filter(|_| !failed) {
             control.succeeded();
         }
-        self.counter.set_in_flight(self.pool.len());
+        self.count_in_flight();
         self.counter.ended(failed);
         (index, result.of_item(index))
     }

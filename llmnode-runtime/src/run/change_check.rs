@@ -57,12 +57,16 @@ impl ChangeCheck {
     /// The journal has no answer to a request. `Some`: why it is not asked.
     pub(super) async fn missed(&self, recorder: &dyn Recorder) -> Option<NotAsked> {
         let mut waiting = None;
-        while !self.is_settled.load(Ordering::Relaxed) {
+        loop {
+            // Before it is read whether that is settled, so that no change of it is missed.
+            let settled = self.settled.notified();
+            if self.is_settled() {
+                break;
+            }
             let Some(figures) = recorder.unmatched() else {
                 self.settle();
                 break;
             };
-            let settled = self.settled.notified();
             if waiting.is_none() {
                 let state = &mut *lock(&self.state);
                 state.waiting += 1;
@@ -71,8 +75,7 @@ impl ChangeCheck {
             }
             settled.await;
             // The first one to go on, before it asks.
-            let is_changed = self.is_changed.swap(false, Ordering::Relaxed);
-            if is_changed {
+            if self.is_changed.swap(false, Ordering::Relaxed) {
                 recorder.drop_answers();
             }
         }
@@ -81,7 +84,7 @@ impl ChangeCheck {
 
     /// Settles it, if all calls in flight wait for it. `Err`: nothing is asked.
     pub(super) fn decide(&self, in_flight: usize) -> Option<Result<(), NotAsked>> {
-        if self.is_settled.load(Ordering::Relaxed) {
+        if self.is_settled() {
             return None;
         }
         let state = &mut *lock(&self.state);

@@ -272,8 +272,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self
     }
 
-    /// Calls this function as each call ends, for a progress bar. It should be quick. A panic in it is logged under
-    /// `llmnode::hook` and changes nothing.
+    /// Calls this function as each call ends, and when requests begin or cease to be held, for a progress bar. It should be
+    /// quick. A panic in it is logged under `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(callback));
         self
@@ -390,7 +390,9 @@ where
                 tracing::warn!(target: "llmnode::journal", "{fault}");
             }
             let Err(error) = outcome else { return outcome };
-            if error.category() == Category::LimitExceeded && is_of_map(error.message()) {
+            // A map without limits may have another one in it that has some.
+            let is_limited = around.is_some();
+            if is_limited && error.category() == Category::LimitExceeded && is_of_map(error.message()) {
                 control.end(&error);
             }
             // An agent goes on behind its tools, of which none runs twice.

@@ -27,8 +27,8 @@ pub(crate) struct MapItem<'r> {
 
 #[derive(Default)]
 struct ItemState {
-    /// The last gate that the call met, and how often that had been closed before.
-    gate: Option<(Arc<Gate>, u64)>,
+    /// The last gate that the call met.
+    met: Option<MetGate>,
     /// Set while the call waits at the gate: a deadline may pass meanwhile.
     is_in_line: bool,
     /// Of the item itself, which entered before its call began.
@@ -37,6 +37,12 @@ struct ItemState {
     put_back: u32,
     overtaken: u32,
     successes: u64,
+}
+
+struct MetGate {
+    gate: Arc<Gate>,
+    /// How often it had been closed before.
+    closings: u64,
 }
 
 impl<'r> MapItem<'r> {
@@ -64,19 +70,18 @@ impl<'r> MapItem<'r> {
     }
 
     fn own_gate(&self) -> Option<Arc<Gate>> {
-        lock(&self.state).gate.as_ref().map(|(gate, _)| Arc::clone(gate))
+        lock(&self.state).met.as_ref().map(|met| Arc::clone(&met.gate))
     }
 
     pub(super) fn begin_call(&self) {
-        lock(&self.state).gate = None;
+        lock(&self.state).met = None;
     }
 
     /// Its call is about to pass this gate. Returns the ticket that the item has for it.
     pub(super) fn meet(&self, gate: &Arc<Gate>) -> Option<Ticket> {
         let state = &mut *lock(&self.state);
-        match &mut state.gate {
-            Some((known, _)) if Arc::ptr_eq(known, gate) => {}
-            known => *known = Some((Arc::clone(gate), gate.closings())),
+        if state.met.as_ref().is_none_or(|met| !Arc::ptr_eq(&met.gate, gate)) {
+            state.met = Some(MetGate { gate: Arc::clone(gate), closings: gate.closings() });
         }
         state.ticket.take_if(|ticket| ticket.is_of(gate))
     }
@@ -109,7 +114,7 @@ impl<'r> MapItem<'r> {
             return None;
         }
         let state = &mut *lock(&self.state);
-        let (gate, closings) = state.gate.as_ref()?;
+        let MetGate { gate, closings } = state.met.as_ref()?;
         let was_held = state.is_in_line && error.category() == Category::Timeout;
         if !was_held && gate.closed_until().is_none() && gate.closings() == *closings {
             return None;

@@ -33,16 +33,24 @@ impl NamedBounds {
 
 /// The value at a path such as `steps[2].item`.
 fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    let steps =
-        || path.split(['.', '[']).filter(|step| !step.is_empty()).map(|step| step.trim_end_matches(']'));
-    let within = |value: &'v Value, step: &str| match value {
+    if let Some(found) = steps(path).try_fold(value, within) {
+        return Some(found);
+    }
+    // What wraps a value that is no object may be left out.
+    let mut steps = steps(path);
+    steps.next().filter(|first| *first == WRAPPER)?;
+    steps.try_fold(value, within)
+}
+
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['.', '[']).filter(|step| !step.is_empty()).map(|step| step.trim_end_matches(']'))
+}
+
+fn within<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
+    match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         value => value.get(step),
-    };
-    let found = steps().try_fold(value, within);
-    // What wraps a value that is no object may be left out.
-    let is_wrapped = || steps().next() == Some(WRAPPER);
-    found.or_else(|| is_wrapped().then(|| steps().skip(1).try_fold(value, within)).flatten())
+    }
 }
 
 /// As a number, or as a text with a digit in it, such as a date.

@@ -65,20 +65,14 @@ impl<'r> ProgressCounter<'r> {
         self.report();
     }
 
-    /// Sets how many items are under way.
-    pub fn set_in_flight(&mut self, items: usize) {
-        self.so_far.in_flight = items;
+    /// Sets how many items are under way, and until when they are held back. Returns whether that is another time than before.
+    pub fn update(&mut self, in_flight: usize, held: Option<Instant>) -> bool {
+        self.so_far.in_flight = in_flight;
+        std::mem::replace(&mut self.so_far.held, held) != held
     }
 
-    /// Reports that items are held back, or no longer.
-    pub fn held(&mut self, until: Option<Instant>) {
-        if self.so_far.held != until && self.on_progress.is_some() {
-            self.so_far.held = until;
-            self.report();
-        }
-    }
-
-    fn report(&mut self) {
+    /// Tells the callback how far the items are.
+    pub fn report(&mut self) {
         let Some(on_progress) = &mut self.on_progress else { return };
         let told = catch_panic(|| {
             let began = self.began;

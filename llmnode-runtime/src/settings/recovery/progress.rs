@@ -88,8 +88,7 @@ impl<'p> Progress<'p> {
         let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
         let attempt = AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
-        let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
-        let others = to_come.any(|step| match step {
+        let others = self.to_come(&steps).any(|step| match step {
             Recovery::Model(name) => !self.has_asked(name),
             step => *step == Recovery::Fallback,
         });
@@ -98,14 +97,18 @@ impl<'p> Progress<'p> {
 
     pub(crate) fn at_gate(&self) -> AtGate {
         let (_, steps) = self.stacks.of(Category::RateLimitError, None);
-        let to_come = || steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
-        if to_come().any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name))) {
+        if self.to_come(&steps).any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name))) {
             return AtGate::OtherModel;
         }
-        match to_come().any(|step| *step == Recovery::Fallback) {
+        match self.to_come(&steps).any(|step| *step == Recovery::Fallback) {
             true => AtGate::FallsBack,
             false => AtGate::Waits,
         }
+    }
+
+    /// What may follow a failure that has these steps.
+    fn to_come<'s>(&'s self, steps: &'s [Recovery]) -> impl Iterator<Item = &'s Recovery> {
+        steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble)
     }
 
     /// Whether somebody stated how often a request is repeated after a rate limit.
