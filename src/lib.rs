@@ -105,8 +105,8 @@
 /// | `transport_retries = 3` | 2 | further requests after a failure of the transport, each after a wait |
 /// | `wait = 10s`, `wait = 1s..60s` | 0.5 s, doubling to 8 s | the wait before each of these, on top of what the server asks for; a random part of it, unless it is fixed |
 /// | `max_wait = 120s` | 60 s | the longest wait that a server may ask for; for a longer one the model is not asked again |
-/// | `attempt_timeout = 5s` | none | the longest time of one attempt; a longer one is a `timeout`, and is repeated as `transport_retries` says |
-/// | `deadline = 20s` | none | the longest time of the call, with all attempts and waits; without it, a server that never answers is waited for as long as its connection lives |
+/// | `attempt_timeout = 5s` | the model's, 600 s | the longest time of one attempt; a longer one is a `timeout`, and is repeated as `transport_retries` says |
+/// | `deadline = 20s` | none | the longest time of the call, with all attempts and waits; without it, only `attempt_timeout` ends the wait for a server that never answers |
 /// | `model = "small"` | the run's model | a name registered with [`Run::model`], or the provider's id |
 /// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |

@@ -40,7 +40,7 @@ keys! {
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
         "`wait = 10s`, `wait = 1s..60s`: the pause before each of these tries, on top of what the server asks for." wait
         "`max_wait = 120s`: the longest pause that a server may ask for. Default 60s." max_wait
-        "`attempt_timeout = 5s`: the longest time of one attempt; a longer one is a `timeout`, and is repeated. Default: none." attempt_timeout
+        "`attempt_timeout = 5s`: the longest time of one attempt; a longer one is a `timeout`, and is repeated. Default: the model's, 600s." attempt_timeout
         "`deadline = 20s`: the longest time of a call, all its attempts and waits together. Default: none." deadline
         "`model = \"…\"`: a name registered by `Run::model`, or else the provider's id." model
         "`fallback_model = \"…\"`: a further model, asked from the original prompt." fallback_model

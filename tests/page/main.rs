@@ -5,6 +5,7 @@
 mod desk;
 mod runs;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use llmnode::flow::FlowWatch;
@@ -112,6 +113,24 @@ async fn without_content_there_is_none() {
         assert!(!all.contains(content), "{content}");
     }
     assert!(all.contains("limit_exceeded at Check"));
+}
+
+/// Names of members may be the model's own words.
+#[tokio::test]
+async fn what_corrections_changed_is_content() {
+    #[llm_node(prompt = "Whose?", output = BTreeMap<String, u8>, retries = 1)]
+    struct Count;
+
+    let secret = |text: &str| text.replace("Ada", "[name]");
+    for (recording, is_shown) in [(Recording::new(), false), (content().redact(secret), true)] {
+        let model = ScriptedModel::new().reply(r#"{"Ada": 500}"#).reply(r#"{"Ada": 5}"#);
+        Run::new(model).call(&Count).record(&recording).await.unwrap();
+        let paths = &recorded(&recording)["calls"][0]["corrected"];
+        assert_eq!(*paths, if is_shown { json!(["/[name]"]) } else { Value::Null });
+        let page = recording.page();
+        assert_eq!(page.contains("Corrected: /[name]"), is_shown);
+        assert!(!page.contains("Ada") && page == Recording::from_json(&recording.to_json()).unwrap().page());
+    }
 }
 
 #[tokio::test]

@@ -435,7 +435,10 @@ impl Collected {
         for (name, value) in &record.labels {
             call.labels.insert(self.texts.keep(name), self.texts.keep(value));
         }
-        call.corrected = record.corrected().into_iter().map(|one| one.path).collect();
+        if self.with_content {
+            let corrected = record.corrected();
+            call.corrected = corrected.iter().map(|one| self.texts.keep(&one.path)).collect();
+        }
         (call.record, call.error, call.exchanges) = (Some(Arc::clone(record)), error, conversation.exchanges);
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);
@@ -500,7 +503,8 @@ fn weight(call: &CallEntry) -> usize {
 fn content(call: &CallEntry) -> usize {
     let labels = call.labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
     let exchanges: usize = call.exchanges.iter().map(crate::conversation::size).sum();
-    labels + exchanges + [&call.error, &call.fallback].into_iter().flatten().map(String::len).sum::<usize>()
+    let texts = [&call.error, &call.fallback].into_iter().flatten().chain(&call.corrected);
+    labels + exchanges + texts.map(String::len).sum::<usize>()
 }
 
 impl Setup {

@@ -168,7 +168,7 @@ pub(crate) struct CallEntry {
     /// The value that took the place of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fallback: Option<String>,
-    /// Paths that corrections changed. A record has its answers only in the program itself.
+    /// Paths of what corrections changed; names in them may be the model's own. A record that is read has no answers to compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) corrected: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -54,8 +54,9 @@ pub struct PendingStep {
     pub attempt: Option<AttemptRecord>,
 }
 
-/// An answer that was paid for and was no use to a later map: that was resumed with
-/// [`allow_changes`](llmnode_runtime::Map::allow_changes), and asked everything anew. With the old prompt it is found again. Its `Debug` form shows no content.
+/// An answer that was paid for, and that a later map did not use, since it was resumed with
+/// [`allow_changes`](llmnode_runtime::Map::allow_changes) and asked everything anew. With the old prompt it is found again. Its
+/// `Debug` form shows no content.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DroppedAnswer {
@@ -164,13 +165,14 @@ impl History {
     }
 
     fn drop_answers(&mut self) {
+        // An agent's call has an answer for each turn.
+        let known: HashSet<CallId> = self.dropped.iter().filter_map(|known| known.call).collect();
         for one in &self.replay_entries {
-            if let ReplayEntry::Answer(answered, usage) = one
-                && !answered.rejected
-                && !self.dropped.iter().any(|known| known.call.is_some() && known.call == answered.call)
+            if let ReplayEntry::Answer(Answered { call, answer, rejected: false, .. }, usage) = one
+                && call.is_none_or(|call| !known.contains(&call))
             {
-                let (call, answer) = (answered.call, answered.answer.clone());
-                self.dropped.push(DroppedAnswer { call, answer, usage: usage.as_deref().copied() });
+                let usage = usage.as_deref().copied();
+                self.dropped.push(DroppedAnswer { call: *call, answer: answer.clone(), usage });
             }
         }
     }
@@ -410,7 +412,8 @@ impl History {
         self.non_idempotent_calls.first().map(|(_, call)| call)
     }
 
-    /// Returns the answers that a map dropped as it asked everything anew, in the order in which they came: see [`DroppedAnswer`].
+    /// Returns the answers that maps did not use, since they asked everything anew, in the order in which they came: see
+    /// [`DroppedAnswer`].
     pub fn dropped(&self) -> &[DroppedAnswer] {
         &self.dropped
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use llmnode_model::internal::{is_old_hash, sha256_hex};
+use llmnode_reader::internal::plural;
 use llmnode_runtime::internal::JournaledAnswer;
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
@@ -100,14 +101,18 @@ impl ReplayStore {
             return None;
         }
         let (count, unknown, usage) = self.count();
-        let of_unknown = if unknown > 0 { format!(", of {unknown} it is unknown") } else { String::new() };
+        let of_unknown = if unknown > 0 { format!("; unknown of {unknown}") } else { String::new() };
+        let answers = plural(count, "answer");
         let tokens = usage.total.known;
-        (count > 0)
-            .then(|| format!("{count} answers ({tokens} tokens, cost {}{of_unknown})", usage.cost.known()))
+        let cost = usage.cost.known();
+        (count > 0).then(|| format!("{answers} ({tokens} tokens, cost {cost}{of_unknown})"))
     }
 
-    fn count(&self) -> (usize, usize, Usage) {
-        let (mut count, mut unknown, mut usage) = (0, 0, Usage::default());
+    /// How many answers there are, of how many it is unknown what they used, and what the others did.
+    fn count(&self) -> (u64, u64, Usage) {
+        let mut count = 0;
+        let mut unknown = 0;
+        let mut usage = Usage::default();
         for (_, used) in self.answers.values().flatten() {
             count += 1;
             match used {

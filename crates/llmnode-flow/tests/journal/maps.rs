@@ -8,9 +8,10 @@ use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reasoning,
-    Reply, Run, Settings, TestClock, TokenUsage, Tokens,
+    BoxError, BoxFuture, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits, Node, NodeError,
+    Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens, Toolset,
 };
+use serde_json::{Value, json};
 
 use crate::killing;
 use crate::support::{Memory, Research, model, path, run};
@@ -392,6 +393,26 @@ async fn a_changed_prompt_is_refused_before_anything_is_sent_unless_changes_are_
     let fourth = rater(9);
     run_of(&fourth).map(nodes("that")).resume(file()).try_all().await.unwrap();
     assert_eq!(fourth.requests().len(), 0);
+}
+
+/// An agent's call has an answer for each turn.
+#[tokio::test]
+async fn all_answers_of_an_agent_are_dropped() {
+    let path = path("dropped-turns");
+    let file = || JournalFile::open(&path).unwrap();
+    let count = |_: Value| async { Ok::<_, BoxError>("3 books") };
+    let tools = Toolset::new().json_function("count", "Counts the books.", json!({"type": "object"}), count);
+    let agent = DynNode::builder("librarian").text().tools(tools).build().unwrap();
+    let model = || ScriptedModel::new().reply(Reply::text("").call("count", json!({}))).reply("Three.");
+    for question in ["How many?", "How many books?"] {
+        let run = Run::new(model());
+        run.map([agent.ask(question)]).allow_changes().resume(file()).try_all().await.unwrap();
+    }
+    let history = file().history().unwrap();
+    let answers: Vec<&str> = history.dropped().iter().map(|dropped| &*dropped.answer).collect();
+    assert_eq!(answers, ["", "Three."]);
+    let requests = history.dropped().iter().map(|dropped| dropped.usage.unwrap().requests);
+    assert_eq!(requests.sum::<u64>(), 2);
 }
 
 /// An item that failed because of a rate limit is asked again, and the next process finds its answer: of equal requests, too.
