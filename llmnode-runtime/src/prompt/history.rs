@@ -32,7 +32,7 @@ pub trait History {
     /// went.
     ///
     /// Turns of `report.history()` have the figures of the provider, also after they were stored as JSON. Other messages are
-    /// estimated: a token is four characters, and an attachment has a flat figure by its type. Instructions, tools and the
+    /// estimated: a token is four characters, and an attachment has a figure by its type and size. Instructions, tools and the
     /// schema of the answer are not counted: they are no part of a history.
     ///
     /// ```
