@@ -311,15 +311,22 @@ struct Keep;
 
 #[tokio::test]
 async fn a_missing_endpoint_is_no_wrong_model() {
-    for (message, hints) in [
-        ("No endpoints found that can handle the requested parameters.", false),
-        ("The model `m` does not exist", true),
+    for (message, category, hints) in [
+        (
+            "No endpoints found that can handle the requested parameters.",
+            Category::BadRequest,
+            false,
+        ),
+        ("No endpoints found that support image input", Category::BadRequest, false),
+        ("Invalid URL (POST /chat/completions)", Category::NotFound, false),
+        ("No endpoints found for m.", Category::NotFound, false),
+        ("The model `m` does not exist", Category::NotFound, true),
     ] {
         let error = json!({"error": {"message": message, "code": 404}}).to_string();
         let server = Recorded::start([(404, "application/json", error)]).await;
         let model = OpenAi::builder().base_url(&server.url).model("m").build().unwrap();
         let error = Run::new(model).call(&Greet).await.unwrap_err();
-        assert_eq!(error.category(), Category::NotFound);
+        assert_eq!(error.category(), category, "{message}");
         assert!(error.message().contains(message), "{error}");
         assert_eq!(error.message().contains("asked for the model"), hints, "{error}");
     }

@@ -75,7 +75,7 @@ const MESSAGES: Wire = Wire {
     },
     efforts: Efforts {
         off: &[Thinking::Budget(0), Thinking::BetweenTools, Thinking::Effort(Effort::Low)],
-        words: &[Effort::Max, Effort::High, Effort::Medium, Effort::Low],
+        words: &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low],
         budgets: true,
         field: ("thinking", ""),
     },

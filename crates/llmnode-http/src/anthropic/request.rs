@@ -174,7 +174,7 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
     let most = quirks.most_tokens.unwrap_or(u32::MAX);
     if let Some(set) = request.max_tokens {
         let by = if set > most { LimitSetter::Model } else { LimitSetter::Program };
-        return AnswerLimit { tokens: set.min(most), by, rises: false };
+        return AnswerLimit { tokens: quirks.limited(set), by, rises: false };
     }
     let given = request.extra.get("thinking").and_then(|thinking| tokens(&thinking["budget_tokens"]));
     let budget = match (given, thinking) {

@@ -234,7 +234,9 @@ impl Inner {
                 "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
                     .to_owned()
             }
-            Category::BadRequest if names_responses(&self.refused_way(refusal, asked)) => {
+            Category::BadRequest | Category::NotFound
+                if names_responses(&self.refused_way(refusal, asked)) =>
+            {
                 "; ask by the Responses API, with `.responses()`, if the server has it".to_owned()
             }
             // The proxy's refusal, not the server's.

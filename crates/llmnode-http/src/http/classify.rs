@@ -82,7 +82,7 @@ mod tests {
             (429, RateLimitError),
             (451, BadRequest),
             (500, ServerError),
-            (501, ServerError),
+            (501, BadRequest),
             (502, ServerError),
             (503, ServerError),
             (504, ServerError),

@@ -50,7 +50,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[413], BodyPattern::None, ContextLengthError),
     rule(&[407], BodyPattern::None, Category::ConfigError),
     // Whatever the fields say: many gateways send the code of a missing permission.
-    rule(&[403], BodyPattern::Word(&["balance", "arrears", "余额"]), QuotaError),
+    rule(&[403], BodyPattern::Word(&["arrears", "balance", "credits", "funds", "余额"]), QuotaError),
     // Conclusive fields, whatever the status. OpenAI's undocumented ones are in pydantic-ai's _model_errors.py.
     rule(
         &[],
@@ -119,7 +119,15 @@ pub(crate) const RULES: &[Rule] = &[
     // Conclusive statuses. 424 is a failure of a dependency.
     rule(&[401], BodyPattern::None, ApiKeyError),
     rule(&[402], BodyPattern::None, QuotaError),
+    // OpenRouter knows the model, and no provider of it that takes what was sent.
+    rule(
+        &[404],
+        BodyPattern::Phrase(&["no endpoints found that", "no endpoints found matching", "no endpoints available"]),
+        BadRequest,
+    ),
     rule(&[404, 405, 410], BodyPattern::None, NotFound),
+    // What the server has not: asking again does not help. llama.cpp, LocalAI.
+    rule(&[501], BodyPattern::None, BadRequest),
     rule(&[408, 524], BodyPattern::None, Timeout),
     rule(&[409, 424, 498], BodyPattern::None, ServerError),
     // Fields that errors of several kinds share.
@@ -229,8 +237,8 @@ pub(crate) const RULES: &[Rule] = &[
         ]),
         NotFound,
     ),
-    // llama.cpp reports this as its own failure: tools/server/utils.hpp.
-    rule(&[500], BodyPattern::Phrase(&["input is not supported - hint"]), BadRequest),
+    // llama.cpp reports these as its own failures: tools/server/utils.hpp.
+    rule(&[500], BodyPattern::Phrase(&["input is not supported - hint", "requires --jinja"]), BadRequest),
     rule(&[2], BodyPattern::Field("2013"), BadRequest),
     // A response that failed for its request: openai-python's types/responses/response_error.py.
     rule(&[2], BodyPattern::Field("*image* dataresidencymismatch"), BadRequest),

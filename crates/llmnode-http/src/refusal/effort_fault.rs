@@ -2,9 +2,9 @@
 
 use llmnode_model::Reasoning;
 
-use super::efforts::{BETWEEN_TOOLS_OFFERED, EFFORTS, MOST_GUESSES, NUMBERS, Refused, Thinking, WORDS};
-use super::phrases::{OFF_REFUSED, any_of};
-use super::values::{Bounds, bounds, named_values};
+use super::efforts::{BETWEEN_TOOLS_OFFERED, EFFORTS, Effort, MOST_GUESSES, NUMBERS, Refused, Thinking, WORDS};
+use super::phrases::{ADVICE, OFF_REFUSED, any_of};
+use super::values::{Bounds, bounds, named_values, values_behind};
 
 /// What a refusal says of the way in which thoughts were asked for.
 #[derive(Debug, PartialEq)]
@@ -26,14 +26,19 @@ pub(super) fn refused(
         return Some(EffortFault::Budget(range));
     }
     let names = EFFORTS.map(|(_, name, _)| name);
-    if let (Thinking::Effort(word), Some(offer)) = (way, named_values(text, &names)) {
+    let offer = named_values(text, &names).or_else(|| values_behind(text, ADVICE, &names));
+    if let (Thinking::Effort(word), Some(offer)) = (way, offer) {
         let others = EFFORTS.iter().filter(|(_, other, _)| !offer.contains(other));
         let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
         let others = others.fold(Refused::default(), Refused::union);
         return others.has(Thinking::Effort(word)).then_some(EffortFault::Refused(others));
     }
     let off_is_refused = any_of(text, OFF_REFUSED);
-    if off_is_refused && !way.is_off() && !refuses {
+    // Asked for in place of nothing, the least word means that.
+    let asks_off = matches!(reasoning, Reasoning::Off | Reasoning::Budget(0));
+    let least_in_place = asks_off && way == Thinking::Effort(Effort::Minimal);
+    let is_off = way.is_off() || least_in_place;
+    if off_is_refused && !is_off && !refuses {
         return None;
     }
     if !refuses && !off_is_refused {
@@ -42,7 +47,8 @@ pub(super) fn refused(
     let own = Refused::of(way);
     Some(EffortFault::Refused(match way {
         Thinking::Budget(0) if text.contains("between_tools") => own.union(Refused(BETWEEN_TOOLS_OFFERED)),
-        _ if way.is_off() && (off_is_refused || way == Thinking::Budget(0)) => own,
+        _ if is_off && (off_is_refused || way == Thinking::Budget(0)) => own,
+        _ if least_in_place && has_word(text, Effort::None.as_str()) => own,
         Thinking::BetweenTools => own,
         Thinking::Effort(word) if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES => own,
         Thinking::Effort(_) => Refused(WORDS),

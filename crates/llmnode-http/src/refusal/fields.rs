@@ -29,6 +29,9 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("maxoutputtokens", Field::Limit), // Google
     ("max_new_tokens", Field::Limit),  // TGI
     ("max_tokens", Field::Limit),
+    ("max output tokens", Field::Limit),               // Bedrock
+    ("maximum output tokens", Field::Limit),           // Bedrock
+    ("maximum number of output tokens", Field::Limit), // Google
     ("temperature", Field::Part(Part::Temperature)),
     ("stream_options", Field::Part(Part::StreamOptions)),
     ("include_usage", Field::Part(Part::StreamOptions)),
@@ -97,6 +100,10 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("function_calling_config", Field::ToolChoice), // Google
     ("functioncallingconfig", Field::ToolChoice),   // Google
     ("function calling mode", Field::ToolChoice),   // Google
+    ("forced tool", Field::ToolChoice),             // Moonshot
+    ("forcing tool", Field::ToolChoice),            // Anthropic
+    ("forcing a tool", Field::ToolChoice),
+    ("forced function", Field::ToolChoice), // Google
     ("function calling", Field::Tools),
     ("tool calling", Field::Tools),
     ("tool use", Field::Tools),

@@ -29,6 +29,7 @@ pub(super) const NOT_HERE: &[Phrase] = &[
     ("unsupported", "OpenAI, Azure, Cerebras"),
     ("not support", "xAI, Groq, Ollama, DashScope: does, do, may"),
     ("doesn't support", "Moonshot"),
+    ("does not have", "Novita: this model does not have a thinking mode"),
     ("don't support", "LiteLLM"),
     ("not available", "Groq"),
     ("unavailable", "DeepSeek"),
@@ -42,18 +43,27 @@ pub(super) const NOT_HERE: &[Phrase] = &[
     ("not compatible with", "Anthropic"),
     ("incompatible with", "Moonshot"),
     ("cannot be combined", "Groq"),
+    ("cannot both", "Anthropic: `temperature` and `top_p` cannot both be specified"),
+    ("cannot be changed", "Moonshot"),
     ("cannot be used", "Cerebras, Gemini"),
     ("cannot be set", "Bedrock"),
     ("cannot be specified", "Bedrock"),
     ("cannot use", "llama.cpp: Cannot use custom grammar constraints with tools"),
     ("can't be used", "SiliconFlow"),
+    ("can't be set", "SiliconFlow"),
     ("can not be used", "SiliconFlow"),
     ("should not be set", "MiniMax"),
     ("must not be set", "vLLM"),
+    ("must be omitted", "Fireworks"),
+    ("is fixed at", "Moonshot, of the temperature"),
+    ("is restricted to", "DashScope"),
+    ("currently disabled", "Groq"),
+    ("no endpoints", "OpenRouter: No endpoints found that support ..."),
     ("unknown parameter", "OpenAI"),
     ("unknown field", "Mistral, Go's decoder"),
     ("unknown name", "Google"),
     ("unknown argument", "Cohere"),
+    ("unknown variant", "serde"),
     ("unexpected field", "Cloudflare"),
     ("unexpected keyword", "vLLM, SGLang"),
     ("unrecognized", "Azure"),
@@ -71,10 +81,9 @@ pub(super) const NOT_HERE: &[Phrase] = &[
 
 /// The same, behind the word `only`.
 pub(super) const ONLY: &[Phrase] = &[
-    ("is allowed", "Moonshot: only 1 is allowed for this model"),
-    ("are allowed", "Moonshot"),
-    ("is supported", "LiteLLM: only temperature=1 is supported"),
-    ("are supported", "Together"),
+    ("allowed", "Moonshot: only 1 is allowed for this model"),
+    ("supported", "LiteLLM: only temperature=1 is supported; Azure: is only supported for ..."),
+    ("available", "Bedrock: is only available for ..."),
     ("is accepted", "Novita"),
     ("accepts", "Novita"),
     ("takes", "Baseten"),
@@ -103,12 +112,17 @@ pub(super) const NO_SUCH_EFFORT: &[Phrase] = &[
 /// Thoughts cannot be switched off.
 pub(super) const OFF_REFUSED: &[Phrase] = &[
     ("cannot be disabled", "OpenRouter, Z.AI"),
+    ("disabling ", "OpenRouter"),
+    ("restricted to true", "DashScope, of enable_thinking"),
     ("can't be disabled", "OpenRouter"),
     ("cannot be turned off", "Moonshot"),
     ("cannot disable", "Bedrock"),
     ("is mandatory", "OpenRouter"),
     ("is required for this model", "MiniMax"),
     ("must be enabled", "Fireworks"),
+    ("must be `enabled`", "Anthropic's form, behind gateways"),
+    ("must be 'enabled'", "Z.AI"),
+    ("always reasons", "xAI"),
     ("always engages in thinking", "Z.AI"),
     ("only works in thinking mode", "Google"),
     ("requires thinking", "Google"),
@@ -150,6 +164,27 @@ pub(super) const LISTS: &[&str] = &[
     "only ",                   // Moonshot: only low and high are allowed
 ];
 
+/// The same, as one word of a sentence that does not deny it: `this model supports: low, high`, `allowed reasoning efforts: low`.
+pub(super) const OFFERING_WORDS: &[&str] = &[
+    "accepted",  // Bedrock
+    "accepts",   // Novita
+    "allowed",   // Fireworks
+    "available", // SiliconFlow
+    "expected",  // Zod, serde
+    "permitted", // Baseten
+    "possible",  // Cerebras
+    "supported", // Together
+    "supports",  // xAI
+    "valid",     // Groq
+];
+
+/// Of efforts alone: what the text advises.
+pub(super) const ADVICE: &[&str] = &[
+    "use effort", // Anthropic: Use effort 'high' or below
+    "try ",       // OpenAI
+    "use ",       // xAI
+];
+
 /// What stands before the largest number that is taken. The second: what to add to the number.
 pub(super) const AT_MOST: &[(&str, i64)] = &[
     ("at most", 0),                    // OpenAI
@@ -171,6 +206,7 @@ pub(super) const AT_MOST: &[(&str, i64)] = &[
     ("larger than", 0),                // must not be larger than
     ("limit is", 0),                   // Novita
     ("limited to", 0),                 // Novita
+    ("for this model is", 0),          // Bedrock: maximum output tokens for this model is
     ("up to", 0),                      // Baseten
     ("less than", -1),                 // vLLM
     ("≤", 0),                          // SambaNova
@@ -231,6 +267,7 @@ pub(super) const CONCLUSIVE: &[(&str, Field, &str)] = &[
     ("does not support tools", Field::Tools, "Ollama"),
     ("no endpoints found that support tool use", Field::Tools, "OpenRouter"),
     ("no endpoints found that support the provided 'tool_choice'", Field::ToolChoice, "OpenRouter"),
+    ("handle the requested parameters", Field::Format, "OpenRouter, of endpoints that have to take all"),
     ("tool_choice forces tool use", Field::ToolChoice, "Anthropic"),
     ("forced function calling", Field::ToolChoice, "Google"),
     ("parametersjsonschema", Field::Part(Part::JsonSchemaParameters), "Google"),
@@ -264,6 +301,7 @@ pub(super) const CONCLUSIVE: &[(&str, Field, &str)] = &[
     ("for non-streaming calls", Field::OnlyStreams, "DashScope: enable_thinking"),
     ("stream must be true", Field::OnlyStreams, "Fireworks"),
     ("stream must be set to true", Field::OnlyStreams, "OpenAI, the Codex backend"),
+    ("set stream to true", Field::OnlyStreams, "DashScope"),
     ("streaming is required", Field::OnlyStreams, "Anthropic"),
     ("stream=true", Field::OnlyStreams, "Fireworks: requests with max_tokens > 4096 must have stream=true"),
     ("non-streaming is not supported", Field::OnlyStreams, "DashScope"),

@@ -85,6 +85,7 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
         || NOT_HERE_CODES.iter().any(|(code, _)| error.has(code))
         || any_of(text, NOT_HERE)
         || has_word_only(text)
+        || (field == Field::Part(Part::System) && offers_other_roles(text))
         || (field == Field::Part(Part::Temperature) && any_of(text, ONE_TEMPERATURE));
     let fact = fact(field, refusal, sent, refuses)?;
     let mut quirks = sent.quirks;
@@ -95,7 +96,13 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
     })
 }
 
-/// `only 1 is allowed`, `only temperature=1 is supported`.
+/// `input should be 'user' or 'assistant'`
+fn offers_other_roles(text: &str) -> bool {
+    let roles = ["system", "developer", "user", "assistant", "tool"];
+    named_values(text, &roles).is_some_and(|offer| offer.contains(&"user") && !offer.contains(&"system"))
+}
+
+/// `only 1 is allowed`, `only temperature=1 is supported`, `is only available for ..`.
 fn has_word_only(text: &str) -> bool {
     text.split_once("only ").is_some_and(|(_, behind)| {
         let sentence = behind.split(". ").next().unwrap_or_default();
@@ -220,9 +227,14 @@ fn names_function(text: &str, name: &str) -> bool {
     })
 }
 
-/// A path from the top of the request, such as `response_format.type` or `tools[0]`.
+/// A path from the top of the request, such as `response_format.type` or `tools[0]`; a name of its top, where the text begins with
+/// it (`system: extra inputs are not permitted`).
 fn path(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
+    let first = text.split_once(": ").map(|(name, _)| name.strip_prefix("body.").unwrap_or(name));
+    if let Some(name) = first.filter(|name| TOP.contains(name)) {
+        return Some(name);
+    }
     let paths = text.split(|c: char| !is_part(c)).map(|path| path.trim_end_matches('.'));
     let paths = paths.map(|path| path.strip_prefix("body.").unwrap_or(path));
     paths.into_iter().find(|path| {
@@ -279,7 +291,8 @@ fn of_content(path: &str, text: &str) -> Option<Field> {
     if path.contains("signature") || path.contains("encrypted_content") {
         return Some(Field::Part(Part::Carried));
     }
-    (path.ends_with("role") && text.contains("system")).then_some(Field::Part(Part::System))
+    let is_of_system = text.contains("system") || offers_other_roles(text);
+    (path.ends_with("role") && is_of_system).then_some(Field::Part(Part::System))
 }
 
 fn named_in_path(path: &str) -> Option<Field> {

@@ -1,9 +1,9 @@
 //! The values and numbers that a refusal offers, in whatever way it writes them.
 
-use super::phrases::{AT_LEAST, AT_MOST, LISTS};
+use super::phrases::{AT_LEAST, AT_MOST, LISTS, OFFERING_WORDS};
 
 /// Words that stand in a list of values, and are none.
-const FILLERS: [&str; 24] = [
+const FILLERS: [&str; 37] = [
     "a",
     "an",
     "and",
@@ -13,31 +13,64 @@ const FILLERS: [&str; 24] = [
     "default",
     "either",
     "effort",
+    "efforts",
     "false",
     "following",
+    "for",
     "is",
+    "level",
+    "levels",
+    "model",
     "modes",
     "null",
     "of",
     "only",
+    "option",
+    "options",
     "or",
+    "reasoning",
     "reasoning_effort",
+    "setting",
+    "settings",
     "string",
     "the",
+    "thinking",
+    "this",
     "to",
     "true",
+    "type",
     "value",
     "values",
 ];
 
-/// The names that the text offers behind the words of [`LISTS`]. `text`: in lower case.
+/// The names that the text offers behind the words of [`LISTS`], or of [`OFFERING_WORDS`]. `text`: in lower case.
 pub(super) fn named_values<'n>(text: &str, names: &[&'n str]) -> Option<Vec<&'n str>> {
-    LISTS.iter().find_map(|lead| {
+    values_behind(text, LISTS, names).or_else(|| offered(text, names))
+}
+
+pub(super) fn values_behind<'n>(text: &str, leads: &[&str], names: &[&'n str]) -> Option<Vec<&'n str>> {
+    leads.iter().find_map(|lead| {
         text.match_indices(lead).find_map(|(at, _)| {
             let listed = list(&text[at + lead.len()..], names);
-            (!listed.is_empty()).then_some(listed)
+            (!is_denied(&text[..at]) && !listed.is_empty()).then_some(listed)
         })
     })
+}
+
+fn offered<'n>(text: &str, names: &[&'n str]) -> Option<Vec<&'n str>> {
+    OFFERING_WORDS.iter().find_map(|word| {
+        text.match_indices(word).find_map(|(at, _)| {
+            let begins = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let listed = list(&text[at + word.len()..], names);
+            (begins && !is_denied(&text[..at]) && !listed.is_empty()).then_some(listed)
+        })
+    })
+}
+
+/// `is not`, `aren't`, `cannot be`: what follows is refused, not offered.
+fn is_denied(before: &str) -> bool {
+    let mut words = before.split_whitespace().rev().filter(|word| *word != "be");
+    words.next().is_some_and(|word| matches!(word, "not" | "cannot" | "never") || word.ends_with("n't"))
 }
 
 /// The text may quote the request behind the list.
@@ -73,20 +106,29 @@ pub(super) fn bounds(text: &str, name: Option<&str>) -> Option<Bounds> {
     [behind, text].into_iter().find_map(|text| range(text).or_else(|| one_bound(text)))
 }
 
+/// What stands before a range, and between its numbers.
+const RANGES: [(&str, &str); 7] = [
+    ("between ", "and"),
+    ("from ", "to"),
+    ("range ", "to"),
+    ("range ", "-"),
+    ("allowed: ", "-"),
+    ("allowed: ", "to"),
+    ("[", ","),
+];
+
 /// `between 1 and 8`, `from 1 (inclusive) to 8 (exclusive)`, `[1, 8]`.
 fn range(text: &str) -> Option<Bounds> {
-    [("between ", "and"), ("from ", "to"), ("range ", "to"), ("[", ",")].into_iter().find_map(
-        |(lead, middle)| {
-            text.match_indices(lead).find_map(|(at, _)| {
-                let (least, rest) = number(&text[at + lead.len()..])?;
-                let rest = rest.trim_start().trim_start_matches("(inclusive)").trim_start();
-                let (most, rest) = number(rest.strip_prefix(middle)?)?;
-                let is_exclusive = rest.trim_start().starts_with("(exclusive)");
-                let most = if is_exclusive { most.saturating_sub(1) } else { most };
-                (least <= most).then_some(Bounds { least: Some(least), most: Some(most) })
-            })
-        },
-    )
+    RANGES.into_iter().find_map(|(lead, middle)| {
+        text.match_indices(lead).find_map(|(at, _)| {
+            let (least, rest) = number(&text[at + lead.len()..])?;
+            let rest = rest.trim_start().trim_start_matches("(inclusive)").trim_start();
+            let (most, rest) = number(rest.strip_prefix(middle)?)?;
+            let is_exclusive = rest.trim_start().starts_with("(exclusive)");
+            let most = if is_exclusive { most.saturating_sub(1) } else { most };
+            (least <= most).then_some(Bounds { least: Some(least), most: Some(most) })
+        })
+    })
 }
 
 fn one_bound(text: &str) -> Option<Bounds> {
@@ -107,12 +149,13 @@ fn one_bound(text: &str) -> Option<Bounds> {
     (bounds.least.or(bounds.most).is_some()).then_some(bounds)
 }
 
-/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
+/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`; others: `exceeds limit: 9 > 8`.
 fn maximum_in(text: &str) -> Option<u32> {
     let (before, behind) = text.split_once(" > ")?;
     let is_number = before.chars().next_back().is_some_and(|last| last.is_ascii_digit());
     let (most, rest) = number(behind)?;
-    (is_number && rest.contains("maximum")).then_some(most)
+    let is_of_a_maximum = rest.contains("maximum") || before.contains("limit");
+    (is_number && is_of_a_maximum).then_some(most)
 }
 
 /// The number that the text begins with, behind few words, and what follows it.
@@ -156,6 +199,12 @@ mod tests {
             ("(must be \"high\", \"medium\", \"low\", true, or false)", Some(vec!["high", "medium", "low"])),
             ("this model only supports reasoning_effort none and high", Some(vec!["none", "high"])),
             ("supported levels: [\"low\", \"high\"]", Some(vec!["low", "high"])),
+            ("this model supports: low, medium, high.", Some(vec!["low", "medium", "high"])),
+            ("allowed reasoning efforts: low", Some(vec!["low"])),
+            ("max: expected low | medium", Some(vec!["low", "medium"])),
+            ("supported efforts are low/high", Some(vec!["low", "high"])),
+            ("is not supported: max", None),
+            ("cannot be supported for low", None),
             ("must be less than the max", None),
             ("only the default (1) value is supported", None),
             ("none of it is high", None),
@@ -183,6 +232,9 @@ mod tests {
             ("integer below minimum value. expected a value >= 16, but got 1 instead.", of(Some(16), None)),
             ("input should be greater than or equal to 1024", of(Some(1024), None)),
             ("must be less than 4097", of(None, Some(4096))),
+            ("max output tokens exceeds limit: 100000 > 8192", of(None, Some(8192))),
+            ("maximum output tokens for this model is 8192", of(None, Some(8192))),
+            ("max_tokens is out of range. allowed: 1-8192", of(Some(1), Some(8192))),
             ("temperature must be at most 1.5", None),
             ("must be greater than `thinking.budget_tokens`", None),
         ] {
