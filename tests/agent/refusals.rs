@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::{Category, OpenAi, Reasoning};
+use llmnode::{Category, DynNode, File, OpenAi, Reasoning};
 use serde_json::{Value, json};
 
-use crate::apis::{Api, text};
+use crate::apis::{Api, call, text};
 use crate::recorded::{Answer, Asked, Recorded};
 
 #[llm_output]
@@ -126,6 +126,119 @@ async fn what_a_tenant_wrote_changes_nothing_for_others() {
     }
 }
 
+/// Reads what somebody has uploaded.
+#[llm_node(prompt = "What is it?{file:attach}", output = Advice, transport_retries = 0)]
+struct Look {
+    file: File,
+}
+
+#[derive(Debug)]
+struct Shop {
+    goods: Vec<String>,
+}
+
+/// Sells what the shop has.
+#[llm_node(prompt = "What to buy?", output = Advice, state = Shop, choices(title = state.goods), transport_retries = 0)]
+struct Buy {}
+
+/// Where a text of somebody's stands in a request, if it is not in the prompt.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    NameOfAFile,
+    NameOfATool,
+    Choice,
+}
+
+/// As a tool may be named.
+fn as_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(60).collect()
+}
+
+impl Place {
+    /// What the server finds there, and quotes.
+    fn quoted(self, hostile: &str) -> String {
+        match self {
+            Place::NameOfAFile => format!("{hostile}.pdf"),
+            Place::NameOfATool => as_name(hostile),
+            Place::Choice => hostile.to_owned(),
+        }
+    }
+
+    async fn attack(self, model: Arc<dyn ChatModel>, hostile: &str) -> NodeError {
+        let quoted = self.quoted(hostile);
+        let run = Run::new(model);
+        match self {
+            Place::NameOfAFile => {
+                let file = File::bytes(&quoted, "application/pdf", b"%PDF-1.4 /Type /Page").unwrap();
+                run.call(&Look { file }).await.unwrap_err()
+            }
+            Place::NameOfATool => {
+                let schema = json!({"type": "object", "properties": {"item": {"type": "string"}}});
+                let tools =
+                    Toolset::new().json_function(quoted, hostile.to_owned(), schema, |_: Value| async {
+                        Ok::<_, BoxError>("")
+                    });
+                let agent = DynNode::builder("agent").text().tools(tools).build().unwrap();
+                run.call(&agent.ask("What is there?")).transport_retries(0).await.unwrap_err()
+            }
+            Place::Choice => {
+                let run = run.with_state(Shop { goods: vec![quoted, "pen".to_owned()] });
+                run.call(&Buy {}).await.unwrap_err()
+            }
+        }
+    }
+}
+
+/// Names of files and tools, and values that a state allows, are somebody's texts as well.
+#[tokio::test]
+async fn what_stands_in_names_and_choices_changes_nothing_for_others() {
+    let mut quotations = 0;
+    for (api, place) in Api::ALL
+        .into_iter()
+        .flat_map(|api| [Place::NameOfAFile, Place::NameOfATool, Place::Choice].map(|place| (api, place)))
+    {
+        for (index, hostile) in HOSTILE.iter().enumerate() {
+            let quoted = place.quoted(hostile);
+            let server = Recorded::answering(move |asked| {
+                let is_innocent = asked.body.to_string().contains("A book.");
+                match is_innocent {
+                    true => api.answer(asked, &text(GOOD)),
+                    false => quoting(api, &quoted, index % 5),
+                }
+            })
+            .await;
+            let model = api.model(&server.url);
+            let run = Run::new(Arc::clone(&model));
+            let innocent = || Advise { wish: "A book.".to_owned() };
+            run.call(&innocent()).await.unwrap();
+            let error = place.attack(model, hostile).await;
+            let asked = server.asked();
+            // Gemini has no names of files: a server that quotes one has it from elsewhere.
+            let is_in_the_request = holds(&asked[1].body, &place.quoted(hostile));
+            if is_in_the_request {
+                quotations += 1;
+                let ended = (error.category(), error.attempts().len());
+                assert_eq!(ended, (Category::BadRequest, 1), "{api:?}, {place:?}: {hostile}");
+            }
+            run.call(&innocent()).await.unwrap();
+            let asked = server.asked();
+            let last = asked.last().unwrap();
+            assert_eq!(without_wish(&asked[0]), without_wish(last), "{api:?}, {place:?}: {hostile}");
+        }
+    }
+    assert!(quotations >= 330, "{quotations}");
+}
+
+/// Whether a string of the request is this text, or has it.
+fn holds(body: &Value, text: &str) -> bool {
+    match body {
+        Value::String(own) => own.contains(text),
+        Value::Array(values) => values.iter().any(|value| holds(value, text)),
+        Value::Object(members) => members.values().any(|value| holds(value, text)),
+        _ => false,
+    }
+}
+
 /// The server quotes what nobody can find in the request; it does not help, and so it is not kept.
 #[tokio::test]
 async fn what_did_not_help_is_not_kept() {
@@ -238,6 +351,21 @@ async fn off_is_the_least_that_a_model_takes() {
     let between = format!("{disabled} Use \"thinking.type.between_tools\" for the lowest thinking setting.");
     for (api, refusal, wanted) in [
         (Api::Chat, "Reasoning is mandatory for this endpoint and cannot be disabled.", json!("minimal")),
+        (
+            Api::Responses,
+            "Reasoning is mandatory for this endpoint and cannot be disabled.",
+            json!("minimal"),
+        ),
+        (
+            Api::Responses,
+            "Unsupported value: 'none' is not supported with the 'm' model. Supported values are: 'low' and 'high'.",
+            json!("low"),
+        ),
+        (
+            Api::Responses,
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+            Value::Null,
+        ),
         (Api::Anthropic, between.as_str(), json!({"type": "between_tools"})),
         (Api::Anthropic, disabled, json!({"type": "adaptive"})),
         (
@@ -259,10 +387,173 @@ async fn off_is_the_least_that_a_model_takes() {
         let asked = match api {
             Api::Anthropic => &body["thinking"],
             Api::Gemini => &body["generationConfig"]["thinkingConfig"],
-            Api::Chat | Api::Responses => &body["reasoning_effort"],
+            Api::Chat => &body["reasoning_effort"],
+            Api::Responses => &body["reasoning"]["effort"],
         };
         assert_eq!(asked, &wanted, "{api:?}");
         assert_eq!(report.record.attempts[1].refused, ["reasoning"], "{api:?}");
+    }
+}
+
+/// The least word in place of nothing is refused as nothing is, and then the next one is asked.
+#[tokio::test]
+async fn off_goes_on_to_the_lowest_effort_that_is_taken() {
+    for words in [
+        "Thinking cannot be turned off for this model",
+        "This model requires thinking; the effort \"none\" is not allowed.",
+        "reasoning effort none is not supported because this model always reasons",
+        "Disabling reasoning is not supported for this model.",
+        "The value of the enable_thinking parameter is restricted to True.",
+        "`thinking.type` must be `enabled` for this model",
+        "Reasoning effort none is not available for this model. Try low.",
+    ] {
+        for api in [Api::Chat, Api::Responses] {
+            let server = Recorded::answering(move |asked| match effort(api, &asked.body) {
+                Some("none" | "minimal") => quoting(api, words, 0),
+                _ => api.answer(asked, &text("Hello.")),
+            })
+            .await;
+            Run::new(api.model(&server.url)).call(&Greet).reasoning(Reasoning::Off).await.unwrap();
+            let bodies = server.bodies();
+            assert_eq!(effort(api, bodies.last().unwrap()), Some("low"), "{api:?}: {words}");
+            assert!(bodies.len() <= 3, "{api:?}: {words}");
+        }
+    }
+}
+
+fn effort(api: Api, body: &Value) -> Option<&str> {
+    let effort = match api {
+        Api::Chat => &body["reasoning_effort"],
+        Api::Responses => &body["reasoning"]["effort"],
+        Api::Anthropic => &body["output_config"]["effort"],
+        Api::Gemini => &body["generationConfig"]["thinkingConfig"]["thinkingLevel"],
+    };
+    effort.as_str()
+}
+
+/// Servers offer values in many sentences; the highest that they take is the next one.
+#[tokio::test]
+async fn an_effort_that_is_refused_is_the_highest_that_the_text_offers() {
+    for words in [
+        "Unsupported value: the effort 'max' is not supported. Supported values are: 'low' and 'medium'.",
+        "Invalid reasoning effort: max. This model supports: low, medium.",
+        "The effort 'max' is not taken. Allowed reasoning efforts: low, medium",
+        "Invalid value 'max' for the effort. Expected: low | medium",
+        "effort max not supported, supported efforts are low/medium",
+        "Effort level 'max' is not available for this model. Available levels: low, medium",
+        "The effort 'max' is not supported when thinking is disabled. Use effort 'medium' or below.",
+        "effort \"max\" is not supported by this model; supported values: [medium]",
+    ] {
+        for api in [Api::Chat, Api::Responses, Api::Anthropic] {
+            let server = Recorded::answering(move |asked| match effort(api, &asked.body) {
+                Some("low" | "medium") => api.answer(asked, &text("Hello.")),
+                _ => quoting(api, words, 0),
+            })
+            .await;
+            Run::new(api.model(&server.url)).call(&Greet).reasoning(Reasoning::Max).await.unwrap();
+            let bodies = server.bodies();
+            let sent: Vec<_> = bodies.iter().map(|body| effort(api, body)).collect();
+            assert_eq!(sent, [Some("max"), Some("medium")], "{api:?}: {words}");
+        }
+    }
+}
+
+fn limit(api: Api, body: &Value) -> Option<u64> {
+    let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+    match api {
+        Api::Gemini => body["generationConfig"]["maxOutputTokens"].as_u64(),
+        _ => names.iter().find_map(|name| body[name].as_u64()),
+    }
+}
+
+/// A number beyond a bound becomes the bound, on each API.
+#[tokio::test]
+async fn the_least_and_the_most_tokens_are_sent() {
+    for (set, words, wanted) in [
+        (
+            20,
+            "Invalid 'max_tokens': integer below minimum value. Expected a value >= 32, but got 20 instead.",
+            32,
+        ),
+        (20, "max_tokens: Input should be greater than or equal to 32", 32),
+        (9000, "Max output tokens exceeds limit: 9000 > 8192", 8192),
+        (9000, "The maximum output tokens for this model is 8192", 8192),
+        (9000, "The max_tokens value is out of range. Allowed: 1-8192", 8192),
+    ] {
+        for api in Api::ALL {
+            let server = Recorded::answering(move |asked| match limit(api, &asked.body) == Some(wanted) {
+                true => api.answer(asked, &text("Hello.")),
+                false => quoting(api, words, 0),
+            })
+            .await;
+            let run = Run::new(api.model(&server.url));
+            let report = run.call(&Greet).max_tokens(set).report().await.unwrap();
+            let sent: Vec<_> = server.bodies().iter().map(|body| limit(api, body)).collect();
+            assert_eq!(sent, [Some(set.into()), Some(wanted)], "{api:?}: {words}");
+            assert_eq!(report.record.attempts[1].refused, ["max_tokens"], "{api:?}");
+        }
+    }
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Sale {
+    item: String,
+}
+
+/// Sells one thing.
+#[llm_node(prompt = "Sell one.", output = Sale, tools = [Stock], turns = 3, transport_retries = 0)]
+struct Sell;
+
+fn forces(body: &Value) -> bool {
+    let choice = &body["tool_choice"];
+    let mode = &body["toolConfig"]["functionCallingConfig"]["mode"];
+    let word = choice.as_str().or(choice["type"].as_str()).or(mode.as_str()).unwrap_or("auto");
+    !["auto", "none", "AUTO", "NONE"].contains(&word)
+}
+
+/// In whatever words: the model is asked for a call, and not forced to it.
+#[tokio::test]
+async fn a_forced_call_that_is_refused_is_asked_for_freely() {
+    for words in [
+        "Model does not support forced tool calls",
+        "Forcing tool use is not supported by this model",
+        "Only 'auto' tool_choice is supported for this model",
+        "tool_choice is only available for other models",
+        "tool_choice must be 'auto' or 'none'",
+    ] {
+        for api in Api::ALL {
+            let server = Recorded::answering(move |asked| match forces(&asked.body) {
+                true => quoting(api, words, 0),
+                false => {
+                    let answer = api.functions(&asked.body).into_iter().find(|name| name != "stock");
+                    let sale = json!({"item": "pen"});
+                    let name = answer.unwrap_or_default();
+                    api.answer(asked, &call("call_1", &name, sale))
+                }
+            })
+            .await;
+            Run::new(api.model(&server.url)).call(&Sell).await.unwrap();
+            let bodies = server.bodies();
+            assert!(bodies.len() == 2 && forces(&bodies[0]), "{api:?}: {words}");
+        }
+    }
+}
+
+/// What the server has not is no failure that passes.
+#[tokio::test]
+async fn a_server_that_cannot_is_asked_once() {
+    for api in Api::ALL {
+        for (status, body) in [
+            (501, json!({"error": {"code": 501, "message": "This server does not support chat.", "type": "not_supported_error"}}).to_string()),
+            (501, "<html><h1>501 Not Implemented</h1></html>".to_owned()),
+            (500, json!({"error": {"code": 500, "message": "tools param requires --jinja flag"}}).to_string()),
+        ] {
+            let answer = (status, if body.starts_with('<') { "text/html" } else { "application/json" }, body);
+            let server = Recorded::answering(move |_| answer.clone()).await;
+            let error = Run::new(api.model(&server.url)).call(&Greet).transport_retries(3).await.unwrap_err();
+            assert_eq!((error.category(), server.bodies().len()), (Category::BadRequest, 1), "{api:?} {status}");
+        }
     }
 }
 
@@ -312,11 +603,7 @@ struct Keep;
 #[tokio::test]
 async fn a_missing_endpoint_is_no_wrong_model() {
     for (message, category, hints) in [
-        (
-            "No endpoints found that can handle the requested parameters.",
-            Category::BadRequest,
-            false,
-        ),
+        ("No endpoints found that can handle the requested parameters.", Category::BadRequest, false),
         ("No endpoints found that support image input", Category::BadRequest, false),
         ("Invalid URL (POST /chat/completions)", Category::NotFound, false),
         ("No endpoints found for m.", Category::NotFound, false),

@@ -237,6 +237,135 @@ fn changes(asked: &Asked) -> Answer {
     }
 }
 
+/// Responses calls a tool; from the second turn on, the model is only asked by chat.
+fn changes_back(asked: &Asked) -> Answer {
+    let items = asked.body["input"].as_array().map_or(0, Vec::len);
+    match (by_responses(asked), items) {
+        (true, ..=1) => Api::Responses.answer(asked, &call("call_1", "stock", json!({"item": "pen"}))),
+        (true, _) => refusal(400, "Not supported in v1/responses. Did you mean to use v1/chat/completions?"),
+        (false, _) => Api::Chat.answer(asked, &text("Three.")),
+    }
+}
+
+async fn keep(run: &Run<()>, streamed: bool) -> llmnode::CallReport<String> {
+    let call = run.call(&Keep);
+    if streamed { call.stream().report().await } else { call.report().await }.unwrap()
+}
+
+/// From Responses to chat, plain, streamed and from a cassette.
+#[tokio::test]
+async fn a_conversation_goes_back_to_chat() {
+    for streamed in [false, true] {
+        let name = format!("switch-back-{streamed}-{}.json", std::process::id());
+        let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_file(&file);
+        let server = Recorded::answering(changes_back).await;
+        let builder = at("api.openai.com", &server);
+        let recorder =
+            Cassette::open(&file).mode(CassetteMode::Record).around(move || builder.build()).unwrap();
+        let report = keep(&Run::new(recorder), streamed).await;
+        assert_eq!(ways(&server), ["responses", "responses", "chat"]);
+        let last = report.record.attempts.last().unwrap();
+        assert_eq!((last.api, &last.flags), (Some(Wire::Chat), &vec![Flag::CarriedLeft]));
+        let body = &server.bodies()[2];
+        let roles: Vec<_> = Api::Chat.conversation(body).iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool"]);
+        assert_eq!(Api::Chat.calls(body), [("call_1".to_owned(), "stock".to_owned())]);
+        assert_eq!(Api::Chat.results(body), [("call_1".to_owned(), "3".to_owned())]);
+        assert!(!body.to_string().contains("encrypted"), "what Responses carried stays with Responses");
+        let nowhere = || -> Result<OpenAi, _> { panic!("no model is needed") };
+        let replayed = keep(&Run::new(Cassette::open(&file).around(nowhere).unwrap()), streamed).await;
+        assert_eq!((replayed.value, replayed.messages), (report.value, report.messages));
+        std::fs::remove_file(&file).unwrap();
+    }
+}
+
+/// Keeps a shop, and remembers what was said.
+#[llm_node(system = "You keep a shop.", prompt = "What is there?", tools = [Stock], turns = 4, transport_retries = 0)]
+struct Remember {
+    #[node(history)]
+    history: Vec<Message>,
+}
+
+async fn remember(run: &Run<()>, history: Vec<Message>, streamed: bool) -> llmnode::CallReport<String> {
+    let node = Remember { history };
+    let call = run.call(&node);
+    if streamed { call.stream().report().await } else { call.report().await }.unwrap()
+}
+
+/// A conversation of several calls goes there and back, and nothing of it is lost.
+#[tokio::test]
+async fn a_history_goes_there_and_back() {
+    for streamed in [false, true] {
+        let server = Recorded::answering(|asked| {
+            let api = if by_responses(asked) { Api::Responses } else { Api::Chat };
+            match asked.body.to_string().contains("call_1") {
+                true => api.answer(asked, &text("Three.")),
+                false => api.answer(asked, &call("call_1", "stock", json!({"item": "pen"}))),
+            }
+        })
+        .await;
+        let model = || OpenAi::builder().base_url(&server.url).model("m");
+        let chat = Run::new(model().chat_completions().build().unwrap());
+        let responses = Run::new(model().responses().build().unwrap());
+        for [first, second] in [[&chat, &responses], [&responses, &chat]] {
+            let begun = remember(first, Vec::new(), streamed).await;
+            let report = remember(second, begun.history().unwrap(), streamed).await;
+            assert_eq!(report.record.attempts[0].flags, [Flag::CarriedLeft]);
+            let back = remember(first, report.history().unwrap(), streamed).await;
+            assert_eq!(back.history().unwrap().len(), report.history().unwrap().len() + 2);
+            let body = server.bodies().pop().unwrap();
+            let api = if body.get("input").is_some() { Api::Responses } else { Api::Chat };
+            assert_eq!(api.calls(&body).len(), 1, "{body}");
+            assert_eq!(api.results(&body), [("call_1".to_owned(), "3".to_owned())], "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_pause_goes_back_to_chat() {
+    let sells = |asked: &Asked| Api::Responses.answer(asked, &call("call_1", "sell", json!({"item": "pen"})));
+    let server = Recorded::answering(sells).await;
+    let model = |url: &str| OpenAi::builder().base_url(url).model("m");
+    let begun = Run::new(model(&server.url).responses().build().unwrap());
+    let paused = begun.call(&Keep).await.unwrap_err().paused().unwrap();
+    let decided = paused.decide("call_1", Approval::yes()).unwrap();
+    let server = Recorded::answering(|asked| Api::Chat.answer(asked, &text("Sold."))).await;
+    let run = Run::new(model(&server.url).chat_completions().build().unwrap());
+    let report = run.call(&Keep).approve(decided).report().await.unwrap();
+    assert_eq!(
+        (report.value.as_str(), &report.record.attempts[0].flags[..]),
+        ("Sold.", &[Flag::CarriedLeft][..])
+    );
+    let body = server.bodies().remove(0);
+    assert_eq!(Api::Chat.results(&body), [("call_1".to_owned(), "pen is sold".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_journal_goes_back_to_chat() {
+    let name = format!("switch-back-{}.journal", std::process::id());
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&file);
+    let model = |url: &str| OpenAi::builder().base_url(url).model("m");
+    let begins = |asked: &Asked| match asked.body["input"].as_array().map_or(0, Vec::len) {
+        ..=1 => Api::Responses.answer(asked, &call("call_1", "stock", json!({"item": "pen"}))),
+        _ => refusal(400, "out of order"),
+    };
+    let server = Recorded::answering(begins).await;
+    let mut run = Run::new(model(&server.url).responses().build().unwrap()).with_state(Shop::default());
+    run.flow(Counting).resume(JournalFile::open(&file).unwrap()).await.unwrap_err();
+    assert_eq!(server.bodies().len(), 2);
+
+    let server = Recorded::answering(|asked| Api::Chat.answer(asked, &text("Three."))).await;
+    let mut run =
+        Run::new(model(&server.url).chat_completions().build().unwrap()).with_state(Shop::default());
+    run.flow(Counting).resume(JournalFile::open(&file).unwrap()).await.unwrap();
+    assert_eq!(run.state().said, "Three.");
+    let [body] = &server.bodies()[..] else { panic!("the first turn stands in the journal") };
+    assert_eq!(Api::Chat.results(body), [("call_1".to_owned(), "3".to_owned())], "{body}");
+    std::fs::remove_file(&file).unwrap();
+}
+
 #[tokio::test]
 async fn a_conversation_goes_on_by_another_api() {
     for streamed in [false, true] {

@@ -122,7 +122,11 @@ pub(crate) const RULES: &[Rule] = &[
     // OpenRouter knows the model, and no provider of it that takes what was sent.
     rule(
         &[404],
-        BodyPattern::Phrase(&["no endpoints found that", "no endpoints found matching", "no endpoints available"]),
+        BodyPattern::Phrase(&[
+            "no endpoints found that",
+            "no endpoints found matching",
+            "no endpoints available",
+        ]),
         BadRequest,
     ),
     rule(&[404, 405, 410], BodyPattern::None, NotFound),

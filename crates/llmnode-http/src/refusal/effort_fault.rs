@@ -2,7 +2,9 @@
 
 use llmnode_model::Reasoning;
 
-use super::efforts::{BETWEEN_TOOLS_OFFERED, EFFORTS, Effort, MOST_GUESSES, NUMBERS, Refused, Thinking, WORDS};
+use super::efforts::{
+    BETWEEN_TOOLS_OFFERED, EFFORTS, Effort, MOST_GUESSES, NUMBERS, Refused, Thinking, WORDS,
+};
 use super::phrases::{ADVICE, OFF_REFUSED, any_of};
 use super::values::{Bounds, bounds, named_values, values_behind};
 

@@ -17,7 +17,7 @@
 use llmnode_model::{Reasoning, ResponseFormat};
 
 use super::effort_fault::{self, EffortFault};
-use super::efforts::Thinking;
+use super::efforts::{EFFORTS, Thinking};
 use super::fields::{CONTENTS, Field, NAMES, TOP};
 use super::parts::{Condition, Fact, Part, Parts, Situation, Thought, WhenThinking};
 use super::phrases::{
@@ -165,13 +165,21 @@ fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
             return field;
         }
     }
-    let named = named(text, sent)?;
+    let named = named(text, sent).or_else(|| effort_by_its_values(text, sent))?;
     let is_of_schemas = matches!(named, Field::JsonSchema | Field::Schema | Field::Tools);
     // The name of a function means its schema, never the answer's.
     if is_of_schemas && sent.functions.iter().any(|name| names_function(quoting, name)) {
         return Some(if named == Field::Tools { Field::Tools } else { Field::ToolSchema });
     }
     Some(named)
+}
+
+/// A text without the field's name, as gateways send it on, which offers other words for the one that was sent.
+fn effort_by_its_values(text: &str, sent: &Sent<'_>) -> Option<Field> {
+    let Some((_, Thinking::Effort(effort))) = sent.effort else { return None };
+    let offer = named_values(text, &EFFORTS.map(|(_, name, _)| name))?;
+    let is_refused = effort_fault::has_word(text, effort.as_str()) && !offer.contains(&effort.as_str());
+    is_refused.then_some(Field::Effort)
 }
 
 /// Whether a schema that is refused is one of the node's tools', by a path or its name.
