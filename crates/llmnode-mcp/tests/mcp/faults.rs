@@ -7,6 +7,9 @@ use std::time::Duration;
 use llmnode_mcp::Mcp;
 use llmnode_runtime::Category;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::broadcast;
 
 use crate::http::{Answer, Http, listen};
 use crate::{result, server};
@@ -183,6 +186,117 @@ async fn an_answer_that_never_comes_costs_one_call_its_time() {
     let server = Mcp::http(&http.url).name("web").call_timeout(limit).connect().await.unwrap();
     let told = tokio::time::timeout(limit / 2, result(&server, "web_none", json!({}))).await.unwrap();
     assert!(told.contains("accepted the request without an answer"), "{told}");
+}
+
+/// What the connections of one server share.
+#[derive(Clone)]
+struct Streaming {
+    sessions: Arc<AtomicUsize>,
+    streams: Arc<AtomicUsize>,
+    said: broadcast::Sender<String>,
+    /// Whether answers come on the stream.
+    brings: bool,
+}
+
+/// A server of the older protocol that accepts each call, and answers on a stream that is open, if at all.
+async fn streaming(brings: bool) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let streams = Arc::new(AtomicUsize::new(0));
+    let said = broadcast::channel(16).0;
+    let shared = Streaming { sessions: Arc::default(), streams: Arc::clone(&streams), said, brings };
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(one_request(stream, shared.clone()));
+        }
+    });
+    (url, streams)
+}
+
+async fn one_request(mut stream: TcpStream, shared: Streaming) {
+    let Streaming { sessions, streams, said, brings } = shared;
+    let mut received = Vec::new();
+    let message = loop {
+        if stream.read_buf(&mut received).await.unwrap_or(0) == 0 {
+            return;
+        }
+        let text = String::from_utf8_lossy(&received);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        if head.starts_with("GET") {
+            let answers = said.subscribe();
+            streams.fetch_add(1, Ordering::SeqCst);
+            return events(stream, answers).await;
+        }
+        if let Ok(message) = serde_json::from_str::<Value>(body) {
+            break message;
+        }
+    };
+    let (mut status, mut body) = plain(&message);
+    if message["method"] == "initialize" {
+        sessions.fetch_add(1, Ordering::SeqCst);
+    }
+    if message["method"] == "tools/call" {
+        // The client has the stream before the answer is on it.
+        while streams.load(Ordering::SeqCst) < sessions.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        if brings {
+            said.send(body).unwrap();
+        }
+        status = "202 Accepted".to_owned();
+        body = String::new();
+    }
+    let session = "content-type: application/json\r\nmcp-session-id: one\r\nconnection: close";
+    let head = format!("HTTP/1.1 {status}\r\n{session}\r\ncontent-length: {}\r\n\r\n", body.len());
+    let _ = stream.write_all((head + &body).as_bytes()).await;
+}
+
+/// A stream that stays open for as long as the client reads it.
+async fn events(mut stream: TcpStream, mut answers: broadcast::Receiver<String>) {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let _ = stream.write_all(head.as_bytes()).await;
+    while let Ok(answer) = answers.recv().await {
+        if stream.write_all(format!("data: {answer}\n\n").as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits until the server has a stream of this client's.
+async fn listens(streams: &AtomicUsize, count: usize) {
+    while streams.load(Ordering::SeqCst) < count {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // The client counts the stream when it has read its head.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// What a server accepts without an answer may be answered on a stream that is open.
+#[tokio::test]
+async fn an_accepted_call_is_answered_on_the_open_stream() {
+    let (url, streams) = streaming(true).await;
+    let server = Mcp::http(&url).name("web").connect().await.unwrap();
+    listens(&streams, 1).await;
+    for number in 1..=3 {
+        let sum = result(&server, "web_add", json!({"a": number, "b": 1})).await;
+        assert_eq!(sum, (number + 1).to_string());
+    }
+    assert_eq!(streams.load(Ordering::SeqCst), 1, "one session");
+}
+
+/// If it is not, the call ends with its own time, and the next one begins a new session.
+#[tokio::test]
+async fn an_accepted_call_that_no_stream_answers_costs_one_call_its_time() {
+    let (url, streams) = streaming(false).await;
+    let limit = Duration::from_millis(300);
+    let server = Mcp::http(&url).name("web").call_timeout(limit).connect().await.unwrap();
+    listens(&streams, 1).await;
+    let told = result(&server, "web_none", json!({})).await;
+    assert!(told.contains("no result within 300ms; it may have been executed"), "{told}");
+    // The next call opens a session, and with it a stream.
+    let told = result(&server, "web_none", json!({})).await;
+    assert!(told.contains("it may have been executed"), "{told}");
+    listens(&streams, 2).await;
 }
 
 #[tokio::test]

@@ -102,6 +102,19 @@ async fn an_image_is_shown_to_the_model() {
 }
 
 #[tokio::test]
+async fn structured_content_stays_beside_an_image() {
+    let server = scripted("beside", "broken").connect().await;
+    let model =
+        ScriptedModel::new().reply(Reply::text("").call("s_second", json!({}))).reply(r#"{"value": "36"}"#);
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    Run::new(model.clone()).call(&agent.ask("What is it?")).await.unwrap();
+    let messages = model.requests()[1].messages.clone();
+    let result = messages.iter().find(|message| message.answers().is_some()).unwrap();
+    assert_eq!(result.content, r#"{"total":36}"#);
+    assert_eq!(messages.iter().map(|message| message.attachments().count()).sum::<usize>(), 1);
+}
+
+#[tokio::test]
 async fn arguments_are_checked_before_the_server_is_asked() {
     let scripted = scripted("arguments", "");
     let server = scripted.connect().await;
