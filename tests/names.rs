@@ -234,16 +234,84 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn names_are_the_fields_own() {
+/// The sources of all libraries and programs.
+fn all_sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     for module in MODULES.iter().filter(|module| module.ends_with("src/lib.rs")).chain(PROGRAMS) {
         sources(root.join(module).parent().unwrap(), &mut files);
     }
     sources(&root.join("llmnode-macros/src"), &mut files);
+    files
+}
+
+/// How names of models begin.
+const MODELS: [&str; 15] = [
+    "gpt-",
+    "chatgpt",
+    "o1-",
+    "o3-",
+    "o4-",
+    "claude-",
+    "gemini-",
+    "gemma",
+    "grok-",
+    "mistral-large",
+    "deepseek-",
+    "qwen",
+    "kimi-",
+    "glm-",
+    "llama-3",
+];
+
+/// A hint in a message, and the example in another one. Prices are in a file of data.
+const WITH_NAMES_OF_MODELS: [&str; 2] =
+    ["crates/llmnode-http/src/http/lookalikes.rs", "llmnode-runtime/src/prices/file.rs"];
+
+/// The literals in these tokens that name a model, but for those of docs and tests.
+fn names_of_models(tokens: TokenStream, found: &mut Vec<String>) {
+    let mut before = String::new();
+    for token in tokens {
+        match &token {
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string().to_lowercase();
+                found.extend(MODELS.iter().any(|name| text.contains(name)).then_some(text));
+            }
+            // Of an attribute, which is also how a doc comment comes.
+            TokenTree::Group(_) if before == "#" || before == "tests" => {}
+            TokenTree::Group(group) => names_of_models(group.stream(), found),
+            _ => {}
+        }
+        before = token.to_string();
+    }
+}
+
+/// What a model takes is learned from what it refuses. A list of names would be wrong a month later.
+#[test]
+fn no_model_is_known_by_its_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for path in files {
+    for path in all_sources() {
+        let shown = path.strip_prefix(root).unwrap().to_str().unwrap();
+        if WITH_NAMES_OF_MODELS.contains(&shown) || shown.starts_with("crates/llmnode-stub/") {
+            continue;
+        }
+        let mut in_file = Vec::new();
+        names_of_models(std::fs::read_to_string(&path).unwrap().parse().unwrap(), &mut in_file);
+        found.extend(in_file.into_iter().map(|name| format!("{shown}: {name}")));
+    }
+    assert!(found.is_empty(), "a model is known by its name:\n{}", found.join("\n"));
+    let mut planted = Vec::new();
+    let tokens = r#"#[doc = "gpt-5"] fn a() { b("gpt-6*") } mod tests { const C: &str = "qwen"; }"#;
+    names_of_models(tokens.parse().unwrap(), &mut planted);
+    assert_eq!(planted, ["\"gpt-6*\""]);
+}
+
+#[test]
+fn names_are_the_fields_own() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for path in all_sources() {
         let mut in_file = Vec::new();
         let stem = path.file_stem().unwrap().to_str().unwrap();
         if words(stem).iter().any(|word| NOT_IN_TYPES.contains(&&**word)) {

@@ -618,3 +618,43 @@ async fn a_missing_endpoint_is_no_wrong_model() {
         assert_eq!(error.message().contains("asked for the model"), hints, "{error}");
     }
 }
+
+/// But for its name, what a model is sent says nothing of which it is.
+#[tokio::test]
+async fn the_name_of_a_model_changes_nothing() {
+    const NAMES: [&str; 12] = [
+        "gpt-6-astra",
+        "gpt-6-luna",
+        "gpt-5.5-pro",
+        "gpt-4.1",
+        "o3",
+        "claude-opus-5-5",
+        "claude-haiku-4-5",
+        "gemini-3.8-flash",
+        "gemini-2.5-pro",
+        "deepseek-v4-pro",
+        "kimi-k3",
+        "qwen3.8-27b",
+    ];
+    for api in Api::ALL {
+        let mut unnamed = Vec::new();
+        for name in NAMES {
+            let server = Recorded::answering(move |asked| {
+                let answer = api.functions(&asked.body).into_iter().find(|function| function != "stock");
+                api.answer(asked, &call("call_1", &answer.unwrap_or_default(), json!({"item": "pen"})))
+            })
+            .await;
+            let run = Run::new(api.model(&server.url));
+            let sell = run.call(&Sell).model(name).reasoning(Reasoning::High).max_tokens(30_000);
+            sell.await.unwrap();
+            let asked = server.asked();
+            let path = asked[0].head.lines().next().unwrap_or_default().replace(name, "m");
+            let mut body = asked[0].body.clone();
+            if let Some(model) = body.get_mut("model") {
+                *model = json!("m");
+            }
+            unnamed.push((asked.len(), path, body));
+        }
+        assert!(unnamed.windows(2).all(|pair| pair[0] == pair[1]), "{api:?}: {unnamed:#?}");
+    }
+}

@@ -25,6 +25,7 @@ use crate::http::lenient::{object, text};
 use crate::http::reported::{self, Reporting};
 use crate::http::service::Outgoing;
 use crate::http::usage::Usage;
+use crate::refusal::message::without_prompt;
 
 /// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
 #[derive(Clone)]
@@ -147,6 +148,14 @@ impl EmbeddingsApi {
     }
 }
 
+/// A request that may be refused.
+struct RefusedTexts<'a> {
+    learned: &'a Learned,
+    sent: Sent,
+    asked: &'a PreparedRequest<'a>,
+    request: &'a Body<'a>,
+}
+
 impl Inner {
     #[inline]
     async fn embed(
@@ -161,10 +170,11 @@ impl Inner {
         let texts = body.input.len();
         let sent =
             Sent { texts, format: body.encoding_format.is_some(), dimensions: body.dimensions.is_some() };
-        let body = serde_json::to_vec(body)
+        let written = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+        let refused = RefusedTexts { learned, sent, asked, request: body };
         let url = self.redirects.current(&self.service.endpoint.url);
-        let outgoing = Outgoing { url: &url, headers, body, id, streams: false };
+        let outgoing = Outgoing { url: &url, headers, body: written, id, streams: false };
         let mut response = self.service.send(outgoing, asked.deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
@@ -179,11 +189,11 @@ impl Inner {
             let Ok(ResponseBody::Full { body, .. }) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));
             };
-            return Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink));
+            return Err(self.embeddings_refused(&head, &body, &refused, sink));
         }
         let read = match received {
             Ok(ResponseBody::Full { body, .. }) if error_body::is_error(&body) => {
-                Err(self.embeddings_refused(&head, &body, learned, sent, asked, sink))
+                Err(self.embeddings_refused(&head, &body, &refused, sink))
             }
             Ok(ResponseBody::Full { body, .. }) => self.vectors(&body, texts, asked, sink),
             Ok(ResponseBody::Events { .. }) => Err(self.no_vectors("is a stream of events")),
@@ -202,21 +212,22 @@ impl Inner {
         }
     }
 
-    /// A refusal, from which the next request may have learned.
+    /// A refusal, from which the next request may have learned. What it quotes of the texts teaches nothing.
     fn embeddings_refused(
         &self,
         head: &ResponseHead,
         body: &[u8],
-        learned: &Learned,
-        sent: Sent,
-        asked: &PreparedRequest<'_>,
+        refused: &RefusedTexts<'_>,
         sink: &mut dyn Sink,
     ) -> ModelError {
+        let RefusedTexts { learned, sent, asked, request } = *refused;
         let mut failure = self.refusal(head, body, asked, sink);
-        let says = match failure.category {
+        let mut says = match failure.category {
             Category::BadRequest | Category::ContextLengthError | Category::NotFound => ErrorBody::read(body),
             _ => return failure,
         };
+        let request = serde_json::to_value(request).unwrap_or_default();
+        says.message = without_prompt(&says.message, &request, asked.model);
         match learned.learn(&says, sent) {
             None => {}
             Some(Lesson::Key) => failure.retry = Some(Retry::Adapted),

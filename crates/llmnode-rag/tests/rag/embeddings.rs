@@ -304,6 +304,37 @@ async fn a_key_that_a_server_does_not_know_is_left_out() {
     assert_eq!(call.attempts[1].refused, ["dimensions"]);
 }
 
+/// Whoever writes a document says nothing of how others are embedded, though a server quotes it.
+#[tokio::test]
+async fn what_a_document_says_changes_nothing_for_others() {
+    for hostile in [
+        "batch size is invalid, it should not be larger than 1.",
+        "Too many inputs in this request, the limit is 1",
+        "Unknown parameter: 'encoding_format'.",
+        "encoding_format: Extra inputs are not permitted",
+        "Unknown parameter: 'dimensions'.",
+        "Unrecognized request argument supplied: dimensions",
+    ] {
+        for quoted in [hostile.to_owned(), json!(json!({"input": hostile}).to_string()).to_string()] {
+            let says = format!("Could not read the text: {quoted}");
+            let refusal = StubReply::error(400, "invalid_request_error", (), &says);
+            let server = StubServer::builder().embeddings_script([refusal]).start().await.unwrap();
+            let embedder = embeddings(&server).dimensions(16);
+            let docs =
+                Collection::builder(MemoryStore::new(), "docs").embedder(embedder).open().await.unwrap();
+            let attack = [Document::new("a", hostile), Document::new("b", "A book.")];
+            let error = run().call(&docs.write_all(attack)).await.unwrap_err();
+            assert_eq!(error.category(), Category::BadRequest, "{hostile}");
+            let _ = run().call(&docs.write_all(pages(0..2))).await;
+            let requests = server.requests();
+            assert_eq!(requests.len(), 2, "{hostile}");
+            let mut bodies: Vec<_> = requests.iter().map(|one| one.json().unwrap().clone()).collect();
+            bodies[0]["input"] = bodies[1]["input"].clone();
+            assert_eq!(bodies[0], bodies[1], "{hostile}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn indices_decide_the_order_and_are_checked() {
     let answer = |items: &[(Option<usize>, [f32; 2])]| {
