@@ -75,7 +75,7 @@ page!(reading, doctest);
 page!(reliability, doctest);
 page!(retrieval, all(doctest, feature = "rag-sqlite"));
 page!(schemas, all(doctest, feature = "openai", feature = "chrono04", feature = "rust_decimal1"));
-page!(service, any());
+page!(service, doctest);
 page!(small_models, "small-models", all(doctest, feature = "openai"));
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);

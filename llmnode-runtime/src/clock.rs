@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 use llmnode_model::BoxFuture;
 use tokio::sync::Notify;
 
+use stalled::Life;
+
+mod stalled;
+
 /// The time of a run, and its waits. The default is tokio's clock, which tokio's tests can pause.
 pub trait Clock: Send + Sync {
     /// Returns the time, which never goes back.
@@ -61,6 +65,9 @@ impl Clock for TokioClock {
 /// A clock whose waits take no time, for tests over real sockets. Only waits move it, and it records them. Clones
 /// share it.
 ///
+/// A deadline passes when other waits reach it: those of retries, and of `Reply::after` and `Reply::never`. Where all that is under way
+/// waits for a socket, nothing moves the clock; after a second, the call panics with what to do.
+///
 /// ```
 /// use std::time::Duration;
 /// # use llmnode_runtime as llmnode;
@@ -82,6 +89,7 @@ pub struct TestClock(Arc<Shared>);
 struct Shared {
     times: Mutex<Times>,
     moved: Notify,
+    life: Life,
 }
 
 #[derive(Debug)]
@@ -95,7 +103,7 @@ impl TestClock {
     /// Creates a clock that stands still between waits.
     pub fn new() -> Self {
         let times = Times { now: Instant::now(), waits: Vec::new(), awaited: Vec::new() };
-        TestClock(Arc::new(Shared { times: Mutex::new(times), moved: Notify::new() }))
+        TestClock(Arc::new(Shared { times: Mutex::new(times), moved: Notify::new(), life: Life::new() }))
     }
 
     /// Returns every wait so far.
@@ -115,12 +123,17 @@ impl Shared {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_awaited(&self) -> bool {
+        !self.lock().awaited.is_empty()
+    }
+
     /// Moves to the next time that is awaited. `false`: there is none.
     fn advance_to_next(&self) -> bool {
         let mut times = self.lock();
         let now = times.now;
         let Some(next) = times.awaited.iter().copied().filter(|time| *time > now).min() else { return false };
         times.now = next;
+        self.life.moved();
         self.moved.notify_waiters();
         true
     }
@@ -131,6 +144,7 @@ impl Shared {
         let now = times.now;
         let first = times.awaited.iter().copied().filter(|time| *time > now && *time < end).min();
         times.now = first.unwrap_or(end).max(now);
+        self.life.moved();
         self.moved.notify_waiters();
         first.is_none()
     }
@@ -175,17 +189,30 @@ impl Clock for TestClock {
 
 /// Keeps a time registered until it is dropped.
 struct Awaited<'c> {
-    shared: &'c Shared,
+    shared: &'c Arc<Shared>,
     time: Instant,
 }
 
 impl<'c> Awaited<'c> {
-    fn new(shared: &'c Shared, time: Instant) -> Self {
+    fn new(shared: &'c Arc<Shared>, time: Instant) -> Self {
         shared.lock().awaited.push(time);
         Awaited { shared, time }
     }
 
     async fn comes(&self) {
+        let clock = Arc::downgrade(self.shared);
+        let mut reached = pin!(self.reached());
+        poll_fn(|cx| {
+            let outcome = reached.as_mut().poll(cx);
+            if outcome.is_pending() {
+                self.shared.life.polled(&clock);
+            }
+            outcome
+        })
+        .await;
+    }
+
+    async fn reached(&self) {
         loop {
             let moved = self.shared.moved.notified();
             if self.shared.lock().now >= self.time {
@@ -229,5 +256,26 @@ mod tests {
         assert_eq!(tokio::join!(at(7), at(3), long, at(10)), (7, 3, 10, 10));
         assert_eq!(clock.waits(), [10 * SECOND]);
         assert!(clock.0.lock().awaited.is_empty());
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "the clock of this test stands still")]
+    async fn a_deadline_that_nothing_can_reach_ends_the_test() {
+        let clock = TestClock::new();
+        timeout_at(&clock, clock.now() + SECOND, std::future::pending::<()>()).await;
+    }
+
+    /// Whoever is polled again and again, as by a socket, is alive, however long it takes. So is one whose runtime is busy.
+    #[tokio::test]
+    async fn signs_of_life_keep_a_clock_going() {
+        let clock = TestClock::new();
+        let work = async {
+            for _ in 0..15 {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+            }
+            std::thread::sleep(Duration::from_millis(1_500));
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(timeout_at(&clock, clock.now() + SECOND, work).await, Some(()));
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use llmnode_model::media::AttachmentError;
 use llmnode_model::{BoxError, Category, ModelError};
+use llmnode_reader::{ReadError, StrictError};
 
+use crate::format::FormatError;
 use crate::ledger::{AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::position::Position;
 use crate::text::shortened;
@@ -336,6 +338,26 @@ impl From<ModelError> for NodeError {
 impl From<serde_json::Error> for NodeError {
     fn from(error: serde_json::Error) -> Self {
         NodeError::new(Category::ExecError, error.to_string()).with_source(error)
+    }
+}
+
+/// Of a text that a [`Reader`](crate::Reader) was given.
+impl From<ReadError> for NodeError {
+    fn from(error: ReadError) -> Self {
+        NodeError::new(Category::SchemaError, error.to_string()).with_source(error)
+    }
+}
+
+impl From<StrictError> for NodeError {
+    fn from(error: StrictError) -> Self {
+        NodeError::new(Category::ConfigError, error.to_string()).with_source(error)
+    }
+}
+
+/// Of a stored ledger, evaluation, recording or journal.
+impl From<FormatError> for NodeError {
+    fn from(error: FormatError) -> Self {
+        NodeError::new(Category::ConfigError, error.to_string()).with_source(error)
     }
 }
 

@@ -79,3 +79,45 @@ async fn a_flow_that_paused_goes_on_at_its_step_with_the_state_as_it_was() {
     assert_eq!((desk.letters.len(), desk.summary.as_str()), (1, "All is sent."), "nothing was written twice");
     assert_eq!((desk.sent.load(Ordering::SeqCst), desk.counted.load(Ordering::SeqCst)), (1, 0));
 }
+
+/// The same flow after a deployment that changed what its tool does.
+mod later {
+    use super::*;
+
+    /// Sends a letter by a courier, for 40 euros.
+    #[tool(require_approval)]
+    pub(super) fn send(letter: String, desk: &Desk) -> String {
+        desk.sent.fetch_add(1, Ordering::SeqCst);
+        format!("by courier: {letter}")
+    }
+
+    /// Sends what was written.
+    #[llm_node(prompt = "Send {letters:list}.", state = Desk, tools = [Send, Letters], store = summary)]
+    pub(super) struct Office {
+        #[prep(state.letters.clone())]
+        letters: Vec<String>,
+    }
+
+    flow! { pub(super) Post(Desk): Draft => Office, Office => end }
+}
+
+#[tokio::test]
+async fn an_approved_tool_that_changed_runs_in_a_flow_only_where_that_is_allowed() {
+    let model = ScriptedModel::new()
+        .reply("Dear Emma")
+        .reply(Reply::text("").call("send", json!({"letter": "Dear Emma"})));
+    let mut run = Run::new(model).with_state(Desk::default());
+    let paused = run.flow(Post).await.unwrap_err().paused().unwrap();
+    let paused = paused.decide("call_1", Approval::yes()).unwrap();
+
+    let model = ScriptedModel::new().reply("All is sent.");
+    let mut run = Run::new(model.clone()).with_state(run.into_state());
+    let refused = run.flow(later::Post).approve(paused.clone()).await.unwrap_err();
+    assert_eq!(refused.category(), Category::ConfigError);
+    assert!(refused.message().contains("`send` of the approved call \"call_1\" has another description"), "{refused}");
+    assert_eq!((run.state().sent.load(Ordering::SeqCst), model.requests().len()), (0, 0));
+
+    run.flow(later::Post).approve(paused).allow_changed_tool().await.unwrap();
+    assert_eq!(super::library::results(&model.requests()[0]), ["by courier: Dear Emma"]);
+    assert_eq!(run.state().sent.load(Ordering::SeqCst), 1);
+}

@@ -23,6 +23,8 @@ mod extra_on;
 mod flows;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod gemini;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai", feature = "stub-server"))]
+mod headers;
 #[cfg(all(
     feature = "anthropic",
     feature = "cassette",
@@ -51,6 +53,8 @@ mod reasoning;
 mod refusals;
 #[cfg(feature = "journal")]
 mod repeated;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai", feature = "stub-server"))]
+mod replies;
 mod requests;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod responses;

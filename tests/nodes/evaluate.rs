@@ -7,7 +7,7 @@ use llmnode::prelude::*;
 use llmnode::smart::evaluate::{
     DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
 };
-use llmnode::{BatchProgress, FnModel, Limits, Reply, TokenUsage};
+use llmnode::{BatchProgress, FnModel, Limits, Reply, TestClock, TokenUsage};
 
 #[llm_output]
 #[derive(Clone, Debug, PartialEq)]
@@ -258,4 +258,93 @@ async fn texts_are_compared_by_words_and_parts() {
     assert!((f1.mean() - 4.0 / 7.0).abs() < 1e-12);
     // One score says nothing of how far others spread.
     assert!(f1.interval().0 < 0.2 && f1.interval().1 > 0.9, "{:?}", f1.interval());
+}
+
+/// Answers right, but fails for what is asked about in `out` with this category.
+fn failing_for(out: &'static [&'static str], category: Category) -> Run {
+    let model = FnModel::new(move |request: &llmnode::Request| {
+        let asked = &request.messages[0].content;
+        if out.iter().any(|claim| asked.ends_with(claim)) { Reply::failure(category) } else { yes() }
+    });
+    Run::new(model).with_clock(TestClock::new())
+}
+
+const OUTAGES: [Category; 7] = [
+    Category::RateLimitError,
+    Category::ServerError,
+    Category::Network,
+    Category::Timeout,
+    Category::ApiKeyError,
+    Category::QuotaError,
+    Category::NotFound,
+];
+
+#[tokio::test]
+async fn an_outage_is_no_score() {
+    let data = claims([("a", true), ("b", false), ("c", true)]);
+    for category in OUTAGES {
+        let report = evaluate(&failing_for(&["c"], category), &data, exact()).await.unwrap();
+        let left_out: Vec<_> = report.left_out().map(|(index, failure)| (index, failure.category)).collect();
+        assert_eq!(left_out, [(2, category)]);
+        assert_eq!((report.mean(), report.failures().count()), (0.5, 0), "{category}");
+        let (low, high) = report.interval();
+        assert!((low, high) == (0.09453120573423074, 0.9054687942657693), "of two cases: {low} to {high}");
+        let shown = report.to_string();
+        let first = shown.lines().next().unwrap();
+        assert!(first.ends_with(&format!("3 cases, 0 failed, 1 left out (1 {category})")), "{first}");
+        let read = Evaluation::from_json(&report.to_json()).unwrap();
+        assert_eq!((read.mean(), read.left_out().count()), (0.5, 1));
+    }
+}
+
+#[tokio::test]
+async fn answers_that_the_model_got_wrong_are_scores() {
+    let data = claims([("a", true), ("b", true)]);
+    for category in [Category::Refusal, Category::ContentFilter, Category::BadRequest] {
+        let report = evaluate(&failing_for(&["b"], category), &data, exact()).await.unwrap();
+        assert_eq!((report.mean(), report.failures().count(), report.left_out().count()), (0.5, 1, 0));
+    }
+}
+
+#[tokio::test]
+async fn an_outage_of_all_cases_is_the_error_of_the_evaluation() {
+    let data = claims([("a", true), ("b", true)]);
+    for category in OUTAGES {
+        let error = evaluate(&failing_for(&["a", "b"], category), &data, exact()).await.unwrap_err();
+        assert_eq!(error.category(), category);
+    }
+}
+
+#[tokio::test]
+async fn a_judge_that_is_down_leaves_the_case_out() {
+    let model = ScriptedModel::new().reply(yes()).reply(Reply::failure(Category::QuotaError)).reply(yes());
+    let run = Run::new(model.reply(Reply::failure(Category::QuotaError)));
+    let error = evaluate(&run, &claims([("a", true)]), judge::<Grading>()).await.unwrap_err();
+    assert_eq!(error.category(), Category::QuotaError);
+}
+
+#[tokio::test]
+async fn a_comparison_leaves_out_what_one_of_both_has_not() {
+    let names: [&'static str; 20] = std::array::from_fn(|at| format!("claim {at:02}").leak() as &str);
+    let data = Dataset::new(names.map(|name| (check(name), Verdict { verdict: true })));
+    let whole = evaluate(&failing_for(&[], Category::Timeout), &data, exact()).await.unwrap();
+
+    let two = failing_for(&["claim 03", "claim 11"], Category::QuotaError);
+    let two = evaluate(&two.clone(), &data, exact()).concurrency(1).await;
+    // A quota that is spent ends the taking of nodes: what follows is left out, too.
+    let refused = two.unwrap().compare(&whole).unwrap_err();
+    assert_eq!(refused.category(), Category::ConfigError);
+    assert!(refused.to_string().contains("outages left out 17 of 20 cases"), "{refused}");
+
+    let two = evaluate(&failing_for(&["claim 03", "claim 11"], Category::Timeout), &data, exact()).await.unwrap();
+    let compared = two.compare(&whole).unwrap();
+    assert_eq!((compared.better, compared.worse, compared.left_out), (0, 0, 2));
+    assert_eq!((compared.mean, compared.other, compared.p), (1.0, 1.0, 1.0));
+    assert!(compared.to_string().ends_with("p = 1.000: no more than noise; 2 left out by outages"), "{compared}");
+    assert_eq!(whole.compare(&two).unwrap().left_out, 2);
+
+    let three = failing_for(&["claim 03", "claim 11", "claim 19"], Category::Timeout);
+    let three = evaluate(&three, &data, exact()).await.unwrap();
+    let refused = three.compare(&whole).unwrap_err().to_string();
+    assert!(refused.contains("outages left out 3 of 20 cases, which is more than one in 10"), "{refused}");
 }

@@ -65,6 +65,9 @@ pub struct ModelError {
     /// About how many tokens of an answer had come before it failed. `None`: none had, as far as is known.
     #[doc(hidden)]
     pub answered: Option<u64>,
+    /// Whether the provider refused the request for what stands in a field of it, and so before the model read it.
+    #[doc(hidden)]
+    pub names_a_field: bool,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
     /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see
@@ -89,6 +92,7 @@ impl ModelError {
             request_id: None,
             usage: None,
             answered: None,
+            names_a_field: false,
             sent: true,
             reached: true,
             source: None,
@@ -112,6 +116,20 @@ impl ModelError {
     pub fn may_have_used_tokens(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         self.reached && (has_begun || !self.category.counts_no_tokens())
+    }
+
+    /// Providers bill no request that they refuse for its key, its quota, its rate, its model or one of its fields, unless they report
+    /// usage. What a filter or a model has read may be billed, and so may what failed on the way.
+    #[doc(hidden)]
+    pub fn costs_nothing(&self) -> bool {
+        let has_begun = self.usage.is_some() || self.answered.is_some();
+        let refused = match self.category {
+            Category::ApiKeyError | Category::QuotaError | Category::NotFound | Category::RateLimitError => true,
+            Category::BadRequest => self.names_a_field,
+            _ => false,
+        };
+        // Some servers answer a 200 with an error in it, or a 5xx with such a code.
+        refused && self.reached && !has_begun && self.status.is_none_or(|status| (400..500).contains(&status))
     }
 
     /// Sets what follows this failure.

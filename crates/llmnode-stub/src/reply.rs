@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::{Category, FinishReason};
 use serde_json::Value;
 
 use super::counts::TokenCounts;
@@ -10,7 +11,8 @@ use super::rules::Refusal;
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
 ///
-/// Constructors say what the answer is; methods add headers, delays and faults:
+/// Constructors say what the answer is; methods add headers, delays and faults. A `Reply`, that of a scripted model, has the same
+/// words for the same things; what only HTTP has (bytes, headers, redirects) is here alone.
 ///
 /// ```
 /// use std::time::Duration;
@@ -246,6 +248,41 @@ impl StubReply {
         Self::new(Content::Error { status, kind, code: code.into(), message })
     }
 
+    /// Fails so that a client of llmnode reads this category, on each API: with the status that says so, or with an answer that ended
+    /// so. Categories that no server causes, such as `limit_exceeded`, are a status 400 that says so.
+    ///
+    /// ```
+    /// # mod llmnode { pub use llmnode_stub as stub_server; pub use llmnode_model::Category; }
+    /// use llmnode::Category;
+    /// use llmnode::stub_server::StubReply;
+    ///
+    /// let busy = StubReply::failure(Category::RateLimitError).retry_after(2);
+    /// # let _ = busy;
+    /// ```
+    pub fn failure(category: Category) -> Self {
+        const SAID: &str = "a failure of the test's script";
+        match category {
+            Category::RateLimitError => Self::error(429, "requests", "rate_limit_exceeded", SAID),
+            Category::ServerError => Self::error(500, "server_error", (), SAID),
+            Category::Network => Self::hang_up(),
+            Category::Timeout => Self::error(408, "timeout", (), SAID),
+            Category::ApiKeyError => Self::error(401, "invalid_request_error", "invalid_api_key", SAID),
+            Category::QuotaError => Self::error(402, "billing_error", "insufficient_quota", SAID),
+            Category::NotFound => Self::error(404, "invalid_request_error", "model_not_found", SAID),
+            Category::BadRequest => Self::error(400, "invalid_request_error", (), SAID),
+            Category::ContextLengthError => {
+                Self::error(413, "invalid_request_error", "context_length_exceeded", SAID)
+            }
+            Category::ContentFilter => Self::text(SAID).finish_reason("content_filter"),
+            Category::Refusal => Self::refusal(SAID),
+            Category::TruncatedOutput => Self::text(SAID).finish_reason("length"),
+            Category::BadResponse => Self::html(200),
+            Category::EmptyResponse => Self::null_content(),
+            Category::SchemaError => Self::text(SAID),
+            other => bad_request(400, &format!("no server causes the category `{other}`")),
+        }
+    }
+
     /// Answers with this status and an HTML page, as proxies and wrong base URLs do.
     pub fn html(status: u16) -> Self {
         let page = "<!DOCTYPE html>\n<html><head><title>Stub</title></head><body><h1>No API here</h1></body></html>\n";
@@ -272,6 +309,11 @@ impl StubReply {
         Self::new(Content::Fault(Fault::Stall))
     }
 
+    /// Never answers, as [`stall`](Self::stall) does.
+    pub fn never() -> Self {
+        Self::stall()
+    }
+
     /// Sends bytes that are not HTTP, then closes the connection.
     pub fn garbage() -> Self {
         Self::new(Content::Fault(Fault::Garbage))
@@ -291,9 +333,9 @@ impl StubReply {
         self
     }
 
-    /// Adds a `retry-after` header: seconds, or an HTTP date.
-    pub fn retry_after(self, when: impl fmt::Display) -> Self {
-        self.header("retry-after", when.to_string())
+    /// Adds a `retry-after` header: a `Duration`, a number of seconds, or an HTTP date.
+    pub fn retry_after(self, when: impl RetryAfter) -> Self {
+        self.header("retry-after", when.header())
     }
 
     /// Adds what the model thought, in the form of the API that is asked: `reasoning_content` of chat completions, an item
@@ -309,6 +351,11 @@ impl StubReply {
     pub fn finish_reason(mut self, reason: impl Into<String>) -> Self {
         self.finish_reason = Some(reason.into());
         self
+    }
+
+    /// Sets why the answer ended.
+    pub fn finish(self, finish: FinishReason) -> Self {
+        self.finish_reason(finish.as_str())
     }
 
     /// Sets the usage of an answer, in tokens. By default, the server counts one token for every four characters,
@@ -369,6 +416,31 @@ impl StubReply {
         )
     }
 }
+
+/// When a client may ask again, as [`StubReply::retry_after`] takes it.
+pub trait RetryAfter {
+    /// The value of the header.
+    fn header(&self) -> String;
+}
+
+/// In seconds, with milliseconds if there are any.
+impl RetryAfter for Duration {
+    fn header(&self) -> String {
+        self.as_secs_f64().to_string()
+    }
+}
+
+macro_rules! written {
+    ($($type:ty),*) => {
+        $(impl RetryAfter for $type {
+            fn header(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+written!(i32, u32, u64, f64, &str, String);
 
 /// What a provider answers to a request that it refuses.
 pub(super) fn refused(refusal: &Refusal) -> StubReply {

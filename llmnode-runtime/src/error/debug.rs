@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use llmnode_model::{Category, Group};
+use llmnode_reader::internal::visible;
 
 use super::{Inner, NodeError};
 use crate::ledger::AttemptRecord;
@@ -33,13 +34,25 @@ impl fmt::Debug for NodeError {
                 shown.field("message", &"may quote the model: print the error with `{}`");
             }
             _ => {
-                shown.field("message", &self.shown());
+                shown.field("message", &Lines(&self.shown()));
             }
         }
         if let Some(wait) = retry_after {
             shown.field("retry_after", wait);
         }
         shown.finish_non_exhaustive()
+    }
+}
+
+/// A text of several lines, such as what differs from a recording, is printed as lines.
+struct Lines<'t>(&'t str);
+
+impl fmt::Debug for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.contains('\n') {
+            true => write!(f, "\n{}\n", visible(self.0)),
+            false => write!(f, "{:?}", self.0),
+        }
     }
 }
 

@@ -213,7 +213,7 @@ impl<'c> OpenAttempt<'c> {
         let Some(mut record) = self.record.take() else { return };
         record.category = category;
         record.unsent &= record.usage.is_none();
-        record.cost = self.cost(&record);
+        record.cost = record.cost.or_else(|| self.cost(&record));
         if record.reported() || record.unsent {
             record.estimate = None;
         }

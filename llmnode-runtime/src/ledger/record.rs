@@ -92,10 +92,11 @@ pub struct AttemptRecord {
     /// Flags of an accepted answer, such as repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// The tokens, as the provider reports them. `None`: unknown.
+    /// The tokens, as the provider reports them; none, if it refused the request for its key, its quota, its rate, its model or one of
+    /// its fields. `None`: unknown.
     pub usage: Option<TokenUsage>,
-    /// The cost, in the unit of the run's [prices](crate::Run::with_prices). `None`: the model has no price, or the
-    /// usage is unknown.
+    /// The cost, in the unit of the run's [prices](crate::Run::with_prices); 0 for a request that was refused so, with or without a
+    /// price. `None`: the model has no price, or the usage is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// An estimate of the usage, if the provider reported no total.
@@ -215,6 +216,14 @@ impl AttemptRecord {
             estimate.input = reported.unwrap_or(estimate.input);
             estimate.output = estimate.output.max(answered);
         }
+    }
+
+    /// A refused request: its tokens and its cost are known to be none.
+    pub(crate) fn costs_nothing(&mut self) {
+        let mut usage = TokenUsage::new(0, 0);
+        [usage.cached, usage.cache_write, usage.reasoning] = [Some(0); 3];
+        self.usage = Some(usage);
+        self.cost = Some(0.0);
     }
 
     pub(super) fn reported(&self) -> bool {

@@ -567,6 +567,7 @@ fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
 pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.broke_off(error.usage.as_deref().copied(), error.answered);
     let may_have_used_tokens = error.may_have_used_tokens();
+    let costs_nothing = error.costs_nothing();
     open.note(|record| {
         record.status = error.status;
         record.unsent = !error.reached;
@@ -574,6 +575,9 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
             record.usage.is_some() || record.estimate.is_some_and(|estimate| estimate.output.is_some());
         if !may_have_used_tokens && !has_begun {
             record.estimate = None;
+        }
+        if costs_nothing && !has_begun {
+            record.costs_nothing();
         }
         replace(&mut record.request_id, error.request_id);
     });

@@ -27,7 +27,7 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
+    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
     record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
@@ -452,6 +452,14 @@ impl<T> CallReport<T> {
     /// is not part of `total`.
     pub fn replayed(&self) -> Usage {
         self.replayed.usage()
+    }
+
+    /// Returns what the output cost, in the unit of the run's prices: all attempts and the calls within, and what its answers from a
+    /// journal cost when an earlier process asked for them. So a row of a resumed map has the same figure as one that was asked now.
+    pub fn cost(&self) -> Cost {
+        let mut cost = self.total.cost;
+        cost += self.replayed.usage().cost;
+        cost
     }
 }
 

@@ -7,7 +7,7 @@ use crate::report::Steady;
 use crate::support::{BAD, GOAL, GOOD, busy, input_tokens, say, world};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Limits, ModelError, Node, Reply, Request,
-    Run, ScriptedModel, Sink, TestClock, TokenUsage,
+    Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 const CALL: &str = "llmnode::call";
@@ -113,7 +113,9 @@ async fn failures_carry_their_category() {
     refused.usage = Some(Box::new(input_tokens(3)));
     let unsent = ModelError::unsent(Category::ConfigError, "no model is named");
     let run = Run::new(ScriptedModel::new().reply(BAD).reply(refused).reply(unsent));
-    let run = run.with_clock(TestClock::new()).with_state(world());
+    // A wait that is not drawn at random.
+    let settings = Settings::new().wait(Duration::from_secs(1));
+    let run = run.with_clock(TestClock::new()).with_state(world()).with_settings(settings);
     let error = run.call(&GOAL).await.unwrap_err();
     assert_eq!(error.attempts().len(), 2, "the last one never left");
 
@@ -126,7 +128,7 @@ async fn failures_carry_their_category() {
     );
     assert_eq!(attempts[1].get("http.response.status_code"), "503");
     assert_eq!(attempts[1].get("gen_ai.usage.input_tokens"), "3");
-    assert_ne!(attempts[2].get("llmnode.attempt.wait_ms"), "0");
+    assert_eq!(attempts[2].get("llmnode.attempt.wait_ms"), "1000");
     assert!(attempts.iter().all(|attempt| attempt.get("otel.status_code") == "ERROR"));
     let call = &seen.spans(CALL)[0];
     assert_eq!((call.get("error.type"), call.get("otel.status_code")), ("config_error", "ERROR"));

@@ -288,3 +288,12 @@ async fn the_plan_counts_what_a_case_takes_with_a_judge_also_after_a_crash() {
     }
     std::fs::remove_file(path).unwrap();
 }
+
+#[tokio::test]
+async fn a_teacher_that_is_down_stops_the_search() {
+    let down = FnModel::new(|_| Reply::failure(Category::ApiKeyError));
+    let run = Run::new(student()).model("teacher", down);
+    let bootstrap = Bootstrap::new().teacher("teacher").limits(Limits::new().requests(100));
+    let stopped = bootstrap.optimise(&run, &Program::new(), &train(0), &validation(), exact()).await;
+    assert_eq!(stopped.unwrap_err().category(), Category::ApiKeyError);
+}

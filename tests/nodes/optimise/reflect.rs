@@ -181,3 +181,36 @@ async fn the_best_on_validation_is_kept_not_the_last() {
     assert_eq!(optimised.program().unwrap().goal(), "A");
     assert_eq!(optimised.program().unwrap().provenance().unwrap().score.unwrap().val, 6.0 / 9.0);
 }
+
+/// An answer that an outage replaces is no score: candidates that were judged on fewer cases would look better or worse.
+#[tokio::test]
+async fn an_outage_stops_the_search_and_a_journal_goes_on_after_it() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    let reflect = || Reflect::new().seed(1).limits(Limits::new().requests(200));
+    let whole = learner();
+    let run = Run::new(whole.clone());
+    let whole = reflect().optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+
+    for after in [0, 5, 11, 40] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("outage-{}-{after}.journal", std::process::id()));
+        let count = asked.clone();
+        let down = FnModel::new(move |request| match count.fetch_add(1, Ordering::SeqCst) < after {
+            true => learn(request),
+            false => Reply::failure(Category::QuotaError),
+        });
+        let journal = JournalFile::open(&path).unwrap();
+        let run = Run::new(down);
+        let stopped = reflect().optimise(&run, &Program::new(), &train, &validation, graded).resume(journal).await;
+        assert_eq!(stopped.unwrap_err().category(), Category::QuotaError, "{after}");
+
+        let journal = JournalFile::open(&path).unwrap();
+        let run = Run::new(learner());
+        let resumed = reflect().optimise(&run, &Program::new(), &train, &validation, graded).resume(journal);
+        let resumed = resumed.await.unwrap();
+        let goal = |optimised: &Optimised<_>| optimised.program().map(|program| program.goal().to_owned());
+        assert_eq!(goal(&resumed), goal(&whole), "{after}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}

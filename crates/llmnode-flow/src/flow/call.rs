@@ -112,6 +112,13 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
+    /// Lets [`approve`](FlowCall::approve) run an approved call of a tool whose description or parameters are not those that were
+    /// shown. Default: that is a `config_error`, and nothing runs.
+    pub fn allow_changed_tool(mut self) -> Self {
+        self.options.allow_changed_tool = true;
+        self
+    }
+
     /// Calls this function when a step begins or ends, and when the flow ends in any way. Functions that were set
     /// earlier run first.
     ///

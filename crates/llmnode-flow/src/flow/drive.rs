@@ -90,6 +90,7 @@ pub(super) struct FlowDriver<'r, S, A> {
     replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
     happened: Option<ReplayedOutput>,
     paused: Option<Paused>,
+    allow_changed_tool: bool,
 }
 
 pub(super) struct RunOptions<'r, S, A> {
@@ -98,6 +99,7 @@ pub(super) struct RunOptions<'r, S, A> {
     pub(super) watchers: Watchers<'r>,
     pub(super) replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
     pub(super) paused: Option<Paused>,
+    pub(super) allow_changed_tool: bool,
     pub(super) within: Caller<'r>,
 }
 
@@ -110,6 +112,7 @@ impl<S, A> Default for RunOptions<'_, S, A> {
             watchers,
             replayer: None,
             paused: None,
+            allow_changed_tool: false,
             within: Caller::default(),
         }
     }
@@ -122,7 +125,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         runner: Runner<'r, S, A>,
         options: RunOptions<'r, S, A>,
     ) -> Result<Self, NodeError> {
-        let RunOptions { max_steps, from, watchers, replayer, paused, within } = options;
+        let RunOptions { max_steps, from, watchers, replayer, paused, allow_changed_tool, within } = options;
         // With a journal, the position comes from the journal.
         let stands = paused.as_ref().filter(|_| replayer.is_none()).and_then(Paused::position);
         let at = stands.cloned().unwrap_or(from);
@@ -149,6 +152,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             replayer,
             happened,
             paused,
+            allow_changed_tool,
         })
     }
 
@@ -192,7 +196,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
         let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
-        let origin = paused.as_ref().map(Origin::paused);
+        let allow = self.allow_changed_tool;
+        let origin = paused.as_ref().map(|paused| Origin::paused(paused).allowing_changed_tool(allow));
         let observer = self.recorder.observer();
         let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
         let number = self.recorder.number();

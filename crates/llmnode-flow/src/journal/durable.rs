@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use llmnode_model::internal::catch_panic;
 use llmnode_runtime::internal::{LedgerImport, RunCore};
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxFuture, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::error::JournalError;
 use super::history::{History, prefix};
 use super::journal::Journal;
 use super::record::{Entry, Record, Resumed, Started, Stepped};
@@ -91,7 +90,7 @@ impl<S> JournalReplayer<'_, S> {
     ) -> Result<Box<RunCore>, NodeError> {
         let recorder = Arc::new(JournalRecorder::new(journal, at.clone(), replay));
         recorder.add(record, at.clone());
-        recorder.append_all().await.map_err(failed)?;
+        recorder.append_all().await.map_err(NodeError::from)?;
         self.recorder = Some(Arc::clone(&recorder));
         Ok(Box::new(core.recorded_by(recorder)))
     }
@@ -115,7 +114,7 @@ impl<S> JournalReplayer<'_, S> {
             return Err(config_error("a flow began twice".to_owned()));
         };
         let mut history = History::counting(flow.core);
-        journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
+        journal.read(&mut |record| history.take(record)).await.map_err(NodeError::from)?;
         history.close();
         self.resume_check.check_happened(&history, self.happened.as_ref())?;
         if history.is_empty() {
@@ -175,7 +174,7 @@ where
         Box::pin(async move {
             let unfit = step.map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix)).err();
             // What the step used is recorded even if its state cannot be.
-            let written = recorder.append_all().await.map_err(failed);
+            let written = recorder.append_all().await.map_err(NodeError::from);
             unfit.map_or(written, Err)
         })
     }
@@ -207,16 +206,4 @@ where
 
 pub(super) fn random_id() -> String {
     format!("{:016x}", RandomState::new().hash_one(0_u8))
-}
-
-/// A wrong journal is a mistake of the program; a write that fails is not.
-pub(super) fn failed(error: JournalError) -> NodeError {
-    let category = match error {
-        JournalError::Format(_)
-        | JournalError::Foreign { .. }
-        | JournalError::Damaged { .. }
-        | JournalError::Locked { .. } => Category::ConfigError,
-        _ => Category::Aborted,
-    };
-    NodeError::new(category, error.to_string()).with_source(error)
 }

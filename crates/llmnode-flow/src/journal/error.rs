@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use llmnode_runtime::{BoxError, FormatError};
+use llmnode_runtime::{BoxError, Category, FormatError, NodeError};
 
 /// Why a journal cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,20 @@ pub enum JournalError {
     /// The error of another kind of journal.
     #[error(transparent)]
     Other(BoxError),
+}
+
+/// A wrong journal is a mistake of the program; a write that fails is not.
+impl From<JournalError> for NodeError {
+    fn from(error: JournalError) -> Self {
+        let category = match error {
+            JournalError::Format(_)
+            | JournalError::Foreign { .. }
+            | JournalError::Damaged { .. }
+            | JournalError::Locked { .. } => Category::ConfigError,
+            _ => Category::Aborted,
+        };
+        NodeError::new(category, error.to_string()).with_source(error)
+    }
 }
 
 fn remedy(whole: u64) -> String {

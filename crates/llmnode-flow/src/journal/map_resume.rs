@@ -8,7 +8,7 @@ use llmnode_runtime::internal::{
 };
 use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall, Usage};
 
-use super::durable::{failed, random_id};
+use super::durable::random_id;
 use super::history::History;
 use super::journal::Journal;
 use super::record::{Entry, MapStarted, Record};
@@ -81,7 +81,7 @@ impl MapRecorder {
     /// What was spent on earlier answers counts for the run from now on.
     async fn read(mut journal: Box<dyn Journal>, core: &RunCore) -> Result<(Self, PriorSpend), NodeError> {
         let mut history = History::counting(core);
-        journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
+        journal.read(&mut |record| history.take(record)).await.map_err(NodeError::from)?;
         history.close();
         if history.outline().is_some() {
             return Err(config_error(
@@ -96,7 +96,7 @@ impl MapRecorder {
         let recorder = JournalRecorder::new(journal, Position::default(), replay);
         if let Some(record) = started {
             recorder.add(record, Position::default());
-            recorder.append_all().await.map_err(failed)?;
+            recorder.append_all().await.map_err(NodeError::from)?;
         }
         let non_idempotent_node = OnceLock::new();
         let has_matched = AtomicBool::new(false);

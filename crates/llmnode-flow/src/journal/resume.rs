@@ -104,6 +104,12 @@ impl<'r, S, A> Resume<'r, S, A> {
         self
     }
 
+    /// Lets [`approve`](Resume::approve) run an approved call of a tool whose description or parameters are not those that were shown.
+    pub fn allow_changed_tool(mut self) -> Self {
+        self.call = self.call.allow_changed_tool();
+        self
+    }
+
     /// Continues even if the flow has changed. The flow must still have the label where the run stopped.
     pub fn allow_changes(self) -> Self {
         self.with(|durable| durable.resume_check.allow_changes = true)

@@ -55,14 +55,16 @@ async fn a_report_tells_what_the_kept_answers_cost_apart_from_what_this_process_
     let second = answers(&["3", "4"]);
     let run = run(&second);
     let results = rate(&run, Limits::new(), &journal).await;
+    let cost = |answers: u32| Some(0.000_02 * f64::from(answers));
     let figures = results.iter().map(|result| {
         let report = result.as_ref().unwrap();
         let (record, total, replayed) = (&report.record, report.total, report.replayed());
         assert_eq!((record.usage(), record.replayed_usage()), (total, replayed));
+        let requests = u32::try_from(total.requests + replayed.requests).unwrap();
+        assert_eq!(report.cost().total(), cost(requests), "asked now, or by an earlier process");
         (total.requests, replayed.requests, replayed.total.total(), replayed.cost.total())
     });
     let figures: Vec<_> = figures.collect();
-    let cost = |answers: u32| Some(0.000_02 * f64::from(answers));
     assert_eq!(
         figures,
         [

@@ -8,6 +8,7 @@ use std::error::Error;
 use std::fmt;
 
 use llmnode_reader::internal::{one_line, visible};
+use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
 
 pub(crate) use self::collect::Faults;
@@ -107,6 +108,12 @@ impl fmt::Display for GraphFaults {
 }
 
 impl Error for GraphFaults {}
+
+impl From<GraphFaults> for NodeError {
+    fn from(error: GraphFaults) -> Self {
+        NodeError::new(Category::ConfigError, error.to_string()).with_source(error)
+    }
+}
 
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")

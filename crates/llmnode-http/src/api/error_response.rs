@@ -64,6 +64,7 @@ impl Inner {
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
         failure.usage = error.usage.0.map(Box::new);
+        failure.names_a_field = learns || self.names_a_field(&refusal, asked);
         if error.usage.1 {
             sink.flag(Flag::ImpossibleUsage);
         }
@@ -129,6 +130,10 @@ impl Inner {
             return true;
         }
         REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
+    }
+
+    fn names_a_field(&self, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> bool {
+        matches!(refusal.status, 400 | 422) && reading::names_a_field(refusal, &self.sent(asked))
     }
 
     fn refused_way<'a>(&self, refusal: &Refusal<'a>, asked: &PreparedRequest<'_>) -> RefusedWay<'a> {

@@ -96,6 +96,12 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
     })
 }
 
+/// Whether the refusal names a field of the request, so that no model has read it.
+pub(crate) fn names_a_field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
+    let has_param = refusal.error.param.as_deref().is_some_and(|param| !param.is_empty());
+    has_param || path(refusal.text).is_some() || field(refusal, sent).is_some()
+}
+
 /// `input should be 'user' or 'assistant'`
 fn offers_other_roles(text: &str) -> bool {
     let roles = ["system", "developer", "user", "assistant", "tool"];

@@ -1,8 +1,9 @@
 //! The replies of test models.
 
+use std::fmt;
 use std::time::Duration;
 
-use crate::{Category, Completion, Delta, FinishReason, ModelError, Sink, TokenUsage, ToolCall};
+use crate::{Category, Completion, Delta, FinishReason, ModelError, Request, Sink, TokenUsage, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,6 +11,10 @@ use serde_json::Value;
 ///
 /// Texts, completions and errors convert to replies: `model.reply("Hello!")`. So does any value with `Serialize`, such as
 /// one of the node's output: the model writes its JSON.
+///
+/// A `StubReply`, the reply of a server for tests, has the same words for the same things: constructors (`text`, `pieces`, `json`,
+/// `failure`, `never`, `null_content`, `hang_up`, `for_request`) and changes (`and_call`, `reasoning`, `finish_reason`,
+/// `without_usage`, `retry_after`, `after`, `pause`, `cut_short`).
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,6 +39,8 @@ pub struct Reply {
 const NOTHING_ENDS_IT: &str = "the script's reply never comes, and on the test's clock nothing ends the wait; set a `deadline` or an \
                                `attempt_timeout`, or leave out the `TestClock`";
 
+const NO_REQUEST: &str = "a reply that is made from the request was given no request";
+
 /// Anything that converts to a reply.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a reply of a model",
@@ -52,11 +59,22 @@ enum Piece {
     Reasoning(String),
 }
 
-#[derive(Debug)]
 enum Outcome {
     Answer(Box<Completion>),
     Error(ModelError),
     Never,
+    Respond(Box<dyn Fn(&Request) -> Reply + Send + Sync>),
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Answer(completion) => f.debug_tuple("Answer").field(completion).finish(),
+            Outcome::Error(error) => f.debug_tuple("Error").field(error).finish(),
+            Outcome::Never => f.write_str("Never"),
+            Outcome::Respond(_) => f.write_str("Respond"),
+        }
+    }
 }
 
 impl Reply {
@@ -103,6 +121,30 @@ impl Reply {
         self
     }
 
+    /// Breaks the connection off after the pieces are streamed: a failure of the category `network`.
+    pub fn cut_short(self) -> Self {
+        self.breaks_off(ModelError::new(Category::Network, "the connection was closed in the middle of the answer"))
+    }
+
+    /// Creates an answer without a text.
+    pub fn null_content() -> Self {
+        Reply::text("")
+    }
+
+    /// Creates the reply that `respond` makes from the request.
+    ///
+    /// ```
+    /// # use llmnode_model as llmnode;
+    /// use llmnode::{Reply, Request, ScriptedModel};
+    ///
+    /// let echo = Reply::for_request(|request: &Request| request.messages[0].content.as_str().into());
+    /// let model = ScriptedModel::new().reply(echo);
+    /// # let _ = model;
+    /// ```
+    pub fn for_request(respond: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Reply::from_outcome(Outcome::Respond(Box::new(respond)))
+    }
+
     /// Creates an answer with this value as JSON. A value that cannot be JSON is a `config_error` of the request.
     pub fn json(value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
@@ -140,6 +182,11 @@ impl Reply {
         })
     }
 
+    /// Adds a call of this tool, as [`call`](Self::call) does.
+    pub fn and_call(self, tool: &str, arguments: impl Serialize) -> Self {
+        self.call(tool, arguments)
+    }
+
     /// Creates a failure of this category.
     pub fn failure(category: Category) -> Self {
         Reply::error(ModelError::new(category, "a failure of the test's script"))
@@ -156,9 +203,35 @@ impl Reply {
         Reply::from_outcome(Outcome::Never)
     }
 
+    /// Creates a connection that is closed without an answer: a failure of the category `network`.
+    pub fn hang_up() -> Self {
+        Reply::error(ModelError::new(Category::Network, "the connection was closed without an answer"))
+    }
+
+    /// Creates a reply that never comes, as [`never`](Self::never) does.
+    pub fn stall() -> Self {
+        Reply::never()
+    }
+
     /// Sets why the answer ended. It has no effect on a failure.
     pub fn finish(self, finish: FinishReason) -> Self {
         self.edit(|completion| completion.finish = Some(finish))
+    }
+
+    /// Sets why the answer ended, in the words of OpenAI's API: `stop`, `length`, `content_filter`, `tool_calls`. It has no effect
+    /// on a failure.
+    pub fn finish_reason(self, reason: &str) -> Self {
+        self.finish(match reason {
+            "stop" | "tool_calls" => FinishReason::Stop,
+            "length" => FinishReason::Length,
+            "content_filter" => FinishReason::ContentFilter,
+            other => FinishReason::Other(other.to_owned()),
+        })
+    }
+
+    /// Leaves the usage out of the answer, as `usage(None)` does.
+    pub fn without_usage(self) -> Self {
+        self.usage(None)
     }
 
     /// Sets the usage. `None`: the provider reports none. It has no effect on a failure; set [`ModelError::usage`]
@@ -192,6 +265,18 @@ impl Reply {
         self
     }
 
+    /// A reply that is made from the request, made.
+    pub(super) fn for_this(self, request: &Request) -> Self {
+        match self.outcome {
+            Outcome::Respond(respond) => {
+                let mut made = respond(request).for_this(request);
+                made.delay += self.delay;
+                made
+            }
+            outcome => Reply { outcome, ..self },
+        }
+    }
+
     pub(super) async fn play(self, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
         if self.delay > Duration::ZERO {
             sink.wait(Some(self.delay)).await;
@@ -202,6 +287,7 @@ impl Reply {
         match self.outcome {
             Outcome::Answer(completion) => Ok(*completion),
             Outcome::Error(error) => Err(error),
+            Outcome::Respond(_) => Err(ModelError::unsent(Category::ConfigError, NO_REQUEST)),
             Outcome::Never => {
                 sink.wait(None).await;
                 Err(ModelError::unsent(Category::ConfigError, NOTHING_ENDS_IT))

@@ -67,6 +67,21 @@ impl ScriptedModel {
         self
     }
 
+    /// Adds these replies, in order, as a server for tests takes them.
+    ///
+    /// ```
+    /// # use llmnode_model as llmnode;
+    /// use llmnode::{Category, Reply, ScriptedModel};
+    ///
+    /// let model = ScriptedModel::new().script(["the first answer", "the second"]);
+    /// let model = model.script([Reply::failure(Category::Timeout), Reply::text("the third")]);
+    /// assert_eq!(model.remaining(), 4);
+    /// ```
+    #[must_use]
+    pub fn script<R: IntoReply>(self, replies: impl IntoIterator<Item = R>) -> Self {
+        replies.into_iter().fold(self, ScriptedModel::reply)
+    }
+
     /// Answers every request after the end of the script.
     ///
     /// ```
@@ -118,13 +133,14 @@ impl ScriptedModel {
             let mut script = lock(&self.script);
             script.requests.push(request.clone());
             if let Some(reply) = script.replies.pop_front() {
-                return reply;
+                drop(script);
+                return reply.for_this(request);
             }
             script.unanswered += usize::from(script.otherwise.is_none());
             script.otherwise.clone()
         };
         match otherwise {
-            Some(answer) => answer(request),
+            Some(answer) => answer(request).for_this(request),
             None => {
                 let fault = "the script has ended: this request has no reply; add one with `reply(..)`, or \
                              `otherwise(..)` for all further ones";

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use llmnode_model::internal::sha256_hex;
-use llmnode_runtime::Node;
+use llmnode_runtime::{Category, Node, NodeError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -55,6 +55,12 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl From<DataError> for NodeError {
+    fn from(error: DataError) -> Self {
+        NodeError::new(Category::ConfigError, error.to_string()).with_source(error)
+    }
 }
 
 fn counted(lines: usize) -> String {

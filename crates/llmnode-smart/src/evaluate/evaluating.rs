@@ -6,7 +6,7 @@ use std::future::IntoFuture;
 
 use llmnode_runtime::internal::{OnProgress, RunRecorder};
 use llmnode_runtime::{
-    BatchProgress, BoxFuture, CallReport, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
+    BatchProgress, BoxFuture, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
 };
 use serde::Serialize;
 
@@ -17,8 +17,9 @@ use super::report::{EvaluatedCase, Evaluation};
 
 /// Calls the node of each case, and scores its answer. Eight cases at a time by default.
 ///
-/// If the call or the metric of a case fails, the case scores 0 and is counted as failed. Other errors end the evaluation:
-/// a limit, a wrong setting, a journal that cannot be written.
+/// If the call or the metric of a case fails, the case scores 0 and is counted as failed. An outage says nothing about the answer:
+/// a case that fails by the transport, a key, a quota or a model that is not found is [left out](Evaluation::left_out). Other errors
+/// end the evaluation: a limit, a wrong setting, a journal that cannot be written.
 ///
 /// ```
 /// use llmnode::smart::evaluate::{Dataset, evaluate};
@@ -60,7 +61,7 @@ type Start<'r> = dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluat
 /// An evaluation that starts when it is awaited. [`evaluate`] creates it.
 ///
 /// # Errors
-/// A [`NodeError`], if a limit is reached, a setting is wrong or there is no case.
+/// A [`NodeError`], if a limit is reached, a setting is wrong, there is no case, or an outage left out every case.
 #[must_use = "an evaluation does nothing until it is awaited"]
 pub struct Evaluate<'r> {
     node: &'static str,
@@ -166,11 +167,14 @@ where
     if let Some(journal) = options.journal {
         map = llmnode_flow::journal::MapExt::resume(map, journal);
     }
-    let (cases, ended) = scored(map).await;
+    let ScoredCases { cases, ended, outage } = scored(map).await;
     if let Some(error) = ended {
         return Err(error);
     }
-    Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases))
+    match outage {
+        Some(error) if cases.iter().all(EvaluatedCase::is_left_out) => Err(error),
+        _ => Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases)),
+    }
 }
 
 pub(crate) fn cases<'a, N, E, M>(
@@ -186,36 +190,55 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-/// The error is the first that is not about a single case. It cancels the others, but a limit lets running calls end.
-pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
+pub(crate) struct ScoredCases {
+    /// In the order of the data.
+    pub(crate) cases: Vec<EvaluatedCase>,
+    /// The first error that is not about a single case.
+    pub(crate) ended: Option<NodeError>,
+    /// The first error that left out a case.
+    pub(crate) outage: Option<NodeError>,
+}
+
+/// An error that is not about a single case cancels the others, but a limit lets running calls end.
+pub(crate) async fn scored(map: Map<'_, Scored>) -> ScoredCases {
     let mut results = map.report().as_completed();
-    let (mut cases, mut ended) = (Vec::new(), None);
+    let mut cases = Vec::new();
+    let mut ended = None;
+    let mut outage = None;
     while let Some((index, result)) = results.next().await {
-        match case(result) {
-            Ok(case) => cases.push((index, case)),
-            Err(error) => {
-                let limited = error.category() == Category::LimitExceeded;
-                ended.get_or_insert(error);
-                if !limited {
-                    break;
-                }
+        let error = match result {
+            Ok(report) => {
+                cases.push((index, EvaluatedCase::scored(report)));
+                continue;
             }
+            Err(error) => error,
+        };
+        let category = error.category();
+        if !is_fatal(category) {
+            cases.push((index, EvaluatedCase::failed(&error)));
+            if is_outage(category) {
+                outage.get_or_insert(error);
+            }
+            continue;
+        }
+        ended.get_or_insert(error);
+        if category != Category::LimitExceeded {
+            break;
         }
     }
     cases.sort_unstable_by_key(|(index, _)| *index);
-    (cases.into_iter().map(|(_, case)| case).collect(), ended)
+    ScoredCases { cases: cases.into_iter().map(|(_, case)| case).collect(), ended, outage }
 }
 
-fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, NodeError> {
-    match result {
-        Ok(report) => Ok(EvaluatedCase::scored(report)),
-        Err(error) if is_fatal(error.category()) => Err(error),
-        Err(error) => Ok(EvaluatedCase::failed(&error)),
-    }
-}
-
+/// Whether a failure of this category says nothing about a single case, and what it asks for has to be mended first.
 pub(crate) fn is_fatal(category: Category) -> bool {
     category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
+}
+
+/// Whether a failure of this category is of the provider, the way to it or the account, so that it is no score of the answer.
+pub(crate) fn is_outage(category: Category) -> bool {
+    let of_account = matches!(category, Category::ApiKeyError | Category::QuotaError | Category::NotFound);
+    of_account || category.group() == Group::Transport
 }
 
 impl fmt::Debug for Evaluate<'_> {

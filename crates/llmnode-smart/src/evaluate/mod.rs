@@ -16,7 +16,7 @@ mod statistics;
 mod table;
 
 pub(crate) use case::replayed;
-pub(crate) use evaluating::{cases, is_fatal, scored};
+pub(crate) use evaluating::{ScoredCases, cases, is_fatal, is_outage, scored};
 
 pub use builtin_metrics::{Compared, contains, exact, f1};
 pub use comparison::Comparison;

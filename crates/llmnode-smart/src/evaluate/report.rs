@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::case::{Scored, replayed};
+use super::evaluating::is_outage;
 use super::statistics;
 
 const FORMAT: &str = "llmnode/evaluation";
@@ -30,7 +31,7 @@ pub struct Evaluation {
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EvaluatedCase {
-    /// The score from 0 to 1; 0 if the case failed.
+    /// The score from 0 to 1; 0 if the case failed. If it was [left out](EvaluatedCase::is_left_out), the 0 stands for no score.
     pub score: f64,
     /// The metric's feedback on the answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -38,7 +39,7 @@ pub struct EvaluatedCase {
     /// Why the case failed. `None`: it was scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// The node's output, as JSON. `None`: the case failed.
+    /// The node's output, as JSON. `None`: the case has none, since it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// The model that answered last. `None`: it is unknown, or the answer came from a journal.
@@ -77,6 +78,12 @@ pub struct Failure {
 }
 
 impl EvaluatedCase {
+    /// Returns whether an outage left the case without a score: its failure is of the transport, or of a key, a quota or a model
+    /// that is not found.
+    pub fn is_left_out(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| is_outage(failure.category))
+    }
+
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
         let replayed_usage = report.replayed();
         let Scored { score, output, replayed, model } = report.value;
@@ -124,15 +131,20 @@ impl Evaluation {
         &self.node
     }
 
-    /// Returns the mean score from 0 to 1. A failed case counts as 0.
+    /// Returns the mean score from 0 to 1. A failed case counts as 0, and one that an outage left out does not count. NaN: no case
+    /// was scored, which only a report read from JSON can have.
     pub fn mean(&self) -> f64 {
-        self.cases.iter().map(|case| case.score).sum::<f64>() / self.cases.len().max(1) as f64
+        self.scores().sum::<f64>() / self.scores().count() as f64
+    }
+
+    fn scores(&self) -> impl Iterator<Item = f64> {
+        self.cases.iter().filter(|case| !case.is_left_out()).map(|case| case.score)
     }
 
     /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
     /// scores are the same, it is also Wilson's, since such scores do not show how far others would spread.
     pub fn interval(&self) -> (f64, f64) {
-        let scores: Vec<_> = self.cases.iter().map(|case| case.score).collect();
+        let scores: Vec<_> = self.scores().collect();
         let same = scores.iter().all(|score| Some(score) == scores.first());
         let (low, high) = match scores.iter().all(|score| *score == 0.0 || *score == 1.0) || same {
             true => statistics::wilson(self.mean(), scores.len().max(1)),
@@ -141,8 +153,17 @@ impl Evaluation {
         (low.max(0.0), high.min(1.0))
     }
 
-    /// Returns the failed cases, each with its index.
+    /// Returns the failed cases, each with its index. Those that an outage left out are in [`left_out`](Self::left_out).
     pub fn failures(&self) -> impl Iterator<Item = (usize, &Failure)> {
+        self.without_output().filter(|(_, failure)| !is_outage(failure.category))
+    }
+
+    /// Returns the cases that an outage left without a score, each with its index. They count in no mean and in no comparison.
+    pub fn left_out(&self) -> impl Iterator<Item = (usize, &Failure)> {
+        self.without_output().filter(|(_, failure)| is_outage(failure.category))
+    }
+
+    fn without_output(&self) -> impl Iterator<Item = (usize, &Failure)> {
         self.cases.iter().enumerate().filter_map(|(index, case)| Some((index, case.failure.as_ref()?)))
     }
 
@@ -153,16 +174,17 @@ impl Evaluation {
         usage
     }
 
-    /// Returns the mean time of the cases without an answer from a journal. `None`: there is none.
+    /// Returns the mean time of the cases without an answer from a journal, and not left out. `None`: there is none.
     pub fn time_per_case(&self) -> Option<Duration> {
-        let asked: Vec<_> = self.cases.iter().filter(|case| case.replayed == 0).collect();
+        let asked: Vec<_> =
+            self.cases.iter().filter(|case| case.replayed == 0 && !case.is_left_out()).collect();
         let sum: Duration = asked.iter().map(|case| case.elapsed).sum();
         sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
     }
 
     /// Returns the report as JSON.
     pub fn to_json(&self) -> String {
-        // Cannot fail: numbers are finite, and keys are texts.
+        // Cannot fail: keys are texts.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
@@ -184,7 +206,7 @@ impl Evaluation {
 
 impl Serialize for Evaluation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut report = to.serialize_struct("Evaluation", 10)?;
+        let mut report = to.serialize_struct("Evaluation", 11)?;
         report.serialize_field("format", FORMAT)?;
         report.serialize_field("version", &VERSION)?;
         report.serialize_field("node", &self.node)?;
@@ -193,6 +215,7 @@ impl Serialize for Evaluation {
         report.serialize_field("mean", &self.mean())?;
         report.serialize_field("interval", &self.interval())?;
         report.serialize_field("failed", &self.failures().count())?;
+        report.serialize_field("left_out", &self.left_out().count())?;
         report.serialize_field("usage", &self.usage())?;
         report.serialize_field("cases", &self.cases)?;
         report.end()

@@ -1,5 +1,6 @@
 //! A report as a table for a terminal.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use llmnode_reader::internal::{one_line, visible};
@@ -12,14 +13,17 @@ const LISTED: usize = 20;
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (low, high) = self.interval();
-        let (n, failed) = (self.cases.len(), self.failures().count());
+        let n = self.cases.len();
+        let failed = self.failures().count();
         let cases = if n == 1 { "case" } else { "cases" };
-        writeln!(
+        write!(
             f,
             "{}: {:.3} (95 %: {low:.3} to {high:.3}), {n} {cases}, {failed} failed",
             self.node,
             self.mean()
         )?;
+        self.write_left_out(f)?;
+        f.write_str("\n")?;
         write_usage(f, &self.usage())?;
         match self.time_per_case() {
             Some(time) => write!(f, ", {:.2} s per case", time.as_secs_f64())?,
@@ -34,8 +38,22 @@ impl fmt::Display for Evaluation {
 }
 
 impl Evaluation {
+    fn write_left_out(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut by_category = BTreeMap::<&str, usize>::new();
+        for (_, failure) in self.left_out() {
+            *by_category.entry(failure.category.as_str()).or_default() += 1;
+        }
+        if by_category.is_empty() {
+            return Ok(());
+        }
+        let categories: Vec<_> =
+            by_category.iter().map(|(category, times)| format!("{times} {category}")).collect();
+        write!(f, ", {} left out ({})", self.left_out().count(), categories.join(", "))
+    }
+
     fn write_worst(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut worst: Vec<_> = self.cases.iter().enumerate().filter(|(_, case)| case.score < 1.0).collect();
+        let below = self.cases.iter().enumerate().filter(|(_, case)| case.score < 1.0 && !case.is_left_out());
+        let mut worst: Vec<_> = below.collect();
         if worst.is_empty() {
             return Ok(());
         }

@@ -67,7 +67,8 @@ impl Reflect {
 /// # Errors
 /// Before the first request, a `config_error`: no limit of requests, a limit too low for three proposals (the message has the
 /// figure), an empty set, or training and validation cases with the same inputs. Later, the errors of [`Run::call`] for a run or a node
-/// that is set up wrongly. A limit that is reached after the start was judged is not an error: what was found and judged until then
+/// that is set up wrongly, and an outage: cases without a score would make candidates equal. Started again with the same journal, it
+/// goes on where it stopped. A limit that is reached after the start was judged is not an error: what was found and judged until then
 /// counts.
 #[must_use = "an optimisation does nothing until it is awaited"]
 pub struct Optimise<'r, S, N, E, M> {

@@ -9,7 +9,7 @@ use super::outcome::Optimised;
 use super::pareto;
 use super::propose::{proposal_prompt, proposed, proposer};
 use super::trial::{Candidate, OptimiserId, Trial, mean};
-use crate::evaluate::{EvaluatedCase, Metric, is_fatal};
+use crate::evaluate::{EvaluatedCase, Metric, is_fatal, is_outage};
 use crate::random::Random;
 use crate::signature::Smart;
 
@@ -187,7 +187,7 @@ impl Reflect {
                 trial.charge(report.total, report.replayed(), model);
                 Ok(proposed(&report.value))
             }
-            Err(error) if is_fatal(error.category()) => Err(error),
+            Err(error) if is_fatal(error.category()) || is_outage(error.category()) => Err(error),
             Err(error) => {
                 trial.charge(error.usage(), Usage::default(), None);
                 Ok(None)

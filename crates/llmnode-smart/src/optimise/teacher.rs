@@ -9,7 +9,7 @@ use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
 use super::labels::check_demo;
-use crate::evaluate::{Judged, Metric, is_fatal};
+use crate::evaluate::{Judged, Metric, is_fatal, is_outage};
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
@@ -53,7 +53,9 @@ where
             match self.ask(&cx, round).await {
                 Ok(asked) => learnt = asked,
                 Err(error) => match NodeError::downcast(error) {
-                    Ok(error) if is_fatal(error.category()) => return Err(error.into()),
+                    Ok(error) if is_fatal(error.category()) || is_outage(error.category()) => {
+                        return Err(error.into());
+                    }
                     // A failed answer teaches nothing.
                     _ => {}
                 },

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::outcome::{OptimiseReport, Optimised};
 use super::progress::OptimiseProgress;
-use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, cases, scored};
+use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, ScoredCases, cases, scored};
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;
 
@@ -80,6 +80,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         self.account().proposals += 1;
     }
 
+    /// An outage ends it, as what ends an evaluation does: cases without a score make candidates equal that are not.
     pub(super) async fn run<S>(
         &self,
         cx: &Cx<'_, S>,
@@ -94,7 +95,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         let core = cx.core_with_node_data::<N>(Arc::new(program.clone()));
         let (cx, settings) = (cx.with_core(&core), Settings::new());
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
-        let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
+        let ScoredCases { cases, ended, outage } = scored(cx.map(nodes).concurrency(self.concurrency)).await;
         let before = self.account().spent;
         cases.iter().for_each(|case| self.charge(case.usage, case.replayed_usage, case.model.as_deref()));
         {
@@ -103,7 +104,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
             account.spent_on_cases += account.spent - before;
         }
         self.report_progress();
-        ended.map_or(Ok(cases), Err)
+        ended.or(outage).map_or(Ok(cases), Err)
     }
 
     pub(super) async fn validate<S>(

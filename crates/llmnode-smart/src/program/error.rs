@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use llmnode_reader::internal::{one_line, visible};
+use llmnode_runtime::{Category, NodeError};
 
 /// Characters of a fault.
 const MAX_MESSAGE: usize = 1_000;
@@ -87,6 +88,12 @@ impl fmt::Display for ProgramError {
 }
 
 impl std::error::Error for ProgramError {}
+
+impl From<ProgramError> for NodeError {
+    fn from(error: ProgramError) -> Self {
+        NodeError::new(Category::ConfigError, error.to_string()).with_source(error)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -133,9 +133,15 @@ impl ToolError {
 }
 
 impl From<ToolError> for BoxError {
+    fn from(error: ToolError) -> Self {
+        NodeError::from(error).into()
+    }
+}
+
+impl From<ToolError> for NodeError {
     fn from(ToolError(error): ToolError) -> Self {
         let message = format!("a tool ended the call: {error}");
-        NodeError::new(Category::Aborted, message).with_source(error).into()
+        NodeError::new(Category::Aborted, message).with_source(error)
     }
 }
 

@@ -1,19 +1,18 @@
 //! The routes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use llmnode::prelude::*;
-use llmnode::{CallRecord, ChatModel, Cost, Degraded, Exec};
+use llmnode::{Cost, Degraded, Exec};
 use serde::Serialize;
 
 use crate::desk::{Desk, Tenant};
-use crate::nodes::{DraftReply, Letter, SortTicket, Triage};
+use crate::nodes::{DraftReply, Invoice, Letter, ReadInvoice, SortTicket, Triage};
 use crate::problem::Problem;
+use crate::run::{Bill, call};
 
 /// What all requests share. A clone of a `Run` shares its models, ledger and limits.
 #[derive(Clone)]
@@ -23,44 +22,12 @@ pub struct App {
     pub bill: Bill,
 }
 
-/// The run of the whole service.
-pub fn run(model: impl ChatModel + 'static, bill: Bill) -> Run {
-    let name = model.model().unwrap_or("stub").to_owned();
-    Run::new(model)
-        .with_settings(settings())
-        .with_prices(Prices::new().model(name, Price::per_million(2.0, 8.0)))
-        .on_call(move |record| bill.add(record))
-}
-
-/// What holds for all calls. An attempt that hangs is tried again well before the deadline of its call.
-pub fn settings() -> Settings {
-    Settings::new().attempt_timeout(Duration::from_secs(5))
-}
-
-/// What each tenant's calls cost, failed ones included.
-#[derive(Clone, Default)]
-pub struct Bill(Arc<Mutex<BTreeMap<String, Cost>>>);
-
-impl Bill {
-    fn add(&self, record: &CallRecord) {
-        let tenant = record.labels.get("tenant").cloned().unwrap_or_default();
-        *self.lock().entry(tenant).or_default() += record.usage().cost;
-    }
-
-    pub fn costs(&self) -> BTreeMap<String, Cost> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Cost>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl App {
     pub fn router(self) -> Router {
         Router::new()
             .route("/tenants/{tenant}/triage", post(triage))
             .route("/tenants/{tenant}/reply", post(reply))
+            .route("/tenants/{tenant}/invoice", post(invoice))
             .route("/tenants/{tenant}/teams", put(set_teams))
             .route("/costs", get(costs))
             .with_state(self)
@@ -72,7 +39,7 @@ impl App {
         N: Exec<Tenant>,
     {
         let state = self.desk.load(tenant).ok_or(Problem::UnknownTenant)?;
-        let report = self.run.with_state(state).call(&node).label("tenant", tenant).report().await?;
+        let report = call(&self.run, tenant, state, &node).await?;
         let (degraded, cost) = (report.record.degraded, report.record.usage().cost);
         Ok(Json(Answer { result: report.value, degraded, cost }))
     }
@@ -94,6 +61,11 @@ async fn triage(State(app): State<App>, Path(tenant): Path<String>, ticket: Stri
 
 async fn reply(State(app): State<App>, Path(tenant): Path<String>, ticket: String) -> Answered<Letter> {
     app.call(&tenant, DraftReply { ticket }).await
+}
+
+/// Reads the client's own text, so the client learns what is wrong with it.
+async fn invoice(State(app): State<App>, Path(tenant): Path<String>, text: String) -> Answered<Invoice> {
+    app.call(&tenant, ReadInvoice { text }).await.map_err(Problem::of_text)
 }
 
 async fn set_teams(

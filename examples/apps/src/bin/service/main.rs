@@ -4,6 +4,7 @@
 //! cargo run --manifest-path examples/apps/Cargo.toml --bin service      # no key needed
 //! curl localhost:3000/tenants/acme/triage -d "I was charged twice."
 //! curl localhost:3000/tenants/acme/reply -d "I was charged twice."
+//! curl localhost:3000/tenants/acme/invoice -d "No. 7: two lamps at 12 euros, 24 euros"
 //! curl localhost:3000/tenants/acme/teams -X PUT -H "content-type: application/json" -d '["money", "inbox"]'
 //! curl localhost:3000/costs
 //! ```
@@ -14,6 +15,7 @@ mod common;
 mod desk;
 mod nodes;
 mod problem;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +23,9 @@ use llmnode::StubServer;
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 use serde_json::json;
 
-use app::{App, Bill, run};
+use app::App;
 use desk::Desk;
+use run::{Bill, run};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,6 +54,10 @@ fn stub() -> StubServerBuilder {
 /// What a model answers on a good day. A ticket about money goes to the first team.
 fn good_answer(request: &LoggedRequest) -> StubReply {
     let messages = request.messages();
+    if messages.iter().any(|(_, content)| content.starts_with("Read this invoice")) {
+        let line = json!({"what": "two lamps", "cents": 2_400});
+        return StubReply::json(json!({"number": "7", "cents": 2_400, "lines": [line]})).usage(400, 50);
+    }
     let teams = messages.iter().find_map(|(_, content)| Some(content.split_once("Teams:\n- ")?.1));
     let answer = match teams {
         Some(teams) => {

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use llmnode::Violation;
 use llmnode::prelude::*;
 use serde_json::json;
 
@@ -10,6 +11,26 @@ use serde_json::json;
 pub enum Problem {
     UnknownTenant,
     Call(NodeError),
+    /// What was read from the client's text is not valid.
+    Text(NodeError),
+}
+
+impl Problem {
+    /// Of a call that reads a text of the client's.
+    pub fn of_text(self) -> Problem {
+        match self {
+            Problem::Call(error) if violations(&error).is_some() => Problem::Text(error),
+            other => other,
+        }
+    }
+}
+
+/// What is wrong with the answer, each with its path. `None`: the call failed by something else.
+pub fn violations(error: &NodeError) -> Option<&[Violation]> {
+    match error.category() {
+        Category::SchemaError | Category::ValidationError => Some(&error.attempts().last()?.violations),
+        _ => None,
+    }
 }
 
 impl From<NodeError> for Problem {
@@ -41,18 +62,31 @@ pub fn status_of(category: Category) -> (StatusCode, &'static str) {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Problem::Call(error) = self else {
-            return (StatusCode::NOT_FOUND, Json(json!({"error": "unknown_tenant"}))).into_response();
+        let (error, violations) = match self {
+            Problem::UnknownTenant => {
+                return (StatusCode::NOT_FOUND, Json(json!({"error": "unknown_tenant"}))).into_response();
+            }
+            Problem::Call(error) => (error, None),
+            Problem::Text(error) => {
+                let found = violations(&error).map(<[Violation]>::to_vec);
+                (error, found)
+            }
         };
         let call = error.record().map(|record| record.id.to_string());
         tracing::error!(call, "{error}");
-        let (status, message) = status_of(error.category());
-        let body = json!({
+        let (status, message) = match violations {
+            Some(_) => (StatusCode::UNPROCESSABLE_ENTITY, "the text is not valid"),
+            None => status_of(error.category()),
+        };
+        let mut body = json!({
             "error": error.category(),
             "message": message,
             "call": call,
             "cost": error.usage().cost,
         });
+        if let Some(violations) = violations {
+            body["violations"] = json!(violations);
+        }
         let mut response = (status, Json(body)).into_response();
         if let Some(wait) = error.retry_after() {
             let seconds = wait.as_secs_f64().ceil() as u64;

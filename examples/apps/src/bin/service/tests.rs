@@ -10,9 +10,10 @@ use llmnode::{Category, Clock, OpenAi, Run, StubServer, TestClock};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::app::{App, Bill, run, settings};
+use crate::app::App;
 use crate::desk::Desk;
 use crate::good_answer;
+use crate::run::{Bill, run, settings};
 
 mod page;
 
@@ -101,6 +102,22 @@ async fn each_request_reads_the_tenants_data_of_its_moment() {
     let set = service.send("PUT", "/tenants/acme/teams", r#"["money", "inbox"]"#).await;
     assert_eq!(set.status, StatusCode::OK, "{}", set.body);
     assert_eq!(service.ticket("triage").await.json()["result"]["team"], "money");
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_valid_is_a_422_with_what_is_wrong() {
+    let line = json!({"what": "two lamps", "cents": 2_400});
+    let wrong = StubReply::json(json!({"number": "7", "cents": 2_000, "lines": [line]})).usage(400, 50);
+    let service = Service::new(wrong).await;
+    let answered = service.send("POST", "/tenants/acme/invoice", "No. 7: two lamps, 24 euros; 20 euros").await;
+    assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answered.body);
+    let violation = json!({"path": "cents", "message": "is 2000, and the lines are 2400 together"});
+    assert_eq!(answered.json()["violations"], json!([violation]));
+    assert_eq!(answered.json()["cost"], json!({"known": 0.0024, "unknown_calls": 0}));
+
+    let service = Service::new(StubReply::for_request(good_answer)).await;
+    let answered = service.send("POST", "/tenants/acme/invoice", "No. 7: two lamps, 24 euros").await;
+    assert_eq!((answered.status, &answered.json()["result"]["cents"]), (StatusCode::OK, &json!(2_400)));
 }
 
 #[tokio::test]
