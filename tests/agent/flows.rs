@@ -114,7 +114,10 @@ async fn an_approved_tool_that_changed_runs_in_a_flow_only_where_that_is_allowed
     let mut run = Run::new(model.clone()).with_state(run.into_state());
     let refused = run.flow(later::Post).approve(paused.clone()).await.unwrap_err();
     assert_eq!(refused.category(), Category::ConfigError);
-    assert!(refused.message().contains("`send` of the approved call \"call_1\" has another description"), "{refused}");
+    assert!(
+        refused.message().contains("`send` of the approved call \"call_1\" has another description"),
+        "{refused}"
+    );
     assert_eq!((run.state().sent.load(Ordering::SeqCst), model.requests().len()), (0, 0));
 
     run.flow(later::Post).approve(paused).allow_changed_tool().await.unwrap();

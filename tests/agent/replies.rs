@@ -16,7 +16,7 @@ fn count(word: String) -> usize {
     word.len()
 }
 
-#[llm_node(prompt = "How many letters has \"abc\"?", tools = [Count], transport_retries = 0, deadline = 60s)]
+#[llm_node(prompt = "How many letters has \"abc\"?", tools = [Count], max_tokens = 100, transport_retries = 0, deadline = 60s)]
 struct Letters;
 
 /// What became of one call whose first request got this reply; all others get `3`.
@@ -107,6 +107,14 @@ fn all() -> Vec<Both> {
     )
 }
 
+/// These two have one word for a model that declines and for a filter.
+fn said_by(api: Api, answer: Result<String, Category>) -> Result<String, Category> {
+    match answer {
+        Err(Category::Refusal) if matches!(api, Api::Anthropic | Api::Gemini) => Err(Category::ContentFilter),
+        answer => answer,
+    }
+}
+
 #[tokio::test]
 async fn the_same_words_end_a_call_the_same_way() {
     for Both { words, scripted, served } in all() {
@@ -116,7 +124,7 @@ async fn the_same_words_end_a_call_the_same_way() {
             let server = StubServer::builder().script([served()]).default_reply(StubReply::text("3"));
             let server = server.start().await.unwrap();
             let found = outcome(api.model(&server.base_url())).await;
-            assert_eq!(found.answer, expected.answer, "{api:?}: {words}");
+            assert_eq!(found.answer, said_by(api, expected.answer.clone()), "{api:?}: {words}");
             assert_eq!(found.tools, expected.tools, "{api:?}: {words}");
             assert_eq!(found.retry_after, expected.retry_after, "{api:?}: {words}");
             if expected.answer.is_ok() {

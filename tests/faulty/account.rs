@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     request_id: Option<String>,
     category: Option<String>,
     tokens: Option<Tokens>,
+    /// The ledger says that the server refused it, and that it so used nothing.
+    refused: bool,
     /// A validator has seen the answer, whatever the ledger says.
     judged: bool,
     /// The wait before the call's next request, if there was one.
@@ -46,12 +48,14 @@ impl Entry {
     }
 
     fn new(attempt: &AttemptRecord, waited: Option<Duration>, judged: &Judged) -> Entry {
+        let refused = is_refused(attempt);
         Entry {
             id: attempt.id.to_string(),
+            refused,
             judged: attempt.request_id.as_deref().is_some_and(|id| judged.forget(id)),
             request_id: attempt.request_id.clone(),
             category: attempt.category.map(|category| category.as_str().to_owned()),
-            tokens: attempt.usage.map(|usage| [usage.input, usage.output, usage.total]),
+            tokens: attempt.usage.filter(|_| !refused).map(|usage| [usage.input, usage.output, usage.total]),
             waited,
         }
     }
@@ -79,6 +83,16 @@ impl Entry {
         let lost = before_reading.iter().any(|before| self.category.as_deref() == Some(before.as_str()));
         lost && self.tokens.is_none() && self.request_id.is_none() && !self.judged
     }
+}
+
+/// Whether the ledger has the zeros of a refusal that reported nothing.
+fn is_refused(attempt: &AttemptRecord) -> bool {
+    use Category::*;
+    let refusals = [ApiKeyError, BadRequest, NotFound, QuotaError, RateLimitError];
+    let is_refusal = attempt.category.is_some_and(|category| refusals.contains(&category));
+    // A report has no figure of thoughts here.
+    let is_none = attempt.usage.is_some_and(|usage| usage.total() == Some(0) && usage.reasoning == Some(0));
+    is_refusal && is_none && attempt.status.is_some_and(|status| (400..500).contains(&status))
 }
 
 /// What the server says of a request.
@@ -175,7 +189,9 @@ impl Account {
 
     fn compare(&mut self, entry: &Entry, seen: &Seen) {
         let known = entry.tokens.is_some();
-        if entry.request_id.as_ref().is_some_and(|id| *id != seen.request_id) {
+        if entry.refused && !(seen.whole && seen.tokens.is_none()) {
+            self.complain(format!("no refusal: {entry:?} {seen:?}"));
+        } else if entry.request_id.as_ref().is_some_and(|id| *id != seen.request_id) {
             self.complain(format!("another request's id: {entry:?} {seen:?}"));
         } else if (known || entry.was_read()) && !(seen.whole && entry.tokens == seen.tokens) {
             self.complain(format!("another usage: {entry:?} {seen:?}"));

@@ -336,11 +336,15 @@ async fn a_comparison_leaves_out_what_one_of_both_has_not() {
     assert_eq!(refused.category(), Category::ConfigError);
     assert!(refused.to_string().contains("outages left out 17 of 20 cases"), "{refused}");
 
-    let two = evaluate(&failing_for(&["claim 03", "claim 11"], Category::Timeout), &data, exact()).await.unwrap();
+    let two =
+        evaluate(&failing_for(&["claim 03", "claim 11"], Category::Timeout), &data, exact()).await.unwrap();
     let compared = two.compare(&whole).unwrap();
     assert_eq!((compared.better, compared.worse, compared.left_out), (0, 0, 2));
     assert_eq!((compared.mean, compared.other, compared.p), (1.0, 1.0, 1.0));
-    assert!(compared.to_string().ends_with("p = 1.000: no more than noise; 2 left out by outages"), "{compared}");
+    assert!(
+        compared.to_string().ends_with("p = 1.000: no more than noise; 2 left out by outages"),
+        "{compared}"
+    );
     assert_eq!(whole.compare(&two).unwrap().left_out, 2);
 
     let three = failing_for(&["claim 03", "claim 11", "claim 19"], Category::Timeout);

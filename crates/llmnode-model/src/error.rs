@@ -124,7 +124,9 @@ impl ModelError {
     pub fn costs_nothing(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         let refused = match self.category {
-            Category::ApiKeyError | Category::QuotaError | Category::NotFound | Category::RateLimitError => true,
+            Category::ApiKeyError | Category::QuotaError | Category::NotFound | Category::RateLimitError => {
+                true
+            }
             Category::BadRequest => self.names_a_field,
             _ => false,
         };

@@ -197,7 +197,9 @@ impl StubReply {
             value => value.to_string(),
         };
         if let Content::Message { content, .. } = &mut self.content {
-            self.content = Content::Calls { content: content.take(), calls: Vec::new() };
+            // No server sends an empty text beside calls.
+            let content = content.take().filter(|content| !content.is_empty());
+            self.content = Content::Calls { content, calls: Vec::new() };
         }
         if let Content::Calls { calls, .. } = &mut self.content {
             calls.push((name.into(), arguments));
@@ -249,7 +251,8 @@ impl StubReply {
     }
 
     /// Fails so that a client of llmnode reads this category, on each API: with the status that says so, or with an answer that ended
-    /// so. Categories that no server causes, such as `limit_exceeded`, are a status 400 that says so.
+    /// so. Where an API has one word for refusals and filters, a `refusal` is read as `content_filter`. Categories that no server causes,
+    /// such as `limit_exceeded`, are a status 400 that says so.
     ///
     /// ```
     /// # mod llmnode { pub use llmnode_stub as stub_server; pub use llmnode_model::Category; }
@@ -275,7 +278,7 @@ impl StubReply {
             }
             Category::ContentFilter => Self::text(SAID).finish_reason("content_filter"),
             Category::Refusal => Self::refusal(SAID),
-            Category::TruncatedOutput => Self::text(SAID).finish_reason("length"),
+            Category::TruncatedOutput => Self::null_content().finish_reason("length"),
             Category::BadResponse => Self::html(200),
             Category::EmptyResponse => Self::null_content(),
             Category::SchemaError => Self::text(SAID),
@@ -440,7 +443,7 @@ macro_rules! written {
     };
 }
 
-written!(i32, u32, u64, f64, &str, String);
+written!(u16, i32, u32, u64, f64, &str, String);
 
 /// What a provider answers to a request that it refuses.
 pub(super) fn refused(refusal: &Refusal) -> StubReply {

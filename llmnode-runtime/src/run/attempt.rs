@@ -125,20 +125,23 @@ async fn ask(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
-    let mut outcome = match listener {
-        None => {
-            let mut sink = AttemptSink { open, reserved, written: None };
-            model.complete(request, &mut sink).await
+    // A block, since a value that is moved keeps its room in the future.
+    let mut answer = {
+        let mut outcome = match listener {
+            None => {
+                let mut sink = AttemptSink { open, reserved, written: None };
+                model.complete(request, &mut sink).await
+            }
+            // Boxed, so that calls without a listener reserve no room for it.
+            Some(listener) => {
+                Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
+            }
+        };
+        if let Ok(completion) = &mut outcome {
+            take_thoughts(completion, request, open, settings);
         }
-        // Boxed, so that calls without a listener reserve no room for it.
-        Some(listener) => {
-            Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
-        }
+        answer(outcome, request, open, reserved, settings)?
     };
-    if let Ok(completion) = &mut outcome {
-        take_thoughts(completion, request, open, settings);
-    }
-    let mut answer = answer(outcome, request, open, reserved, settings)?;
     let may_run = settings.calls_in_text() && model.calls_in_text(request);
     if let Some(round) = take_round(&mut answer, may_run, request, open, asked, settings)? {
         return Ok(Some(round));

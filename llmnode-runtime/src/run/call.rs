@@ -27,8 +27,8 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
-    record_event,
+    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks,
+    Usage, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::{IntoPaused, Paused, Unfinished};

@@ -14,8 +14,8 @@ use crate::support::{
 use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, ModelError, Node,
-    NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    AttemptRecord, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec,
+    ModelError, Node, NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 /// A place in the program's code that panics.
@@ -181,7 +181,9 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
         assert_eq!(call.attempts.len() as u64, stats.usage.requests);
         let judged = run.state().seen.load(Ordering::Relaxed) as u64;
         assert_eq!(stats.usage.total.known, 7 * judged, "what a validator saw was read");
-        assert_eq!(stats.usage.total.unreported_calls, stats.usage.requests - judged);
+        let is_refused = |attempt: &&AttemptRecord| attempt.category == Some(Category::RateLimitError);
+        let refused = call.attempts.iter().filter(is_refused).count() as u64;
+        assert_eq!(stats.usage.total.unreported_calls, stats.usage.requests - judged - refused);
         assert_eq!(call.category, (!ended).then_some(Category::Cancelled));
         run.call(&GOAL).model("well").await.unwrap();
         if ended {

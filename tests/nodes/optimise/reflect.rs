@@ -202,7 +202,8 @@ async fn an_outage_stops_the_search_and_a_journal_goes_on_after_it() {
         });
         let journal = JournalFile::open(&path).unwrap();
         let run = Run::new(down);
-        let stopped = reflect().optimise(&run, &Program::new(), &train, &validation, graded).resume(journal).await;
+        let stopped =
+            reflect().optimise(&run, &Program::new(), &train, &validation, graded).resume(journal).await;
         assert_eq!(stopped.unwrap_err().category(), Category::QuotaError, "{after}");
 
         let journal = JournalFile::open(&path).unwrap();

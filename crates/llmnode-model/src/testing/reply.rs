@@ -123,7 +123,10 @@ impl Reply {
 
     /// Breaks the connection off after the pieces are streamed: a failure of the category `network`.
     pub fn cut_short(self) -> Self {
-        self.breaks_off(ModelError::new(Category::Network, "the connection was closed in the middle of the answer"))
+        self.breaks_off(ModelError::new(
+            Category::Network,
+            "the connection was closed in the middle of the answer",
+        ))
     }
 
     /// Creates an answer without a text.
