@@ -1,26 +1,17 @@
 // Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
-//! [docs/agents.md]: guide::agents
+//! [docs/README.md]: guide
+//! [docs/approval.md]: guide::approval
 //! [docs/calls.md]: guide::calls
+//! [docs/chat.md]: guide::chat
+//! [docs/comparison.md]: guide::comparison
 //! [docs/durability.md]: guide::durability
 //! [docs/endpoints.md]: guide::endpoints
-//! [docs/errors.md]: guide::errors
 //! [docs/flows.md]: guide::flows
-//! [docs/graphs.md]: guide::graphs
-//! [docs/observability.md]: guide::observability
-//! [docs/pages.md]: guide::pages
-//! [docs/pocketflow.md]: guide::pocketflow
-//! [docs/prompts.md]: guide::prompts
-//! [docs/reading.md]: guide::reading
-//! [docs/reliability.md]: guide::reliability
-//! [docs/schemas.md]: guide::schemas
-//! [docs/service.md]: guide::service
-//! [docs/retrieval.md]: guide::retrieval
-//! [docs/small-models.md]: guide::small_models
-//! [docs/smart-nodes.md]: guide::smart_nodes
+//! [docs/how-this-is-made.md]: guide::how_this_is_made
 //! [docs/optimising.md]: guide::optimising
-//! [docs/streams.md]: guide::streams
+//! [docs/pages.md]: guide::pages
+//! [docs/reliability.md]: guide::reliability
 //! [docs/testing.md]: guide::testing
-//! [docs/validation.md]: guide::validation
 //!
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]

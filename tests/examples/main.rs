@@ -60,10 +60,15 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
     };
     let (ours, servers) = (number("{\"choose_item\": "), number("tokens by the server's log: "));
     assert!(ours > 0 && ours == servers, "{text}");
-    // The README shows the end of it.
-    let (_, shown) =
-        include_str!("../../README.md").split_once("example quickstart`, ends with:\n\n```text\n").unwrap();
-    let (shown, _) = shown.split_once("```").unwrap();
+    let shown = r#"  assistant: {"item": "crowbar", "reason": ""}
+  user: That answer was not accepted:
+    - item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope"
+    - reason: is empty; say why in one sentence
+    Answer again in full, with this corrected.
+tokens by the server's log: 142
+answer: brass key: A key opens a lock without breaking it.
+in all: 2 requests, 142 tokens, cost 0.0000845
+"#;
     assert!(text.ends_with(shown), "{text}");
 }
 

@@ -49,9 +49,9 @@ const HEAD: &str = "\
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#errors] says why a node failed.
+What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][categories.md] says why a node failed.
 
-[../README.md#errors]: ../README.md#errors
+[categories.md]: categories.md
 ";
 
 /// The page; an error names a case that is missing.

@@ -71,7 +71,7 @@ impl Prices {
     /// use llmnode::{Prices, TokenUsage};
     ///
     /// let prices = Prices::catalog();
-    /// assert_eq!(prices.cost("gpt-4o-2024-08-06", &TokenUsage::new(1_000, 100)), Some(0.0035));
+    /// assert_eq!(prices.cost("claude-sonnet-5-5", &TokenUsage::new(1_000, 100)), Some(0.003));
     /// ```
     #[cfg(feature = "prices")]
     pub fn catalog() -> Prices {

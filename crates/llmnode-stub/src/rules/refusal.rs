@@ -49,7 +49,7 @@ impl fmt::Display for Refusal {
 ///
 /// let function = json!({"name": "now", "parameters": {"type": "object"}});
 /// let mut body = json!({
-///     "model": "gpt-4.1",
+///     "model": "gpt-5.4",
 ///     "messages": [{"role": "user", "content": "What time is it?"}],
 ///     "tools": [{"type": "function", "function": function}],
 /// });

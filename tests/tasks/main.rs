@@ -1,0 +1,48 @@
+//! The programs of the README and of the guides by task, with their tests. Each stands here as the page shows it.
+
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    missing_docs,
+    reason = "tests, and programs whose `main` asks a provider"
+)]
+
+mod extract;
+mod look;
+mod many_rows;
+#[rustfmt::skip] // As wide as a page, in few lines.
+mod readme;
+mod tools;
+
+/// The page, the program, and how the page's block begins.
+const PROGRAMS: [(&str, &str, &str); 5] = [
+    (include_str!("../../README.md"), include_str!("readme.rs"), "```rust\n"),
+    (include_str!("../../docs/extract.md"), include_str!("extract.rs"), "```rust,no_run\n"),
+    (include_str!("../../docs/look.md"), include_str!("look.rs"), "```rust,no_run\n"),
+    (include_str!("../../docs/many-rows.md"), include_str!("many_rows.rs"), "```rust,no_run\n"),
+    (include_str!("../../docs/tools.md"), include_str!("tools.rs"), "```rust,no_run\n"),
+];
+
+#[test]
+fn each_page_shows_its_program() {
+    for (page, program, begin) in PROGRAMS {
+        let (_, block) = page.split_once(begin).unwrap();
+        let (block, _) = block.split_once("```\n").unwrap();
+        assert_eq!(block, program);
+    }
+}
+
+/// The README says what the second request adds.
+#[tokio::test]
+async fn the_readme_shows_the_correction() {
+    use llmnode::prelude::*;
+    let (page, _, _) = PROGRAMS[0];
+    let (_, shown) = page.split_once("so the second request adds:\n\n```text\n").unwrap();
+    let (shown, _) = shown.split_once("\n```").unwrap();
+    let model = ScriptedModel::new()
+        .reply(r#"{"team": "roofers", "urgent": true}"#)
+        .reply(r#"{"team": "repairs", "urgent": true}"#);
+    let run = Run::new(model.clone()).with_state(readme::Shop { teams: vec!["repairs".into()] });
+    run.call(&readme::Sort { letter: "The roof leaks!".into() }).await.unwrap();
+    assert_eq!(model.requests()[1].messages.last().unwrap().content, shown);
+}

@@ -1,0 +1,79 @@
+use std::path::Path;
+
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
+use serde_json::json;
+
+#[llm_output]
+enum Topic {
+    Billing,
+    Repairs,
+    Other,
+}
+
+#[llm_node(
+    prompt = "What is this letter about?\n{letter:fence}",
+    output = Topic,
+    retries = 1,
+    max_tokens = 50,
+    deadline = 60s,
+)]
+struct Sort<'a> {
+    letter: &'a str,
+}
+
+/// Sorts the letters for at most two dollars. The journal keeps each answer: the same command goes on after a crash.
+async fn sort<'a>(
+    run: &Run,
+    letters: impl IntoIterator<Item = &'a str>,
+    journal: &Path,
+) -> Result<Vec<Result<Topic, NodeError>>, NodeError> {
+    let nodes: Vec<_> = letters.into_iter().map(|letter| Sort { letter }).collect();
+    let topics = run
+        .map(&nodes)
+        .concurrency(32)
+        .limits(Limits::new().money(2.0))
+        .resume(JournalFile::open(journal)?)
+        .await;
+    Ok(topics)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string("letters.txt")?; // a letter a line
+    // A price of your own, in dollars; `Prices::open` reads a list.
+    let prices = Prices::new().model(std::env::var("OPENAI_MODEL")?, Price::per_million(0.25, 2.0));
+    let run = Run::new(OpenAi::from_env()?).with_prices(prices);
+    for (letter, topic) in text.lines().zip(sort(&run, text.lines(), Path::new("letters.journal")).await?) {
+        match topic {
+            Ok(topic) => println!("{}\t{letter}", json!(topic)),
+            Err(error) => println!("{}\t{letter}", error.category()),
+        }
+    }
+    eprintln!("{}", run.ledger().total());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
+    let journal = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many-rows.journal");
+    let _ = std::fs::remove_file(&journal);
+    let letters = ["The roof leaks!", "Your bill is wrong."];
+    let prices = || Prices::new().model("test", Price::per_million(0.25, 2.0));
+
+    // The first process is stopped by a key that is no longer valid.
+    let model = ScriptedModel::new().named("test").otherwise(|request| {
+        match request.messages[0].content.contains("roof") {
+            true => Reply::text(r#"{"value": "Repairs"}"#),
+            false => Reply::failure(Category::ApiKeyError),
+        }
+    });
+    let topics = sort(&Run::new(model).with_prices(prices()), letters, &journal).await?;
+    assert!(topics[0].is_ok() && topics[1].is_err());
+
+    let model = ScriptedModel::new().named("test").reply(r#"{"value": "Billing"}"#);
+    let topics = sort(&Run::new(model.clone()).with_prices(prices()), letters, &journal).await?;
+    assert!(topics.iter().all(Result::is_ok));
+    assert_eq!(model.requests().len(), 1);
+    Ok(())
+}

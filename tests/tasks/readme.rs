@@ -1,0 +1,36 @@
+use llmnode::prelude::*;
+
+struct Shop { teams: Vec<String> }
+
+#[llm_output]
+struct Ticket {
+    /// One of the teams, spelled as listed. (The model reads this.)
+    team: String,
+    urgent: bool,
+}
+
+#[validate(state)] // every method of this block checks a `Ticket`
+impl Ticket {
+    fn team_exists(&self, shop: &Shop) -> Result<(), Invalid> {
+        if shop.teams.contains(&self.team) { return Ok(()) }
+        Err(Invalid::at("team", "there is no such team").allowed(&shop.teams))
+    }
+}
+
+#[llm_node(
+    prompt = "Sort this letter.\nTeams:\n{state.teams:list}\nLetter:\n{letter:fence}",
+    output = Ticket, state = Shop,
+    retries = 2, // up to two more requests after a bad answer
+)]
+struct Sort { letter: String }
+
+#[tokio::test]
+async fn an_unknown_team_is_corrected() -> Result<(), NodeError> {
+    let model = ScriptedModel::new() // in place of `OpenAi::from_env()?`
+        .reply(r#"{"team": "roofers", "urgent": true}"#)
+        .reply(r#"{"team": "repairs", "urgent": true}"#);
+    let run = Run::new(model).with_state(Shop { teams: vec!["repairs".into()] });
+    let ticket = run.call(&Sort { letter: "The roof leaks!".into() }).await?;
+    assert_eq!(ticket.team, "repairs"); // the second answer
+    Ok(())
+}
