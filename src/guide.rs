@@ -48,6 +48,7 @@ page!(schemas, all(doctest, feature = "openai", feature = "chrono04", feature = 
 page!(service, doctest);
 page!(small_models, "small-models", all(doctest, feature = "openai"));
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
+page!(stability, any());
 page!(streams, doctest);
 page!(testing, any());
 page!(tools, all(doctest, feature = "openai"));
