@@ -18,7 +18,7 @@ impl Ticket {
 }
 
 #[llm_node(
-    prompt = "Sort this letter.\nTeams:\n{state.teams:list}\nLetter:\n{letter:fence}",
+    prompt = "Sort this letter:\n{letter:fence}\nTeams:\n{state.teams:list}",
     output = Ticket, state = Shop,
     retries = 2, // up to two more requests after a bad answer
 )]

@@ -11,7 +11,7 @@ struct Ticket {
 }
 
 #[llm_node(
-    prompt = "Sort this letter.\nTeams:\n{state.teams:list}\nLetter:\n{leter:fence}",
+    prompt = "Sort this letter:\n{leter:fence}\nTeams:\n{state.teams:list}",
     output = Ticket, state = Shop,
     retries = 2,
 )]
