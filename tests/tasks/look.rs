@@ -16,7 +16,8 @@ struct SumUp<'a> {
 async fn sum_up(run: &Run, text: &str) -> Result<(Summary, Vec<String>), NodeError> {
     let report = run.call(&SumUp { text }).label("tenant", "acme").report().await?;
     let lines = report.record.attempts.iter().map(|attempt| {
-        let usage = attempt.usage.map_or("unknown".into(), |usage| format!("{} tokens", usage.total()));
+        let tokens = attempt.usage.and_then(|usage| usage.total());
+        let usage = tokens.map_or("usage unknown".into(), |tokens| format!("{tokens} tokens"));
         let end = attempt.category.map_or("accepted", |category| category.as_str());
         format!("{}: {usage}, {:?}, {end}", attempt.id, attempt.elapsed)
     });

@@ -10,9 +10,25 @@
 mod extract;
 mod look;
 mod many_rows;
-#[rustfmt::skip] // As wide as a page, in few lines.
-mod readme;
 mod tools;
+
+mod readme {
+    // In few lines, and not as rustfmt would write it.
+    include!("readme.rs");
+
+    #[tokio::test]
+    async fn it_shows_what_the_second_request_adds() {
+        let page = include_str!("../../README.md");
+        let (_, shown) = page.split_once("so the second request adds:\n\n```text\n").unwrap();
+        let (shown, _) = shown.split_once("\n```").unwrap();
+        let model = ScriptedModel::new()
+            .reply(r#"{"team": "roofers", "urgent": true}"#)
+            .reply(r#"{"team": "repairs", "urgent": true}"#);
+        let run = Run::new(model.clone()).with_state(Shop { teams: vec!["repairs".into()] });
+        run.call(&Sort { letter: "The roof leaks!".into() }).await.unwrap();
+        assert_eq!(model.requests()[1].messages.last().unwrap().content, shown);
+    }
+}
 
 /// The page, the program, and how the page's block begins.
 const PROGRAMS: [(&str, &str, &str); 5] = [
@@ -30,19 +46,4 @@ fn each_page_shows_its_program() {
         let (block, _) = block.split_once("```\n").unwrap();
         assert_eq!(block, program);
     }
-}
-
-/// The README says what the second request adds.
-#[tokio::test]
-async fn the_readme_shows_the_correction() {
-    use llmnode::prelude::*;
-    let (page, _, _) = PROGRAMS[0];
-    let (_, shown) = page.split_once("so the second request adds:\n\n```text\n").unwrap();
-    let (shown, _) = shown.split_once("\n```").unwrap();
-    let model = ScriptedModel::new()
-        .reply(r#"{"team": "roofers", "urgent": true}"#)
-        .reply(r#"{"team": "repairs", "urgent": true}"#);
-    let run = Run::new(model.clone()).with_state(readme::Shop { teams: vec!["repairs".into()] });
-    run.call(&readme::Sort { letter: "The roof leaks!".into() }).await.unwrap();
-    assert_eq!(model.requests()[1].messages.last().unwrap().content, shown);
 }

@@ -27,7 +27,7 @@ async fn sort<'a>(
     run: &Run,
     letters: impl IntoIterator<Item = &'a str>,
     journal: &Path,
-) -> Result<Vec<Result<Topic, NodeError>>, NodeError> {
+) -> Result<Vec<Result<Topic, NodeError>>, Box<dyn std::error::Error>> {
     let nodes: Vec<_> = letters.into_iter().map(|letter| Sort { letter }).collect();
     let topics = run
         .map(&nodes)
