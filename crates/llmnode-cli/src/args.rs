@@ -98,15 +98,19 @@ pub(crate) struct Options {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     Yes,
-    No,
+    /// And why, which may be empty.
+    No(String),
     Edit(Value),
 }
 
 impl Answer {
     pub(crate) fn of(text: &str) -> Option<Self> {
-        match text.trim().to_lowercase().as_str() {
-            "y" | "yes" => Some(Answer::Yes),
-            "n" | "no" => Some(Answer::No),
+        let text = text.trim();
+        let (word, why) = text.split_once([' ', ',', ':']).unwrap_or((text, ""));
+        let why = why.trim();
+        match word.to_lowercase().as_str() {
+            "y" | "yes" if why.is_empty() => Some(Answer::Yes),
+            "n" | "no" => Some(Answer::No(why.to_owned())),
             _ => exact_json(text).ok().filter(Value::is_object).map(Answer::Edit),
         }
     }
@@ -323,8 +327,11 @@ mod tests {
         assert_eq!(options.programs, Some("p".into()));
         let line = r#"run a --approve yes --approve a=No --approve=b={"x":"="}"#;
         let Ok(Command::Run(options)) = read(line) else { panic!() };
-        let expected =
-            [("", Answer::Yes), ("a", Answer::No), ("b", Answer::Edit(serde_json::json!({"x": "="})))];
+        let expected = [
+            ("", Answer::Yes),
+            ("a", Answer::No(String::new())),
+            ("b", Answer::Edit(serde_json::json!({"x": "="}))),
+        ];
         assert_eq!(options.approvals, expected.map(|(name, answer)| (name.to_owned(), answer)).into());
     }
 

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{IsTerminal, Write, stderr, stdin};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
 use llmnode_graph::internal::typed_input;
@@ -22,6 +23,9 @@ use crate::report::report;
 use crate::table::Table;
 use crate::terminal::{print, print_line, print_styled};
 use crate::{hints, node_types, page, stores};
+
+/// An answer within this time was meant for what was there before.
+const UNREAD: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     if let Some(output) = &options.page {
@@ -86,19 +90,32 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     let watch = FlowWatch::default();
     let mut table = Table::new();
     let mut from: Option<Paused> = None;
+    let mut asked: Option<Paused> = None;
     let recording = options.page.as_ref().map(|_| Recording::new().with_content(true));
     let outcome = loop {
+        let requests = run.ledger().total().requests;
         let outcome = once(graph, &mut run, &mut table, &watch, (recording.as_ref(), from.take())).await;
         let Err(error) = &outcome else { break outcome };
-        let Some(paused) = error.paused() else { break outcome };
-        table.close();
-        match decided(paused, options) {
-            Ok(decided) => from = decided,
-            // What has run so far is not lost.
-            Err(error) => print_line(&error.to_string()),
+        let is_untaken =
+            error.category() == Category::ConfigError && run.ledger().total().requests == requests;
+        // After a decision that is not taken, the person decides again.
+        let again = asked.take().filter(|_| is_untaken);
+        if again.is_some() {
+            print_line(&error.to_string());
         }
-        if from.is_none() {
-            break outcome;
+        let Some(paused) = error.paused().or(again) else { break outcome };
+        table.close();
+        match decided(paused.clone(), options) {
+            Ok(Some(Decided { paused: decided, by_person })) => {
+                asked = by_person.then_some(paused);
+                from = Some(decided);
+            }
+            Ok(None) => break outcome,
+            // What has run so far is not lost.
+            Err(error) => {
+                print_line(&error.to_string());
+                break outcome;
+            }
         }
     };
     table.close();
@@ -152,8 +169,15 @@ async fn once(
     call.await
 }
 
+struct Decided {
+    paused: Paused,
+    /// Else by options alone, which say the same each time.
+    by_person: bool,
+}
+
 /// `None`: there is no one to ask.
-fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<dyn Error>> {
+fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box<dyn Error>> {
+    let mut by_person = false;
     for waiting in paused.waiting() {
         let told = options.approvals.get(&waiting.id).or_else(|| options.approvals.get(""));
         let answer = match told {
@@ -163,14 +187,16 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<
                 None => return Ok(None),
             },
         };
+        by_person |= told.is_none();
         let approval = match answer {
             Answer::Yes => Approval::yes(),
-            Answer::No => Approval::no("the person who runs the graph said no"),
+            Answer::No(why) if why.is_empty() => Approval::no("the person who runs the graph said no"),
+            Answer::No(why) => Approval::no(why),
             Answer::Edit(values) => Approval::edit(values),
         };
         paused = paused.decide(&waiting.id, approval)?;
     }
-    Ok(Some(paused))
+    Ok(Some(Decided { paused, by_person }))
 }
 
 /// Shows what is decided about, then asks.
@@ -186,11 +212,16 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         return Ok(None);
     }
     loop {
-        write!(stderr(), "yes, no, or a JSON object in place of these: ")?;
+        write!(stderr(), "yes, no, no and why, or a JSON object in place of these: ")?;
         stderr().flush()?;
+        let began = Instant::now();
         let mut answer = String::new();
         if stdin().read_line(&mut answer)? == 0 {
             return Ok(None);
+        }
+        if began.elapsed() < UNREAD {
+            print_line("That was written before the question could be read: write it again.");
+            continue;
         }
         match Answer::of(&answer) {
             Some(answer) => return Ok(Some(answer)),

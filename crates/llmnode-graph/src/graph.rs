@@ -18,7 +18,7 @@ mod visit;
 
 pub use loaded::{Graph, GraphNode, Visit};
 pub use node_type::{NodeLoader, NodeType, Registered};
-pub use registry::Registry;
+pub use registry::{Registry, refused_arguments};
 
 use std::collections::BTreeMap;
 use std::fmt;

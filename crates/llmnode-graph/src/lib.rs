@@ -22,6 +22,7 @@ pub mod internal {
 
     pub use crate::faults::locate;
     pub use crate::file::{exact_json, typed_input};
+    pub use crate::graph::refused_arguments;
 }
 
 pub use faults::{Fault, FaultKind, GraphFaults};

@@ -576,7 +576,7 @@ mod tests {
     /// A call that goes on for long, such as an agent.
     #[test]
     fn the_newest_of_a_call_that_goes_on_is_kept() {
-        let mut collected = Collected::new(Texts { redactor: Redactor::default(), bytes: 0 });
+        let mut collected = Collected::new(Texts::new(Redactor::default(), 0));
         collected.with_content = true;
         let mut ids = Ids::default();
         let id = ids.next();
@@ -596,7 +596,7 @@ mod tests {
 
     #[test]
     fn of_calls_that_go_on_the_newest_are_kept() {
-        let mut collected = Collected::new(Texts { redactor: Redactor::default(), bytes: 0 });
+        let mut collected = Collected::new(Texts::new(Redactor::default(), 0));
         collected.limit = 10;
         let mut ids = Ids::default();
         let all: Vec<CallId> = (0..100).map(|_| ids.next()).collect();

@@ -4,7 +4,7 @@ use llmnode_runtime::internal::RunEvent;
 use llmnode_runtime::{AttemptId, AttemptRecord, Message, ToolCall};
 
 use crate::document::{Exchange, Text, ToolText};
-use crate::texts::{Texts, fingerprint};
+use crate::texts::Texts;
 
 #[derive(Default)]
 pub(crate) struct Conversation {
@@ -46,9 +46,10 @@ impl Conversation {
     fn asked(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
         // A request that did not go out after all is replaced.
         self.exchanges.retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);
-        let now: Vec<u64> = messages.iter().map(fingerprint).collect();
+        let now: Vec<u64> = messages.iter().map(|message| texts.fingerprint(message)).collect();
         let shared = self.known.iter().zip(&now).take_while(|(known, now)| known == now).count();
-        let messages = messages.iter().skip(shared).map(|message| texts.message(message)).collect();
+        let new = now.iter().zip(messages).skip(shared);
+        let messages = new.map(|(fingerprint, message)| texts.message(*fingerprint, message)).collect();
         self.known = now;
         self.exchanges.push(Exchange { attempt, shared, messages, ..Exchange::default() });
     }

@@ -72,6 +72,6 @@ pub fn figures(recording: &Recording) -> Figures {
 /// As [`Recording::from_json`].
 pub fn continued(json: &str) -> Result<Recording, FormatError> {
     let recording = Recording::from_json(json)?;
-    recording.lock().texts.redactor = Redactor::from_env();
+    recording.lock().texts.set_redactor(Redactor::from_env());
     Ok(recording)
 }

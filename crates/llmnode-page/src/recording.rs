@@ -54,7 +54,7 @@ impl Recording {
     /// Creates an empty recording, of figures only.
     #[must_use]
     pub fn new() -> Self {
-        let texts = Texts { redactor: Redactor::from_env(), bytes: 0 };
+        let texts = Texts::new(Redactor::from_env(), 0);
         Recording(Arc::new(Mutex::new(Collected::new(texts))))
     }
 
@@ -74,7 +74,7 @@ impl Recording {
     /// ```
     #[must_use]
     pub fn redact(self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        self.lock().texts.redactor.redact(redact);
+        self.lock().texts.redact(redact);
         self
     }
 
@@ -112,7 +112,7 @@ impl Recording {
     /// [`FormatError`]: it is something else, newer than this llmnode, or malformed.
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         let document: Document = read_format(json, FORMAT, VERSION)?;
-        let texts = Texts { redactor: Redactor::default(), bytes: json.len() };
+        let texts = Texts::new(Redactor::default(), json.len());
         Ok(Recording(Arc::new(Mutex::new(Collected::of(document, texts)))))
     }
 

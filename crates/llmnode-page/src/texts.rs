@@ -1,6 +1,7 @@
 //! The texts of a recording: without secrets, cut, and within its memory.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 use llmnode_model::internal::Redactor;
 use llmnode_runtime::{Message, Request, Role, ToolCall, ToolSpec};
@@ -14,13 +15,39 @@ const LONGEST: usize = 64 * 1024;
 /// The memory of all texts and entries, in bytes.
 pub(crate) const MEMORY: usize = 64 * 1024 * 1024;
 
+/// Of messages that are there to be found again.
+const FOUND_AGAIN: usize = 4 * 1024 * 1024;
+
 pub(crate) struct Texts {
-    pub(crate) redactor: Redactor,
+    redactor: Redactor,
     /// Used so far.
     pub(crate) bytes: usize,
+    /// Messages as they were kept: a loop sends the same ones with each call.
+    messages: HashMap<u64, String>,
+    messages_bytes: usize,
+    keys: RandomState,
 }
 
 impl Texts {
+    pub(crate) fn new(redactor: Redactor, bytes: usize) -> Self {
+        Texts { redactor, bytes, messages: HashMap::new(), messages_bytes: 0, keys: RandomState::new() }
+    }
+
+    pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
+        self.redactor = redactor;
+        self.forget();
+    }
+
+    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
+        self.redactor.redact(redact);
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.messages.clear();
+        self.messages_bytes = 0;
+    }
+
     pub(crate) fn keep(&mut self, text: &str) -> String {
         let mut kept = self.redactor.text(text);
         let length = kept.len();
@@ -33,12 +60,38 @@ impl Texts {
         kept
     }
 
-    pub(crate) fn message(&mut self, message: &Message) -> Text {
+    /// `fingerprint`: that of the message.
+    pub(crate) fn message(&mut self, fingerprint: u64, message: &Message) -> Text {
+        let role = role(message).to_owned();
+        if let Some(text) = self.messages.get(&fingerprint) {
+            self.bytes += text.len();
+            return Text { role, text: text.clone() };
+        }
+        let text = self.new_message(message);
+        if self.messages_bytes + text.len() > FOUND_AGAIN {
+            self.forget();
+        }
+        self.messages_bytes += text.len();
+        self.messages.insert(fingerprint, text.clone());
+        Text { role, text }
+    }
+
+    fn new_message(&mut self, message: &Message) -> String {
         let mut text = message.shown();
         for ToolCall { name, arguments, .. } in message.calls() {
             text.push_str(&format!("{}calls {name} {arguments}", if text.is_empty() { "" } else { "\n" }));
         }
-        Text { role: role(message).to_owned(), text: self.keep(&text) }
+        self.keep(&text)
+    }
+
+    /// Distinguishes the messages of a recording.
+    pub(crate) fn fingerprint(&self, message: &Message) -> u64 {
+        let mut hasher = self.keys.build_hasher();
+        (role(message), message.shown(), message.answers()).hash(&mut hasher);
+        for ToolCall { id, name, arguments, .. } in message.calls() {
+            (id, name, arguments).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     pub(crate) fn offered(&mut self, request: &Request) -> Offered {
@@ -87,25 +140,34 @@ fn words(reasoning: &impl Serialize) -> String {
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
-/// Distinguishes messages of one conversation.
-pub(crate) fn fingerprint(message: &Message) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (role(message), message.shown(), message.answers()).hash(&mut hasher);
-    for ToolCall { id, name, arguments, .. } in message.calls() {
-        (id, name, arguments).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn texts_are_cut_between_characters() {
-        let mut texts = Texts { redactor: Redactor::default(), bytes: 0 };
+        let mut texts = Texts::new(Redactor::default(), 0);
         let kept = texts.keep(&("a".to_owned() + &"ä".repeat(LONGEST)));
         assert_eq!(kept.len(), texts.bytes);
         assert!(kept.ends_with(&format!("ä\n[{} more bytes]", LONGEST + 2)), "{}", &kept[LONGEST..]);
+    }
+
+    #[test]
+    fn a_message_that_comes_again_is_kept_as_before() {
+        let mut texts = Texts::new(Redactor::default(), 0);
+        texts.redact(|text| text.replace("Ada", "[name]"));
+        let message = Message::user("Ada asks.");
+        let fingerprint = texts.fingerprint(&message);
+        for times in 1..=3 {
+            assert_eq!(texts.message(fingerprint, &message).text, "[name] asks.");
+            assert_eq!(texts.bytes, times * "[name] asks.".len());
+        }
+        texts.redact(|text| text.replace("asks", "answers"));
+        assert_eq!(texts.message(fingerprint, &message).text, "Ada answers.");
+        for number in 0..200 {
+            let long = Message::user(format!("{number} {}", "x".repeat(60_000)));
+            texts.message(texts.fingerprint(&long), &long);
+        }
+        assert!(texts.messages.values().map(String::len).sum::<usize>() <= FOUND_AGAIN);
     }
 }

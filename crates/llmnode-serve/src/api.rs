@@ -26,6 +26,8 @@ use crate::run::Inputs;
 use crate::{panels, run};
 
 const BODY: usize = 1 << 20;
+/// The arguments of a call go back as they stand in the field.
+const DECISION: usize = 16 << 20;
 
 /// A run's page may only show itself, in a frame of ours.
 const PAGE_POLICY: &str = "frame-ancestors 'self'; sandbox";
@@ -43,7 +45,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/check", get(check))
         .route("/api/events", get(events))
         .route("/api/run", post(start))
-        .route("/api/decide", post(decide))
+        .route("/api/decide", post(decide).layer(DefaultBodyLimit::max(DECISION)))
         .route("/api/stop", post(stop))
         .layer(DefaultBodyLimit::max(BODY))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), access::check))
@@ -167,7 +169,7 @@ async fn decide(State(app): State<Arc<App>>, body: Body<Decision>) -> Reply {
         if waiting.number != decision.pause {
             return Err("that pause is over: decide about what the page shows now".to_owned());
         }
-        if !waiting.decide(decision).map_err(|error| error.to_string())? {
+        if !waiting.decide(decision, &run.registry).map_err(|error| error.to_string())? {
             return Ok(());
         }
         // A restart does not ask again about what has been decided.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_graph::internal::exact_json;
+use llmnode_graph::Registered;
+use llmnode_graph::internal::{exact_json, refused_arguments};
 use llmnode_model::Message;
 use llmnode_model::internal::{pretty, visible};
 use llmnode_runtime::{Approval, Category, NodeError, Paused, WaitingCall};
@@ -97,8 +98,8 @@ impl Waiting {
         }
     }
 
-    /// Returns whether nothing waits any more.
-    pub(crate) fn decide(&mut self, decision: Decision) -> Result<bool, NodeError> {
+    /// Returns whether nothing waits any more. `registry`: of the run's tools.
+    pub(crate) fn decide(&mut self, decision: Decision, registry: &Registered) -> Result<bool, NodeError> {
         let id = decision.id.clone();
         let call = self.paused.waiting().into_iter().find(|call| call.id == id);
         let call = call.ok_or_else(|| refused(format!("no call {id:?} is waiting")))?;
@@ -109,8 +110,8 @@ impl Waiting {
                 paused.decide(&id, Approval::no("the person who runs the graph said no"))
             }
             Answer::No => paused.decide(&id, Approval::no(decision.why)),
-            Answer::Result => paused.answer(&id, result(&decision.result)),
-            Answer::Yes | Answer::Edit => paused.decide(&id, self.yes(&call, decision)?),
+            Answer::Result => paused.answer(&id, result(&decision)?),
+            Answer::Yes | Answer::Edit => paused.decide(&id, self.yes(&call, decision, registry)?),
         }?;
         if let Some(draft) = draft {
             self.drafts.insert(id, draft);
@@ -126,10 +127,13 @@ impl Waiting {
     }
 
     /// To what stands in the field.
-    fn yes(&self, call: &WaitingCall, decision: Decision) -> Result<Approval, NodeError> {
-        if !decision.why.trim().is_empty() {
-            return Err(refused("you wrote a reason, which belongs to No: clear it, or press No"));
-        }
+    fn yes(
+        &self,
+        call: &WaitingCall,
+        decision: Decision,
+        registry: &Registered,
+    ) -> Result<Approval, NodeError> {
+        without_reason(&decision)?;
         let values = decision.values.map(|values| values.get().to_owned());
         let text = match (decision.arguments.or(values), decision.answer) {
             (Some(text), _) => text,
@@ -143,14 +147,40 @@ impl Waiting {
             return Ok(Approval::yes());
         }
         match exact_json(&text) {
-            Ok(values @ Value::Object(_)) => Ok(Approval::edit(values)),
+            Ok(values @ Value::Object(_)) => match self.untaken(call, &values, registry) {
+                None => Ok(Approval::edit(values)),
+                Some(why) => {
+                    let name = &call.name;
+                    Err(refused(format!("`{name}` does not take that, so nothing is decided. {why}")))
+                }
+            },
             Ok(_) => Err(refused("the arguments are no JSON object, so nothing is decided: mend them")),
             Err(why) => Err(refused(format!("the arguments cannot be taken, so nothing is decided: {why}"))),
         }
     }
+
+    /// What a tool of an agent does not take. A node `tool` refuses it itself, and a node that waits as a whole has values.
+    fn untaken(&self, call: &WaitingCall, values: &Value, registry: &Registered) -> Option<String> {
+        if self.paused.messages_of(&call.id).is_empty() {
+            return None;
+        }
+        refused_arguments(registry, &call.name, &values.to_string())
+    }
+}
+
+fn without_reason(decision: &Decision) -> Result<(), NodeError> {
+    match decision.why.trim() {
+        "" => Ok(()),
+        _ => Err(refused("you wrote a reason, which belongs to No: clear it, or press No")),
+    }
 }
 
 /// JSON if it is exactly that, else a text.
-fn result(text: &str) -> Value {
-    exact_json(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+fn result(decision: &Decision) -> Result<Value, NodeError> {
+    without_reason(decision)?;
+    let text = &decision.result;
+    if text.trim().is_empty() {
+        return Err(refused("the result is empty: write one; `\"\"` is an empty text"));
+    }
+    Ok(exact_json(text).unwrap_or_else(|_| Value::String(text.to_owned())))
 }

@@ -52,6 +52,7 @@ fn waits(app: &Arc<App>, state: &State, run: KeptRun) -> Result<Begun, Box<KeptR
     Ok(Begun {
         file,
         graph,
+        registry,
         run: begun.with_state(waits.state),
         recording,
         kept,

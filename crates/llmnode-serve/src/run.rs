@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{Position, RunExt};
-use llmnode_graph::{Graph, State};
+use llmnode_graph::{Graph, Registered, State};
 use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
@@ -58,7 +58,7 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) 
         let name = written.map_or_else(String::new, |file| file.name().into_owned());
         let kept = KeptRun::begun(number, path, name, inputs, requests);
         state.keep(&kept);
-        let begun = Begun { file, graph, run, recording, kept, pause: None };
+        let begun = Begun { file, graph, registry, run, recording, kept, pause: None };
         begun.go(app, state);
         Ok(number)
     })?;
@@ -69,6 +69,7 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) 
 pub(crate) struct Begun {
     pub(crate) file: usize,
     pub(crate) graph: Graph,
+    pub(crate) registry: Registered,
     pub(crate) run: Run<State>,
     pub(crate) recording: Recording,
     pub(crate) kept: KeptRun,
@@ -78,12 +79,13 @@ pub(crate) struct Begun {
 
 impl Begun {
     pub(crate) fn go(self, app: &Arc<App>, state: &mut ServerState) {
-        let Begun { file, graph, run, recording, kept, pause } = self;
+        let Begun { file, graph, registry, run, recording, kept, pause } = self;
         let (stop, stopped) = oneshot::channel();
         state.run = Some(Running {
             number: kept.number,
             file,
             graph: graph.clone(),
+            registry,
             requests: kept.requests,
             recording: recording.clone(),
             texts: Vec::new(),

@@ -92,12 +92,24 @@ function grow(area) {
 
 // By the id of what waits. A form is never drawn anew, so that an edit is never lost.
 const waiting = new Map();
-// A click that was meant for what was there before decides nothing.
 const DEAD = 1000;
+let wakes = 0;
+
+// A click that was meant for what was there before decides nothing: when a form comes or goes, the others move.
+function deaden(place) {
+  const buttons = () => place.querySelectorAll("button");
+  const focused = document.activeElement;
+  const heading = focused?.matches("button") && focused.closest("#waiting section")?.querySelector("h2");
+  if (heading) heading.focus({ preventScroll: true });
+  buttons().forEach((button) => (button.disabled = true));
+  clearTimeout(wakes);
+  wakes = setTimeout(() => buttons().forEach((button) => (button.disabled = false)), DEAD);
+}
 
 function waits(entries) {
   const place = element("waiting");
   const kept = new Set(entries.map(({ id }) => id));
+  const isSame = kept.size === waiting.size && entries.every(({ id }) => waiting.has(id));
   let lost = false;
   for (const [id, section] of waiting) {
     if (kept.has(id)) continue;
@@ -113,11 +125,9 @@ function waits(entries) {
     place.append(section);
     waiting.set(id, section);
     section.querySelectorAll("textarea").forEach(grow);
-    setTimeout(() => {
-      section.querySelectorAll("button").forEach((button) => (button.disabled = false));
-    }, DEAD);
     heading ??= section.querySelector("h2");
   }
+  if (!isSame) deaden(place);
   // Never a button or a field; and who types goes on typing.
   if (heading && !isTyping()) heading.focus();
 }
@@ -142,7 +152,17 @@ function now(event) {
   if (line.textContent !== event.now || line.firstChild?.getAttribute("href") !== event.href) line.replaceChildren(link);
 }
 
+// What a person types into stays where it is on the screen.
 function happened(event) {
+  const field = isTyping() ? document.activeElement : null;
+  const before = field?.getBoundingClientRect().top;
+  draw(event);
+  const now = field?.isConnected ? field : element(field?.id);
+  const after = now?.getBoundingClientRect().top;
+  if (field && now && after !== before) scrollBy(0, after - before);
+}
+
+function draw(event) {
   if ("panel" in event) show(event.panel, event.html);
   else if ("waiting" in event) waits(event.waiting);
   else if ("now" in event) now(event);

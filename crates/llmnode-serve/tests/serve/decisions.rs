@@ -1,9 +1,11 @@
 //! What a person decides: texts as they were typed, and what a restart keeps.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use llmnode_graph::Registry;
-use llmnode_runtime::{BoxError, Reply, ScriptedModel, Toolset};
+use llmnode_runtime::{BoxError, OutputSchema, Reply, ScriptedModel, ToolSpec, Toolset};
 use llmnode_serve::{Serve, Served, serve};
 use serde_json::{Value, json};
 
@@ -11,19 +13,26 @@ use crate::client::{Events, Folder, post};
 
 /// An agent with a tool that waits for an approval.
 fn bank(folder: &Folder) -> Serve {
-    let pay = Toolset::new().json_function(
+    bank_with(folder, paying().require_approval())
+}
+
+fn paying() -> Toolset {
+    Toolset::new().json_function(
         "pay",
         "Pays.",
         json!({"type": "object", "properties": {"account": {"type": "integer"}, "to": {"type": "string"}}, "required": ["account"]}),
         |arguments: Value| async move { Ok::<_, BoxError>(format!("paid {arguments}")) },
-    );
+    )
+}
+
+fn bank_with(folder: &Folder, tools: Toolset) -> Serve {
     let graph = json!({
         "format": "llmnode/graph", "version": 1, "name": "bank",
         "inputs": {"question": {"type": "string"}, "number": {"type": "integer"}},
         "nodes": [{"id": "payer", "type": "agent", "data": {"prompt": "{{ question }} {{ number }}", "tools": ["pay"], "save_as": "answer"}}],
         "edges": [{"source": "payer", "target": "END"}],
     });
-    let registry = Registry::new().tools(pay.require_approval()).build().unwrap();
+    let registry = Registry::new().tools(tools).build().unwrap();
     serve(registry).file(folder.write(&graph.to_string()))
 }
 
@@ -95,6 +104,111 @@ async fn what_stands_in_the_field_is_what_yes_means() {
     events.panel("outcome", "completed").await;
     let told = model.requests()[1].messages.last().unwrap().shown();
     assert!(told.contains("paid {\"account\":90071992547409933}"), "{told}");
+}
+
+/// All that the fields of a form may hold, with each button: what is taken is what stands there, and nothing else.
+#[tokio::test]
+async fn fields_and_buttons_decide_together() {
+    let folder = Folder::new("together");
+    let served = bank(&folder).model(asks()).start().await.unwrap();
+    begun(&served).await;
+    let texts = [
+        ("", "no JSON"),
+        (" ", "no JSON"),
+        ("null", "no JSON object"),
+        ("\"yes\"", "no JSON object"),
+        ("[{\"account\": 1}]", "no JSON object"),
+        ("{\"account\": 1", "no JSON"),
+        ("{\"account\": 1} {\"account\": 2}", "no JSON"),
+        ("{\"account\": 1,}", "no JSON"),
+        ("{'account': 1}", "no JSON"),
+        ("{\"account\": 01}", "no JSON"),
+        ("{\"account\": NaN}", "no JSON"),
+        ("{\"account\": 1e400}", "out of range"),
+        ("{\"account\": 18446744073709551616}", "digits"),
+        ("{\"account\": 1.00000000000000000001}", "digits"),
+        ("{\"account\": 1, \"account\": 99999}", "twice"),
+        ("{\"account\": 1, \"acco\\u0075nt\": 99999}", "twice"),
+        ("{\"account\": \"1\"}", "does not take that"),
+        ("{\"account\": 1.5}", "does not take that"),
+        ("{\"Account\": 1}", "does not take that"),
+        ("{}", "does not take that"),
+        ("// {\"account\": 1}", "no JSON"),
+        ("\u{feff}{\"account\": 1", "no JSON"),
+    ];
+    for answer in ["yes", "edit"] {
+        for (text, why) in texts {
+            let (status, told) = decided(&served, json!({"answer": answer, "arguments": text})).await;
+            let is_kept = told.contains("nothing is decided") && told.contains(why);
+            assert!(status == 409 && is_kept, "{answer} {text}: {status} {told}");
+            // The field of a form is read before the reason, and both are refused.
+            let with_reason = json!({"answer": answer, "arguments": text, "why": "too dear"});
+            let (status, told) = decided(&served, with_reason).await;
+            assert!(status == 409 && told.contains("belongs to No"), "{answer} {text}: {status} {told}");
+        }
+    }
+    // A result is for a tool without a body.
+    for result in ["", "paid", "{\"paid\": true}"] {
+        let (status, told) = decided(&served, json!({"answer": "result", "result": result})).await;
+        assert_eq!(status, 409, "{told}");
+    }
+    // With a reason, No is what counts, whatever stands in the arguments.
+    let no = json!({"answer": "no", "arguments": "{\"account\": 99999", "why": "too dear"});
+    assert_eq!(decided(&served, no).await.0, 200);
+    let outcome = Events::open(&served).await.panel("outcome", "completed").await;
+    assert!(outcome.contains("Done."), "{outcome}");
+}
+
+#[tokio::test]
+async fn a_result_is_written_and_a_reason_belongs_to_no() {
+    let folder = Folder::new("result");
+    let model =
+        ScriptedModel::new().reply(Reply::text("").call("ask", json!({"what": "the code"}))).reply("Done.");
+    let schema = json!({"type": "object", "properties": {"what": {"type": "string"}}});
+    let schema = Arc::new(OutputSchema::from_value("ask", schema));
+    let ask = Toolset::new().external(ToolSpec::new("ask", "Asks a person.", schema));
+    let graph = json!({
+        "nodes": [{"id": "asker", "type": "agent", "data": {"prompt": "Go.", "tools": ["ask"], "save_as": "answer"}}],
+        "edges": [{"source": "asker", "target": "END"}],
+    });
+    let registry = Registry::new().tools(ask).build().unwrap();
+    let file = folder.write(&graph.to_string());
+    let served = serve(registry).file(file).model(model.clone()).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    let form = events.waiting("data-decide").await;
+    assert!(form.contains("type=\"button\" value=\"result\" disabled"), "{form}");
+    for (body, why) in [
+        (json!({"answer": "result", "result": ""}), "the result is empty"),
+        (json!({"answer": "result", "result": " \n"}), "the result is empty"),
+        (json!({"answer": "result", "result": "1234", "why": "I will not say"}), "belongs to No"),
+        (json!({"answer": "yes"}), "another decision"),
+        (json!({"answer": "yes", "arguments": "{\"what\": \"x\"}"}), "another decision"),
+    ] {
+        let (status, told) = decided(&served, body.clone()).await;
+        assert!(status == 409 && told.contains(why), "{body}: {status} {told}");
+    }
+    let long = json!({"answer": "result", "result": "123456789012345678901"});
+    assert_eq!(decided(&served, long).await.0, 200);
+    events.panel("outcome", "completed").await;
+    assert_eq!(model.requests()[1].messages.last().unwrap().shown(), "123456789012345678901");
+}
+
+/// They go back as they stand in the field.
+#[tokio::test]
+async fn long_arguments_are_decided_about() {
+    let folder = Folder::new("long");
+    let to = "\u{202e}x".repeat(300_000);
+    let call = Reply::text("").call("pay", json!({"account": ACCOUNT, "to": to}));
+    let model = ScriptedModel::new().reply(call).reply("Done.");
+    let served = bank(&folder).model(model.clone()).start().await.unwrap();
+    let mut events = begun(&served).await;
+    let arguments =
+        format!("{{\n  \"account\": {ACCOUNT},\n  \"to\": \"{}\"\n}}", "\\u202ex".repeat(300_000));
+    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": arguments})).await.0, 200);
+    events.panel("outcome", "completed").await;
+    let told = model.requests()[1].messages.last().unwrap().shown();
+    assert!(told.starts_with("paid {\"account\":90071992547409931") && told.contains('\u{202e}'), "{told}");
 }
 
 #[tokio::test]
@@ -236,4 +350,37 @@ async fn a_chain_is_drawn_a_few_times_and_not_for_each_step() {
         })
         .await;
     assert!(drawn.get() < 100, "{} drawings of 200 steps", drawn.get());
+}
+
+/// What fails behind a tool that has run is no decision that was not taken.
+#[tokio::test]
+async fn a_failure_behind_what_was_approved_does_not_ask_again() {
+    let folder = Folder::new("behind");
+    let paid = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&paid);
+    let pay = Toolset::new().function("pay", "Pays.", move |amount: u32| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async move { Ok::<_, BoxError>(format!("{amount} paid")) }
+    });
+    let graph = json!({
+        "nodes": [
+            {"id": "pay-it", "type": "tool", "data": {"tool_name": "pay", "arguments": {"value": 5}, "require_approval": true}},
+            {"id": "thank", "type": "agent", "data": {"prompt": "Thank them."}},
+        ],
+        "edges": [{"source": "pay-it", "target": "thank"}, {"source": "thank", "target": "END"}],
+    });
+    let registry = Registry::new().tools(pay).build().unwrap();
+    // Without a model, which the agent finds out.
+    let served = serve(registry).file(folder.write(&graph.to_string())).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    events.waiting("data-pause=\"1.1\"").await;
+    assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
+    let is_next = |event: &Value| {
+        let waits = event["waiting"].as_array().is_some_and(|all| !all.is_empty());
+        waits || event["html"].as_str().is_some_and(|html| html.contains("config_error"))
+    };
+    let next = events.until(is_next).await;
+    assert!(next["waiting"].is_null(), "{next}");
+    assert_eq!(paid.load(Ordering::SeqCst), 1);
 }

@@ -18,6 +18,8 @@ use crate::graph::node_type::{Extensions, NodeType, Registered, RegisteredInner}
 use crate::graph::nodes::BuiltIn;
 use crate::state::State;
 
+pub use registered::refused_arguments;
+
 /// What graphs may use. [`build`](Registry::build) checks it as a whole.
 ///
 /// ```

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::{ChatModel, Run, Settings};
+use llmnode_runtime::internal::ToolsetInternals as _;
+use llmnode_runtime::{ChatModel, Run, Settings, ToolCall};
 use serde_json::Value;
 
 use super::names;
@@ -35,6 +36,11 @@ impl Registered {
     pub(crate) fn profiles(&self) -> impl Iterator<Item = &str> {
         self.0.models.iter().map(|(name, ..)| name.as_str())
     }
+}
+
+/// What is wrong with these arguments of a tool of the registry; the tool does not run. `None`: nothing, or there is no such tool.
+pub fn refused_arguments(registry: &Registered, tool: &str, arguments: &str) -> Option<String> {
+    registry.0.tools.refused_arguments(&ToolCall::new("call_1", tool, arguments))
 }
 
 impl fmt::Debug for Registered {
