@@ -32,8 +32,9 @@ Options:
   --json              print faults and warnings as JSON
   --input NAME=VALUE  an input of the run; a text if the graph declares one, else JSON if it is any
   --message TEXT      what the user says, for agents without a prompt
-  --approve ANSWER    the answer to what waits for an approval: yes, no, or a JSON object of values to change first (of a
-                      tool: its arguments). NAME=ANSWER is the answer for one node. Without it the terminal is asked
+  --approve ANSWER    the answer to what waits for an approval: yes, no (\"no, WHY\" says why), or a JSON object of values to
+                      change first (of a tool: its arguments). NAME=ANSWER is the answer for one node. Without it the
+                      terminal is asked
   --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
   --store NAME=FILE   a store of rag nodes: an SQLite file of llmnode. It is searched by words; by vectors, too, if
                       OPENAI_EMBEDDING_MODEL names the model of its embeddings. When checking, the file is not opened,
@@ -333,6 +334,28 @@ mod tests {
             ("b", Answer::Edit(serde_json::json!({"x": "="}))),
         ];
         assert_eq!(options.approvals, expected.map(|(name, answer)| (name.to_owned(), answer)).into());
+    }
+
+    #[test]
+    fn answers_are_read() {
+        let no = |why: &str| Some(Answer::No(why.to_owned()));
+        for (text, answer) in [
+            ("y", Some(Answer::Yes)),
+            (" YES \n", Some(Answer::Yes)),
+            ("n", no("")),
+            ("No, too dear", no("too dear")),
+            ("no: 1, 2", no("1, 2")),
+            ("no not today", no("not today")),
+            ("yes, but less", None),
+            ("yesterday", None),
+            ("nothing", None),
+            ("", None),
+            ("[1]", None),
+            ("{\"a\": 1, \"a\": 2}", None),
+            ("{\"a\": 123456789012345678901}", None),
+        ] {
+            assert_eq!(Answer::of(text), answer, "{text}");
+        }
     }
 
     #[test]

@@ -623,3 +623,92 @@ fn what_a_file_says_reaches_no_terminal_raw() {
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{1b}']), "{told:?}");
 }
+
+/// The command in a terminal, by `script` of util-linux.
+#[cfg(target_os = "linux")]
+struct Terminal {
+    script: std::process::Child,
+    seen: std::sync::Arc<std::sync::Mutex<String>>,
+    read: usize,
+}
+
+#[cfg(target_os = "linux")]
+impl Terminal {
+    fn run(server: &StubServer, file: &Path, input: &str) -> Self {
+        use std::io::Read;
+
+        let program = env!("CARGO_BIN_EXE_llmnode-graph");
+        let line = format!("'{program}' run '{}' --input 'query={input}'", file.display());
+        let mut command = Command::new("script");
+        command.args(["-qfec", &line, "/dev/null"]).env("OPENAI_BASE_URL", server.base_url());
+        command.env("OPENAI_API_KEY", "key").env("OPENAI_MODEL", "m");
+        let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = script.stdout.take().unwrap();
+        let seen = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+        let more = std::sync::Arc::clone(&seen);
+        std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut part) {
+                more.lock().unwrap().push_str(&String::from_utf8_lossy(&part[..read]));
+            }
+        });
+        Terminal { script, seen, read: 0 }
+    }
+
+    fn write(&mut self, line: &str) {
+        use std::io::Write;
+
+        writeln!(self.script.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Reads on until this part, and returns what was before it.
+    fn until(&mut self, part: &str) -> String {
+        for _ in 0..400 {
+            let seen = self.seen.lock().unwrap().clone();
+            if let Some(at) = seen[self.read..].find(part) {
+                let before = seen[self.read..self.read + at].to_owned();
+                self.read += at + part.len();
+                return before;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{part:?} is not in {:?}", self.seen.lock().unwrap());
+    }
+
+    /// As a person does who reads.
+    fn answer(&mut self, line: &str) {
+        self.until("in place of these: ");
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        self.write(line);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_takes_no_answer_from_before_its_question() {
+    let folder = folder("terminal");
+    let server = StubServer::builder().default_reply(StubReply::text("Sent.")).start().await.unwrap();
+    let data = json!({"prompt": "Send {{ query }}.", "require_approval": true});
+    let file = graph_of(&folder, "agent", &data);
+
+    let mut terminal = Terminal::run(&server, &file, "90071992547409931");
+    terminal.write("yes");
+    let shown = terminal.until("That was written before the question could be read");
+    assert!(shown.contains("\"query\": \"90071992547409931\""), "{shown}");
+    terminal.answer("yes, but less");
+    terminal.until("That is neither.");
+    terminal.answer("no, too dear");
+    terminal.until("0 requests");
+    terminal.script.wait().unwrap();
+    assert_eq!(server.requests_seen(), 0);
+
+    // An edit that is not taken is asked about again, and what is sent is the next one.
+    let mut terminal = Terminal::run(&server, &file, "all");
+    terminal.answer("{\"_hidden\": 1}");
+    terminal.until("which an approval of `only` cannot change");
+    terminal.answer("{\"query\": \"half\"}");
+    terminal.until("1 requests");
+    terminal.script.wait().unwrap();
+    assert_eq!(server.requests_seen(), 1);
+    assert!(format!("{:?}", server.requests()).contains("Send half."));
+}
