@@ -49,6 +49,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     let is_shared = first == 100 && second & 0b1100_0000 == 64;
     let is_benchmark = first == 198 && second & 0xfe == 18;
     let is_protocol = first == 192 && second == 0 && third == 0;
+    let is_relay = first == 192 && second == 88 && third == 99;
     !(address.is_private()
         || address.is_loopback()
         || address.is_link_local()
@@ -56,6 +57,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || is_shared
         || is_benchmark
         || is_protocol
+        || is_relay
         || address == AZURE_HOST
         || first == 0
         || first >= 224)
@@ -75,8 +77,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
-        // Local-use NAT64, Teredo, documentation.
-        [0x64, 0xff9b, 1, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => false,
+        // Local-use NAT64, discarded (100::/64), Teredo, documentation (also 3fff::/20), segment routing (5f00::/16).
+        [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => false,
+        [0x3fff, second, ..] if second & 0xf000 == 0 => false,
+        [0x5f00, ..] => false,
+        // ORCHID (2001:10::/28).
+        [0x2001, second, ..] if second & 0xfff0 == 0x10 => false,
         // Unique local, link-local, site-local, multicast.
         [first, ..] => {
             first & 0xfe00 != 0xfc00 && first & 0xffc0 != 0xfe80 && first & 0xffc0 != 0xfec0 && first < 0xff00
@@ -99,6 +105,11 @@ mod tests {
             "2606:4700::1111",
             "::ffff:1.1.1.1",
             "64:ff9b::101:101",
+            "192.88.98.1",
+            "100:0:0:1::1",
+            "2001:20::1",
+            "3fff:1000::1",
+            "5f01::1",
         ] {
             assert!(is_public(address.parse().unwrap()), "{address}");
         }
@@ -111,6 +122,7 @@ mod tests {
             "172.16.0.1",
             "192.168.1.1",
             "192.0.0.1",
+            "192.88.99.1",
             "100.64.0.1",
             "198.18.0.1",
             "224.0.0.1",
@@ -122,6 +134,12 @@ mod tests {
             "::ffff:0:a00:1",
             "64:ff9b::a00:1",
             "64:ff9b:1::1",
+            "100::1",
+            "2001:10::1",
+            "2001:1f:ffff::1",
+            "3fff::1",
+            "3fff:fff::1",
+            "5f00::1",
             "2002:a00:1::",
             "2001::1",
             "fc00::1",

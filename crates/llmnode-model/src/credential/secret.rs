@@ -12,7 +12,30 @@ const SHORTEST: usize = 4;
 const PLACEHOLDERS: [&str; 10] =
     ["none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token"];
 
-const PREFIXES: [&str; 9] = ["sk-", "sk_", "gsk_", "xai-", "hf_", "pplx-", "nvapi-", "AIza", "AKIA"];
+/// Of keys of model providers, GitHub, GitLab, Slack and clouds.
+const PREFIXES: [&str; 21] = [
+    "sk-",
+    "sk_",
+    "gsk_",
+    "xai-",
+    "hf_",
+    "pplx-",
+    "nvapi-",
+    "AIza",
+    "AKIA",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxr-",
+    "xoxs-",
+];
 
 const REDACTED: &str = "[redacted]";
 
@@ -73,7 +96,7 @@ pub fn redact(text: &str, secrets: &[Secret]) -> String {
     let mut after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {
         let word = piece.trim_end_matches(|c: char| !is_key_character(c));
-        let is_key = PREFIXES.iter().any(|prefix| word.starts_with(prefix)) && word.len() >= LONG;
+        let is_key = has_key_prefix(word);
         let is_redacted = REDACTED.contains(word);
         if is_key || (after_bearer && word.len() >= LONG && !is_redacted) {
             clean.push_str(REDACTED);
@@ -84,6 +107,11 @@ pub fn redact(text: &str, secrets: &[Secret]) -> String {
         after_bearer = word.eq_ignore_ascii_case("bearer") || (after_bearer && word.is_empty());
     }
     clean
+}
+
+/// Whether the word begins as keys of a known kind do.
+pub(super) fn has_key_prefix(word: &str) -> bool {
+    word.len() >= LONG && PREFIXES.iter().any(|prefix| word.starts_with(prefix))
 }
 
 /// Providers put stars into keys that they quote.

@@ -1,0 +1,125 @@
+//! The forms in which a secret stands in texts.
+//!
+//! A key of several lines (PEM), or a password with a quotation mark, is written in another way in most places: recordings,
+//! cassettes and arguments of tools are JSON, sometimes JSON within JSON, and URLs are percent-encoded. Who looks for the
+//! value alone finds none of these.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use serde_json::Value;
+
+use super::secret::has_key_prefix;
+
+/// A shorter password of a URL would be found in too many words.
+const MIN_PASSWORD_LEN: usize = 6;
+/// A shorter line of a key is hardly recognised as one.
+const MIN_KEY_LINE_LEN: usize = 32;
+
+/// Whether a value is a credential by its looks: a PEM block, a key with a known prefix, a URL with a password.
+pub(crate) fn is_credential_value(value: &str) -> bool {
+    value.contains("-----BEGIN ") || has_key_prefix(value.trim()) || password_of_url(value).is_some()
+}
+
+/// The value as it may stand in texts: as it is, escaped in JSON once and twice, percent-encoded, in base64; the password of a
+/// URL by itself; each line of a key by itself. The longer forms come first.
+pub(crate) fn written_forms(value: &str) -> Vec<String> {
+    let mut forms = encoded_forms(value);
+    let trimmed = value.trim();
+    if trimmed != value {
+        forms.extend(encoded_forms(trimmed));
+    }
+    if let Some(password) = password_of_url(value) {
+        let decoded = percent_decoded(password);
+        forms.extend(encoded_forms(password));
+        forms.extend(encoded_forms(&decoded));
+    }
+    forms.extend(key_lines(value).map(str::to_owned));
+    forms.retain(|form| !form.is_empty());
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms.dedup();
+    forms
+}
+
+fn encoded_forms(value: &str) -> Vec<String> {
+    let once = json_escaped(value);
+    let twice = json_escaped(&once);
+    let upper = percent_encoded(value);
+    let lower = percent_encoded_in_lower_case(value);
+    let mut forms = vec![value.to_owned(), once, twice];
+    for encoded in [upper, lower] {
+        forms.push(encoded.replace("%20", "+"));
+        forms.push(encoded);
+    }
+    for engine in [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD] {
+        forms.push(engine.encode(value));
+    }
+    forms
+}
+
+/// Without the quotation marks around it.
+fn json_escaped(text: &str) -> String {
+    let quoted = Value::String(text.to_owned()).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+fn percent_encoded_in_lower_case(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    encoded
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Of `scheme://user:password@host`.
+fn password_of_url(value: &str) -> Option<&str> {
+    let (_, behind_scheme) = value.split_once("://")?;
+    let authority = behind_scheme.split(['/', '?', '#']).next()?;
+    let (user, _) = authority.rsplit_once('@')?;
+    let (_, password) = user.split_once(':')?;
+    (password.len() >= MIN_PASSWORD_LEN).then_some(password)
+}
+
+/// The lines of a key of several lines: base64, and nothing else.
+fn key_lines(value: &str) -> impl Iterator<Item = &str> {
+    let is_key_line = |line: &&str| {
+        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        line.len() >= MIN_KEY_LINE_LEN && line.bytes().all(is_base64)
+    };
+    value.lines().map(str::trim).filter(is_key_line)
+}
