@@ -204,10 +204,50 @@ impl Prices {
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
+        self.listed(model).map(|listed| listed.price)
+    }
+
+    /// The entry of a model: its own, or that of the model of which it is a version.
+    pub(crate) fn listed(&self, model: &str) -> Option<Listed<'_>> {
+        if let Some((name, price)) = self.models.get_key_value(model) {
+            return Some(Listed { name, price });
+        }
         // From the right, so that the longest is found.
-        let mut shorter = model.rmatch_indices(VERSION_SEPARATORS).filter_map(|(end, _)| model.get(..end));
-        let listed = || shorter.find_map(|name| self.models.get(name).filter(|_| is_snapshot(model, name)));
-        self.models.get(model).or_else(listed)
+        for (end, _) in model.rmatch_indices(VERSION_SEPARATORS) {
+            let shorter = model.get(..end)?;
+            let Some((name, price)) = self.models.get_key_value(shorter) else { continue };
+            if is_snapshot(model, name) {
+                return Some(Listed { name, price });
+            }
+        }
+        None
+    }
+
+    /// The price of a response. `asked`: the entry of the model that the request went to. `answered`: the model that the
+    /// answer names.
+    ///
+    /// A server can name any model. So an answer that names a cheaper one does not make the request cheaper, unless that is a
+    /// version of the model that was asked.
+    pub(crate) fn of_response<'p>(
+        &'p self,
+        asked: Option<Listed<'p>>,
+        answered: Option<&str>,
+        usage: &TokenUsage,
+    ) -> Option<Listed<'p>> {
+        let answered = answered.and_then(|model| self.listed(model));
+        let (Some(asked), Some(answered)) = (asked, answered) else {
+            return asked.or(answered);
+        };
+        let is_version = is_snapshot(answered.name, asked.name);
+        if is_version || answered.price.of(usage) > asked.price.of(usage) {
+            return Some(answered);
+        }
+        Some(asked)
+    }
+
+    /// The entry of the first of these names that has one.
+    pub(crate) fn first_listed<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Listed<'_>> {
+        names.into_iter().find_map(|name| self.listed(name))
     }
 
     pub(crate) fn fault(&self) -> Option<String> {
@@ -218,6 +258,13 @@ impl Prices {
         }
         Some(format!("{name:?} has {price:?}; a price must be a number, 0 or more"))
     }
+}
+
+/// An entry of the table of prices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<'p> {
+    pub(crate) name: &'p str,
+    pub(crate) price: &'p Price,
 }
 
 fn is_faulty(name: &str, price: &Price) -> bool {
@@ -284,6 +331,26 @@ mod tests {
         let mut beside = cached(Some(4 * MILLION));
         beside.total = Some(5 * MILLION);
         assert_eq!(cost(price, beside), Some(4.0), "counted beside the rest");
+    }
+
+    #[test]
+    fn a_server_that_names_a_cheaper_model_does_not_make_the_answer_cheaper() {
+        let prices = Prices::new()
+            .model("large", Price::per_million(2.0, 8.0))
+            .model("large-2026-01-01", Price::per_million(1.0, 4.0))
+            .model("embed", Price::per_million(0.02, 0.0))
+            .model("dearest", Price::per_million(20.0, 80.0));
+        let usage = TokenUsage::new(1_000, 100);
+        let of = |asked: &'static str, answered| {
+            prices.of_response(prices.listed(asked), answered, &usage).map(|listed| listed.name)
+        };
+        assert_eq!(of("large", Some("embed")), Some("large"));
+        assert_eq!(of("large", Some("dearest")), Some("dearest"));
+        assert_eq!(of("large", Some("large-2026-01-01")), Some("large-2026-01-01"), "a version of it");
+        assert_eq!(of("large", Some("unknown")), Some("large"));
+        assert_eq!(of("large", None), Some("large"));
+        assert_eq!(of("router", Some("embed")), Some("embed"), "the asked name has no price");
+        assert_eq!(of("router", Some("unknown")), None);
     }
 
     /// Hit, written, kept for an hour, and reasoning.

@@ -15,7 +15,7 @@ use super::so_far::AnswerSoFar;
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::clock::Clock;
 use crate::money::Money;
-use crate::prices::Price;
+use crate::prices::Listed;
 
 pub(crate) struct JournalKey {
     pub(crate) conversation: String,
@@ -30,8 +30,8 @@ pub(crate) struct OpenAttempt<'c> {
     started: Instant,
     span: AttemptSpan,
     pub(crate) journal_key: Option<Box<JournalKey>>,
-    /// Found by the names known before the answer; the provider may report another name.
-    price: Option<&'c Price>,
+    /// The price by the names known before the answer; the provider may report another name.
+    asked: Option<Listed<'c>>,
     begun: bool,
     answered: bool,
     /// In a map, or with a pace: what the answer says of limits.
@@ -71,7 +71,7 @@ impl<'c> OpenAttempt<'c> {
             started,
             span,
             journal_key: None,
-            price: None,
+            asked: None,
             begun: false,
             answered: false,
             wants_rate_limits: false,
@@ -92,7 +92,7 @@ impl<'c> OpenAttempt<'c> {
         names: [Option<&str>; 3],
         content_in_traces: bool,
     ) {
-        self.price = names.into_iter().flatten().find_map(|name| self.call.prices.of(name));
+        self.asked = self.call.prices.first_listed(names.into_iter().flatten());
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
             record.model = record.model.take().or_else(|| info.model.map(str::to_owned));
@@ -226,9 +226,9 @@ impl<'c> OpenAttempt<'c> {
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
-        let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
-        let price = reported.or(self.price)?;
-        price.of(&record.usage?).map(Money::to_f64)
+        let usage = record.usage?;
+        let listed = self.call.prices.of_response(self.asked, record.model.as_deref(), &usage)?;
+        listed.price.of(&usage).map(Money::to_f64)
     }
 
     fn log(&self, record: &AttemptRecord) {

@@ -12,7 +12,7 @@ use super::refusal::Unknown;
 use super::request_tokens::RequestTokens;
 use crate::ledger::{AnswerSoFar, answer_tokens};
 use crate::money::Money;
-use crate::prices::Price;
+use crate::prices::{Listed, Price};
 
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
@@ -184,13 +184,15 @@ impl<'c> Reservation<'c> {
     }
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
-        let names = || reported.into_iter().chain(self.names.into_iter().flatten());
-        match names().find_map(|name| Some((name, self.limits.run.prices.of(name)?))) {
-            Some((name, price)) => price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage)),
-            None => {
-                let unpriced = |name| Unknown::price(name, self.limits.run.prices.made());
-                Err(names().next().map_or(Unknown::Model, unpriced))
-            }
+        let prices = &self.limits.run.prices;
+        let asked = self.names.into_iter().flatten();
+        let listed = prices.first_listed(asked.clone());
+        if let Some(Listed { name, price }) = prices.of_response(listed, reported, &usage) {
+            return price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage));
+        }
+        match reported.into_iter().chain(asked).next() {
+            Some(name) => Err(Unknown::price(name, prices.made())),
+            None => Err(Unknown::Model),
         }
     }
 

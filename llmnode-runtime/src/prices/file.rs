@@ -122,6 +122,7 @@ fn ours(entry: &Value) -> Option<Price> {
 fn litellms(entry: &Value) -> Option<Price> {
     let thoughts = entry.get("output_cost_per_reasoning_token");
     if entry.get("tiered_pricing").is_some()
+        || has_fee(entry)
         || entry.get("output_cost_per_audio_token").is_some()
         || thoughts.is_some_and(|price| price != &entry["output_cost_per_token"])
     {
@@ -139,6 +140,15 @@ fn litellms(entry: &Value) -> Option<Price> {
         Some(_) => return None,
     };
     Some(Price { rates, above })
+}
+
+/// Whether a request costs something beside its tokens. The fees of a search (`search_context_cost_per_query`) are for a tool
+/// that most requests do not use, but Perplexity's models always search.
+fn has_fee(entry: &Value) -> bool {
+    let is_due = |member: &str| entry.get(member).and_then(Value::as_f64).is_some_and(|fee| fee > 0.0);
+    let always_searches = entry.get("litellm_provider").is_some_and(|provider| provider == "perplexity");
+    let has_search_fee = entry.get("search_context_cost_per_query").is_some();
+    is_due("input_cost_per_request") || is_due("input_cost_per_query") || (always_searches && has_search_fee)
 }
 
 fn size(name: &str) -> Option<u64> {
@@ -184,6 +194,8 @@ mod tests {
             "thinks": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "output_cost_per_reasoning_token": 2e-6},
             "draws": {"output_cost_per_image": 0.1},
             "speaks": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "output_cost_per_audio_token": 2e-6},
+            "by-request": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "input_cost_per_request": 0.005},
+            "by-query": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "input_cost_per_query": 0.001},
             "owes": {"input_cost_per_token": -1.0, "output_cost_per_token": 1e-6},
             "odd": 3,
         });
@@ -199,7 +211,18 @@ mod tests {
         for name in ["gemini/gemini-x", "gemini-x", "gemini-x-002"] {
             assert_eq!(price(&file, name), Some(gemini), "{name}");
         }
-        for name in ["sample_spec", "three-sizes", "thinks", "draws", "speaks", "owes", "odd", "x"] {
+        for name in [
+            "sample_spec",
+            "three-sizes",
+            "thinks",
+            "draws",
+            "speaks",
+            "by-request",
+            "by-query",
+            "owes",
+            "odd",
+            "x",
+        ] {
             assert_eq!(price(&file, name), None, "{name}");
         }
         assert_eq!(read(&file).made(), None);
