@@ -81,7 +81,7 @@ impl Cassette {
     }
 
     /// Changes every text before it is written or compared: personal data, dates, whatever differs from run to run.
-    /// Secrets are removed before: the values of environment variables whose names look like credentials, texts like
+    /// Secrets are removed before: the values of environment variables whose names or values look like credentials, texts like
     /// `sk-…`, and what follows `Bearer`.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.redactor.redact(redact);
@@ -93,7 +93,8 @@ impl Cassette {
     ///
     /// # Errors
     /// The error of the function, if it is called here. `config_error` if the file cannot be read, has a newer
-    /// version, or is missing in the mode [`CassetteMode::Replay`], or if `LLMNODE_CASSETTE` names an unknown mode.
+    /// version, is missing in the mode [`CassetteMode::Replay`], or is no cassette in the mode [`CassetteMode::Record`],
+    /// which would replace it; or if `LLMNODE_CASSETTE` names an unknown mode.
     pub fn around<M: ChatModel + 'static>(
         self,
         make: impl FnOnce() -> Result<M, ModelError> + Send + 'static,
@@ -101,7 +102,10 @@ impl Cassette {
         let Cassette { path, mode, redactor } = self;
         let mode = mode_from_env()?.unwrap_or(mode);
         let file = match mode {
-            CassetteMode::Record => None,
+            CassetteMode::Record => {
+                CassetteFile::check_replaceable(&path)?;
+                None
+            }
             CassetteMode::Replay | CassetteMode::Auto => CassetteFile::open(&path)?,
         };
         if file.is_none() && mode == CassetteMode::Replay {

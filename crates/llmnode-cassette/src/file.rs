@@ -1,6 +1,7 @@
 //! The entries of a cassette, and its file.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
@@ -16,6 +17,8 @@ const FORMAT: &str = "llmnode/cassette";
 const VERSION: u64 = 2;
 /// Smaller files are written after each entry.
 const SMALL_FILE: usize = 64;
+/// The format stands within so many bytes from the beginning.
+const LONGEST_HEAD: u64 = 256;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,6 +72,23 @@ impl CassetteFile {
             file.len += 1;
         }
         Ok(Some(file))
+    }
+
+    /// Refuses to replace a file that is no cassette: its path was probably mistyped. One of any version, or one that was cut
+    /// off, may be recorded anew.
+    pub(crate) fn check_replaceable(path: &Path) -> Result<(), NodeError> {
+        // What cannot be read fails when it is written, with a reason of its own.
+        let Ok(file) = fs::File::open(path) else { return Ok(()) };
+        let mut begin = Vec::new();
+        if file.take(LONGEST_HEAD).read_to_end(&mut begin).is_err() {
+            return Ok(());
+        }
+        let head = String::from_utf8_lossy(&begin);
+        if head.trim().is_empty() || (head.contains("\"format\"") && head.contains(FORMAT)) {
+            return Ok(());
+        }
+        let why = "it is no cassette, and recording would replace it; delete it, or choose another path";
+        Err(file_error(path, "is not recorded", &why))
     }
 
     /// Also returns which occurrence of the request this is.

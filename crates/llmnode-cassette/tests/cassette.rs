@@ -202,6 +202,28 @@ async fn redacted_texts_are_neither_written_nor_compared() {
     assert!(file.contains("at [time]") && !file.contains("12:04"), "{file}");
 }
 
+#[tokio::test]
+async fn a_file_that_is_no_cassette_is_not_recorded_over() {
+    let folder = Folder::new("no-cassette");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    for text in ["[package]\nname = \"mine\"\n", "{\"format\": \"llmnode/journal\"}", "\u{0}"] {
+        std::fs::write(folder.file(), text).unwrap();
+        let cassette = Cassette::open(folder.file()).mode(CassetteMode::Record);
+        let error = cassette.around(|| Ok(ScriptedModel::new())).err().unwrap();
+        assert_eq!(error.category(), Category::ConfigError);
+        assert!(error.message().contains("it is no cassette"), "{}", error.message());
+        assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), text);
+    }
+    // A cassette is recorded anew, also one of a newer version or one that is cut off.
+    for text in
+        ["", "{\"format\": \"llmnode/cassette\", \"version\": 99", "{\n  \"format\": \"llmnode/cassette\""]
+    {
+        std::fs::write(folder.file(), text).unwrap();
+        ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"}))), "Oslo").await.unwrap();
+        assert!(std::fs::read_to_string(folder.file()).unwrap().contains("Oslo"));
+    }
+}
+
 /// What a tool reads from the clock is redacted in its result, which the next request holds.
 #[tokio::test]
 async fn what_a_tool_says_is_redacted_too() {
