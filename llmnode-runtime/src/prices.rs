@@ -239,7 +239,10 @@ impl Prices {
             return asked.or(answered);
         };
         let is_version = is_snapshot(answered.name, asked.name);
-        if is_version || answered.price.of(usage) > asked.price.of(usage) {
+        // What the asked one costs may be unknown; then a price of another model does not make it known.
+        let cost = asked.price.of(usage);
+        let is_dearer = cost.is_some_and(|cost| answered.price.of(usage) > Some(cost));
+        if is_version || is_dearer {
             return Some(answered);
         }
         Some(asked)

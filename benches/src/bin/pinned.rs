@@ -3,23 +3,23 @@
 //! Usage: `pinned [SECONDS [NAME]]`, for the rows with this in their name. Each row is a call with a deadline of so many seconds
 //! (1): when it ended after the request began, the longest time of the processor that one poll of it took, how many polls there
 //! were, and how late a timer of 5 ms was beside two such calls on two threads (the ninth of ten). The server has threads of its
-//! own.
+//! own. Of MCP it is the result of a tool that has no end.
 
 use std::future::poll_fn;
 use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BoxError, Gemini};
+use llmnode::{Anthropic, BoxError, Gemini, Mcp, Reply, ScriptedModel};
 use llmnode_benches::measure::thread_cpu;
 use llmnode_benches::request::read_request;
 use serde_json::{Value, json};
 
-const APIS: [&str; 4] = ["chat", "responses", "messages", "gemini"];
+const APIS: [&str; 5] = ["chat", "responses", "messages", "gemini", "mcp"];
 
 /// What a server sends once, and then again and again.
 struct Endless {
@@ -83,9 +83,41 @@ fn empty_piece(api: &str, at: usize) -> String {
     })
 }
 
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+
+/// Events of a server that are no answer, and an answer that does not end.
+fn all_of_mcp() -> Vec<Endless> {
+    let of = |name, kind, begin: &str, again: String| {
+        let begin = begin.to_owned();
+        Endless { name, kind, begin, again, single: false }
+    };
+    let single = |endless: Endless, name| Endless { name, single: true, ..endless };
+    let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}});
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "a"}});
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let asked = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
+    vec![
+        of("blank body", JSON, "", " \n".into()),
+        single(of("", JSON, "", " \n".into()), "blank body, single bytes"),
+        of("a list without end", JSON, r#"{"jsonrpc":"2.0","id":1,"result":{"content":["#, "{},".into()),
+        of("comments", EVENTS, "", ": \n\n".into()),
+        single(of("", EVENTS, "", ": \n\n".into()), "comments, single bytes"),
+        of("empty events", EVENTS, "", "data:{}\n\n".into()),
+        of("progress", EVENTS, "", event(&progress)),
+        single(of("", EVENTS, "", event(&progress)), "progress, single bytes"),
+        of("logs", EVENTS, "", event(&log)),
+        of("changed lists", EVENTS, "", event(&changed)),
+        of("pings", EVENTS, "", event(&asked)),
+        of("events of one line", EVENTS, "data: ", "a".into()),
+        of("many lines", EVENTS, "", "data:\n".into()),
+    ]
+}
+
 fn all(api: &str) -> Vec<Endless> {
-    const EVENTS: &str = "text/event-stream";
-    const JSON: &str = "application/json";
+    if api == "mcp" {
+        return all_of_mcp();
+    }
     const MANY: usize = 9_999;
     let of = |name, kind, begin: String, again: String| Endless { name, kind, begin, again, single: false };
     let single = |endless: Endless, name| Endless { name, single: true, ..endless };
@@ -137,7 +169,12 @@ fn connection(mut stream: TcpStream) -> Option<()> {
     let request = read_request(&mut reader)?;
     let mut path = request.line.split('/').skip(1);
     let api = path.next()?;
-    let row = path.next()?.parse::<usize>().ok()?;
+    let row = path.next()?.split(' ').next()?.parse::<usize>().ok()?;
+    if api == "mcp"
+        && let Some(answer) = before_the_call(&request.body)
+    {
+        return stream.write_all(answer.as_bytes()).ok();
+    }
     let Endless { kind, begin, again, single, .. } = all(api).into_iter().nth(row)?;
     let chunked = |text: &str| match single {
         true => text.bytes().map(|byte| format!("1\r\n{}\r\n", byte as char)).collect(),
@@ -152,6 +189,57 @@ fn connection(mut stream: TcpStream) -> Option<()> {
     loop {
         stream.write_all(again.as_bytes()).ok()?;
     }
+}
+
+/// What a server of MCP answers until a tool is called.
+fn before_the_call(body: &[u8]) -> Option<String> {
+    let message: Value = serde_json::from_slice(body).unwrap_or_default();
+    let result = match message["method"].as_str().unwrap_or_default() {
+        "tools/call" => return None,
+        "initialize" => json!({
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "endless", "version": "1"},
+        }),
+        "tools/list" => json!({"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}),
+        _ => {
+            let none = "content-length: 0\r\nconnection: close\r\n\r\n";
+            let status = if message.get("id").is_some() { "400 Bad Request" } else { "202 Accepted" };
+            return Some(format!("HTTP/1.1 {status}\r\n{none}"));
+        }
+    };
+    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
+    let length = answer.len();
+    let head = format!("content-type: {JSON}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    Some(format!("HTTP/1.1 200 OK\r\n{head}{answer}"))
+}
+
+#[llm_node(prompt = "Read it.", retries = 0, turns = 2)]
+struct Read {
+    #[node(tools)]
+    tools: Toolset,
+}
+
+/// An agent whose tool does not end, up to its deadline.
+async fn ask_tool(url: &str, row: usize, deadline: Duration) -> Result<impl Future<Output = ()>, BoxError> {
+    let server = Mcp::http(format!("{url}/mcp/{row}")).name("s").connect().await?;
+    let run = Run::new(ScriptedModel::new().reply(Reply::text("").call("s_read", json!({}))));
+    Ok(async move {
+        let _ = run.call(&Read { tools: server.tools() }).deadline(deadline).await;
+    })
+}
+
+async fn asking(
+    url: &str,
+    api: &str,
+    row: usize,
+    deadline: Duration,
+    listens: bool,
+) -> Result<Pin<Box<dyn Future<Output = ()> + Send>>, BoxError> {
+    Ok(match api {
+        "mcp" => Box::pin(ask_tool(url, row, deadline).await?),
+        _ => Box::pin(ask(run(url, api, row)?, deadline, listens)),
+    })
 }
 
 fn run(url: &str, api: &str, row: usize) -> Result<Run, BoxError> {
@@ -194,8 +282,9 @@ async fn timed(asking: impl Future<Output = ()>) -> (Duration, Duration, usize) 
 
 /// How late a timer of 5 ms is beside two of them, in milliseconds: the ninth of ten.
 async fn lateness(url: &str, api: &str, row: usize, deadline: Duration) -> Result<f64, BoxError> {
-    let calls = [run(url, api, row)?, run(url, api, row)?];
-    let calls = calls.map(|run| tokio::spawn(ask(run, deadline, false)));
+    let first = asking(url, api, row, deadline, false).await?;
+    let second = asking(url, api, row, deadline, false).await?;
+    let calls = [first, second].map(tokio::spawn);
     let is_over = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&is_over);
     let timer = tokio::spawn(async move {
@@ -229,10 +318,10 @@ fn main() -> Result<(), BoxError> {
             if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
                 continue;
             }
-            let own = run(&url, api, row)?;
-            let (ended, longest, polls) = runtime.block_on(timed(ask(own, deadline, false)));
-            let own = run(&url, api, row)?;
-            let (read, slowest, _) = runtime.block_on(timed(ask(own, deadline, true)));
+            let own = runtime.block_on(asking(&url, api, row, deadline, false))?;
+            let (ended, longest, polls) = runtime.block_on(timed(own));
+            let own = runtime.block_on(asking(&url, api, row, deadline, true))?;
+            let (read, slowest, _) = runtime.block_on(timed(own));
             let late = runtime.block_on(lateness(&url, api, row, deadline))?;
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             println!(

@@ -66,6 +66,8 @@ pub(crate) struct RecordedError {
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<TokenUsage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answered: Option<u64>,
     sent: bool,
     reached: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +186,7 @@ impl RecordedError {
             status: error.status,
             request_id: redactor.option(error.request_id.as_ref()),
             usage: error.usage.as_deref().copied(),
+            answered: error.answered,
             sent: error.sent,
             reached: error.reached,
             answer: redactor.option(error.answer.as_deref().map(|answer| &answer.content)),
@@ -202,6 +205,7 @@ impl RecordedError {
         error.status = self.status;
         error.request_id = self.request_id;
         error.usage = self.usage.map(Box::new);
+        error.answered = self.answered;
         error.sent = self.sent;
         error.reached = self.reached;
         error.answer = self.answer.map(|answer| Box::new(Message::assistant(answer)));

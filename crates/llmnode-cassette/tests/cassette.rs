@@ -9,7 +9,8 @@ use std::time::Duration;
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
     Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema,
-    Reasoning, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
+    Reasoning, Reply, Request, Retry, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec,
+    Toolset,
 };
 use serde_json::{Value, json};
 
@@ -92,6 +93,20 @@ async fn replay_needs_no_model_and_gives_the_same() {
     let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
     assert_eq!((&file["format"], &file["version"]), (&json!("llmnode/cassette"), &json!(2)));
     assert_eq!(file["entries"].as_array().unwrap().len(), 2);
+}
+
+/// What a broken answer has used is known from then on, as it was when it broke.
+#[tokio::test]
+async fn a_broken_answer_counts_the_same_when_it_is_played_back() {
+    let folder = Folder::new("broken");
+    let mut broken = ModelError::new(Category::ServerError, "overloaded").retry(Retry::No);
+    broken.answered = Some(700);
+    let run = record(&folder.file(), ScriptedModel::new().reply(broken));
+    let estimate_of = |error: NodeError| error.attempts()[0].estimate;
+    let recorded = estimate_of(ask(&run, "x").await.unwrap_err());
+    assert_eq!(recorded.and_then(|estimate| estimate.output), Some(700));
+    let replayed = estimate_of(ask(&replay(&folder.file()), "x").await.unwrap_err());
+    assert_eq!(replayed, recorded);
 }
 
 #[tokio::test]

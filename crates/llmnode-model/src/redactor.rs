@@ -121,6 +121,27 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_found_within_base64_and_as_other_languages_write_json() {
+        let value = "pa/ss<wörd>&1\"x";
+        let redactor = of("APP_PASSWORD", value);
+        for user in ["a", "ab", "abc", "user"] {
+            for behind in ["", "\n", "}}"] {
+                let whole = STANDARD.encode(format!("{user}:{value}{behind}"));
+                let clean = redactor.text(&format!("Basic {whole}"));
+                assert!(clean.contains("[redacted]") && clean.len() < 32, "{clean}");
+            }
+        }
+        for written in [
+            r#"pa/ss<w\u00f6rd>&1\"x"#,
+            r#"pa/ss\u003cwörd\u003e\u00261\"x"#,
+            r#"pa\/ss<w\u00f6rd>&1\"x"#,
+            r#"pa/ss<w\\u00f6rd>&1\\\"x"#,
+        ] {
+            assert_eq!(redactor.text(written), "[redacted]", "{written}");
+        }
+    }
+
+    #[test]
     fn a_line_of_a_key_is_found_alone() {
         let clean = of("TLS", PEM).text("> MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj+/Ab\r\n");
         assert_eq!(clean, "> [redacted]\r\n");

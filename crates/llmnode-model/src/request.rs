@@ -89,6 +89,12 @@ impl Request {
         }
     }
 
+    /// All fields that the program adds itself: for every API, and for one alone.
+    #[doc(hidden)]
+    pub fn all_extra(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.extra_on.iter().flat_map(|all| all.values()).chain([&self.extra])
+    }
+
     /// The request as this API is asked, if it has fields of its own.
     #[doc(hidden)]
     pub fn on(&self, wire: Wire) -> Option<Box<Request>> {

@@ -56,6 +56,8 @@ pub(super) struct Intent<'a> {
     pub(super) expected: PromptTokens,
     pub(super) answer: AnswerTokens,
     pub(super) thinking: u64,
+    /// How many the request asks for.
+    pub(super) answers: u64,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
     pub(super) made: Option<&'a str>,
@@ -68,6 +70,7 @@ pub(super) struct Hold {
     /// They count if the usage is not reported.
     expected_input: u64,
     expected_output: u64,
+    answers: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -173,13 +176,19 @@ impl Meter {
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
-        let output = counters.expected_output(intent.answer, intent.thinking);
+        let output = counters.expected_output(intent);
         let Intent { prompt, expected, .. } = intent;
         let most = Amount {
             tokens: expected.most.saturating_add(output),
             money: intent.price.map(|price| price.most_of_tokens(expected.most, output)).unwrap_or_default(),
         };
-        let hold = Hold { prompt, most, expected_input: expected.estimate, expected_output: output };
+        let hold = Hold {
+            prompt,
+            most,
+            expected_input: expected.estimate,
+            expected_output: output,
+            answers: intent.answers,
+        };
         counters.requests.reserve(1);
         counters.tokens.reserve(hold.most.tokens.into());
         counters.money.reserve(hold.most.money.0);
@@ -242,6 +251,8 @@ impl Hold {
     fn estimate(&self, usage: TokenUsage, answered: Option<u64>, price: Option<&Price>) -> Amount {
         // Some servers report a 0 at first.
         let input = usage.input.filter(|input| *input > 0).unwrap_or(self.expected_input);
+        // Of several answers one is read, so that the others are as long as it.
+        let answered = answered.map(|tokens| tokens.saturating_mul(self.answers));
         let output = usage.output.max(answered).unwrap_or(self.expected_output);
         let tokens = input.saturating_add(output).max(usage.total.unwrap_or(0));
         let mut whole = usage;
@@ -279,12 +290,16 @@ impl Drop for QueueTicket<'_> {
 }
 
 impl Counters {
-    fn expected_output(&self, answer: AnswerTokens, thinking: u64) -> u64 {
+    /// The mean is that of requests, whose answers a node asks for in the same number.
+    fn expected_output(&self, intent: Intent<'_>) -> u64 {
+        let Intent { answer, thinking, answers, .. } = intent;
         let mean = self.answered.checked_div(self.answers);
-        let mean_or = |first: u64| mean.unwrap_or(first.saturating_add(thinking));
+        let mean_or = |first: u64| mean.unwrap_or(first.saturating_add(thinking).saturating_mul(answers));
         match answer {
-            AnswerTokens::AtMost(tokens) => tokens.into(),
-            AnswerTokens::BelowDefault(most) => mean_or(ANSWER_BELOW_DEFAULT).min(most.into()),
+            AnswerTokens::AtMost(tokens) => u64::from(tokens).saturating_mul(answers),
+            AnswerTokens::BelowDefault(most) => {
+                mean_or(ANSWER_BELOW_DEFAULT).min(u64::from(most).saturating_mul(answers))
+            }
             AnswerTokens::Unknown => mean_or(ANSWER),
         }
     }

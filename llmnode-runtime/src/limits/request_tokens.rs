@@ -18,6 +18,8 @@ pub(crate) struct RequestTokens {
     pub(crate) answer: AnswerTokens,
     /// The most that the model thinks, where the answer has no other limit.
     pub(crate) thinking: u64,
+    /// How many answers the program asks for in a field of the provider's own: each costs, and one is read.
+    pub(crate) answers: u64,
 }
 
 /// The tokens of an answer that a request makes room for.
@@ -40,7 +42,12 @@ impl RequestTokens {
         let attachments = request.messages.iter().flat_map(Message::attachments).count() as u64;
         let prompt =
             PromptTokens { estimate, most: most_tokens(request), least: least_tokens(request), attachments };
-        RequestTokens { prompt, answer: AnswerTokens::of(request, model), thinking: thinking_tokens(request) }
+        RequestTokens {
+            prompt,
+            answer: AnswerTokens::of(request, model),
+            thinking: thinking_tokens(request),
+            answers: answers(request),
+        }
     }
 }
 
@@ -66,7 +73,7 @@ fn most_tokens(request: &Request) -> u64 {
     let bytes = request.messages.iter().map(bytes_of_message).sum::<usize>()
         + tools.sum::<usize>()
         + request.output.as_deref().map_or(0, bytes_of_schema)
-        + all_fields(request).map(bytes_of_fields).sum::<usize>();
+        + request.all_extra().map(bytes_of_fields).sum::<usize>();
     attached.saturating_add(bytes as u64)
 }
 
@@ -81,11 +88,6 @@ fn bytes_of_message(message: &Message) -> usize {
 
 fn bytes_of_schema(schema: &OutputSchema) -> usize {
     AROUND + schema.name().len() + schema.plain().get().len()
-}
-
-/// Those that the program adds itself: for all APIs, and for one alone.
-fn all_fields(request: &Request) -> impl Iterator<Item = &Map<String, Value>> {
-    request.extra_on.iter().flat_map(|all| all.values()).chain([&request.extra])
 }
 
 /// Some are tools of the provider, or texts.
@@ -124,10 +126,15 @@ fn thinking_tokens(request: &Request) -> u64 {
     }
 }
 
+fn answers(request: &Request) -> u64 {
+    const FIELDS: [&[&str]; 2] = [&["n"], &["generationConfig", "candidateCount"]];
+    largest_figure(request, &FIELDS).unwrap_or(1).max(1)
+}
+
 /// Whatever API is asked.
 fn largest_figure(request: &Request, paths: &[&[&str]]) -> Option<u64> {
     let figures = |fields| paths.iter().filter_map(move |path| figure(fields, path));
-    all_fields(request).flat_map(figures).max()
+    request.all_extra().flat_map(figures).max()
 }
 
 fn figure(fields: &Map<String, Value>, path: &[&str]) -> Option<u64> {
@@ -210,6 +217,18 @@ mod tests {
             request.extra_on.get_or_insert_default().insert(Wire::Gemini, fields);
         };
         assert_eq!(answer(&extra), (AnswerTokens::AtMost(700), 512));
+        let several = |request: &mut Request| drop(request.extra.insert("n".into(), json!(5)));
+        let candidates = |request: &mut Request| {
+            let fields = json!({"generationConfig": {"candidateCount": 3}});
+            let fields = fields.as_object().unwrap().clone();
+            request.extra_on.get_or_insert_default().insert(Wire::Gemini, fields);
+        };
+        let of = |change: &dyn Fn(&mut Request)| {
+            let mut request = Request::new(vec![Message::user("Hello")]);
+            change(&mut request);
+            RequestTokens::of(&request, &model, 1).answers
+        };
+        assert_eq!([of(&|_| {}), of(&several), of(&candidates)], [1, 5, 3]);
         let budget = |request: &mut Request| request.reasoning = Some(Reasoning::Budget(2_000));
         assert_eq!(answer(&budget), (AnswerTokens::Unknown, 2_000));
     }

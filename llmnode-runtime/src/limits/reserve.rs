@@ -37,7 +37,7 @@ impl CallLimits<'_> {
         if self.meters.is_empty() {
             return Ok(Reservation::new(self, Vec::new(), names, None));
         }
-        let RequestTokens { prompt, answer, thinking } = tokens();
+        let RequestTokens { prompt, answer, thinking, answers } = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
         let first = self.first(model, own()).await;
         let known = || names.iter().flatten().copied();
@@ -48,6 +48,7 @@ impl CallLimits<'_> {
             expected: counted().expect(prompt),
             answer,
             thinking,
+            answers,
             model: known().next(),
             made: self.run.prices.made(),
             price: known().find_map(|name| self.run.prices.of(name)),

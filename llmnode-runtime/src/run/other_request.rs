@@ -142,6 +142,7 @@ async fn attempt(
                 },
                 answer: AnswerTokens::AtMost(0),
                 thinking: 0,
+                answers: 1,
             };
             let mut reserved = match limits.reserve(tokens, names, || plan.time_left(timeout)).await {
                 Ok(reserved) => reserved,

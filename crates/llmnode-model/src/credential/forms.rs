@@ -12,6 +12,8 @@ use super::secret::has_key_prefix;
 
 /// A shorter password of a URL would be found in too many words.
 const MIN_PASSWORD_LEN: usize = 6;
+/// A shorter piece of base64 would be found in too many words.
+const MIN_BASE64_LEN: usize = 10;
 /// A shorter line of a key is hardly recognised as one.
 const MIN_KEY_LINE_LEN: usize = 32;
 
@@ -41,11 +43,13 @@ pub(crate) fn written_forms(value: &str) -> Vec<String> {
 }
 
 fn encoded_forms(value: &str) -> Vec<String> {
-    let once = json_escaped(value);
-    let twice = json_escaped(&once);
     let upper = percent_encoded(value);
     let lower = percent_encoded_in_lower_case(value);
-    let mut forms = vec![value.to_owned(), once, twice];
+    let mut forms = vec![value.to_owned()];
+    for once in spellings_in_json(value) {
+        forms.push(json_escaped(&once));
+        forms.push(once);
+    }
     for encoded in [upper, lower] {
         forms.push(encoded.replace("%20", "+"));
         forms.push(encoded);
@@ -53,7 +57,48 @@ fn encoded_forms(value: &str) -> Vec<String> {
     for engine in [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD] {
         forms.push(engine.encode(value));
     }
+    forms.extend(within_base64(value, &STANDARD_NO_PAD));
+    forms.extend(within_base64(value, &URL_SAFE_NO_PAD));
     forms
+}
+
+/// As it stands in a longer text that is in base64, such as `user:password`: three bytes are four characters, so that it begins at
+/// one of three places. Characters that its neighbours decide as well are left out.
+fn within_base64(value: &str, engine: &impl Engine) -> Vec<String> {
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let mut bytes = vec![0; before];
+        bytes.extend(value.as_bytes());
+        let encoded = engine.encode(&bytes);
+        let begin = (before * 8).div_ceil(6);
+        let end = bytes.len() * 8 / 6;
+        let own = encoded.get(begin..end).unwrap_or_default();
+        if own.len() >= MIN_BASE64_LEN {
+            forms.push(own.to_owned());
+        }
+    }
+    forms
+}
+
+/// As serde writes it, as Python does (letters of ASCII alone), as Go does (nothing that HTML reads), and as PHP does.
+fn spellings_in_json(value: &str) -> [String; 4] {
+    let usual = json_escaped(value);
+    let python = escaped_where(&usual, |c| !c.is_ascii());
+    let go = escaped_where(&usual, |c| matches!(c, '<' | '>' | '&'));
+    let php = python.replace('/', "\\/");
+    [usual, python, go, php]
+}
+
+fn escaped_where(json: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_escaped(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// Without the quotation marks around it.

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::error::AttachmentError;
+use super::kind;
 
 /// The bytes of an attachment, in base64, with their media type. Clones share them.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,6 +69,15 @@ impl Data {
         // UTF-16 has a zero beside each of them.
         let bytes: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0).collect();
         Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Whether a text is all that it is: a PDF may be written in letters, too.
+    pub(super) fn is_text(&self) -> bool {
+        const PDF: &str = "application/pdf";
+        let Ok(bytes) = STANDARD.decode(self.base64()) else { return false };
+        let is_pdf = self.media_type() == PDF || kind::guess(&bytes) == Some(PDF);
+        let is_named_text = self.media_type().starts_with("text/");
+        !is_pdf && (is_named_text || std::str::from_utf8(&bytes).is_ok())
     }
 
     /// Returns how many bytes there are, before they are encoded.

@@ -89,6 +89,17 @@ impl Attachment {
         name.map(str::to_owned).into_iter().chain(data.and_then(Data::readable))
     }
 
+    /// Whether [`texts`](Self::texts) has all that a model can read in it: not of a picture, of sound, of a PDF, or of what only
+    /// the provider has.
+    #[doc(hidden)]
+    pub fn is_text(&self) -> bool {
+        match self {
+            Attachment::File(file) => file.data().is_some_and(|(_, data)| data.is_text()),
+            // Also of one in SVG, which may draw its letters.
+            Attachment::Image(_) | Attachment::Audio(_) => false,
+        }
+    }
+
     #[doc(hidden)]
     pub fn sent_bytes(&self) -> usize {
         match self {

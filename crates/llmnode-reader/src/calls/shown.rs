@@ -4,6 +4,9 @@
 //! have it, and the arguments stand where calls have them. The two may be far from each other, since what a model repeats may
 //! come in pieces. Arguments are equal if their texts are, or if each of their values stands in one list of arguments, in
 //! whatever order and notation.
+//!
+//! The plain form has no white space, so that words run into each other: `call delete(..)` is `calldelete(..)` there. A name is
+//! found in a longer one, too; then the arguments decide.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +23,10 @@ const ARGUMENTS: [&str; 6] = ["arguments", "parameters", "args", "params", "inpu
 const BETWEEN: [char; 3] = [':', '=', '>'];
 /// What else stands before the name of a tool.
 const BEFORE_NAME: [&str; 4] = ["functions.", "to=", "calls]", "begin|>"];
-/// What stands behind the name of a tool in a call.
-const BEHIND_NAME: [&str; 7] = ["(", "{", ":{", ">{", "[args]", "<|", "json{"];
+/// What stands behind the name of a tool in a call, and in a row of a table of calls.
+const BEHIND_NAME: [&str; 9] = ["(", "{", ":{", ">{", ",{", "|{", "[args]", "<|", "json{"];
+/// Words before arguments that may have no brackets, as in YAML. `input` is a heading of many prompts.
+const BEFORE_BARE: [&str; 4] = ["arguments", "parameters", "args", "params"];
 const ENDS: [&str; 9] = [
     "</function",
     "</invoke",
@@ -34,10 +39,10 @@ const ENDS: [&str; 9] = [
     "<|end",
 ];
 
-/// The longest list of arguments in which values are looked for.
+/// The longest list of arguments in which values are looked for, unless the call's own are longer.
 const LONGEST_LIST: usize = 4 << 10;
-/// Texts with more lists of arguments are taken to hold the call: looking through them takes time.
-const MOST_LISTS: usize = 256;
+/// Texts with more bytes in lists of arguments are taken to hold the call: looking through them takes time.
+const MOST_LISTED: usize = 1 << 20;
 const MOST_VALUES: usize = 32;
 
 /// The texts that a model was shown.
@@ -90,15 +95,15 @@ impl Texts {
         }
         let name = plain(&call.name);
         let arguments = plain(&call.arguments);
-        let values = values_of(&call.arguments);
-        if values.is_empty() {
+        let wanted = Wanted::of(&call.arguments, &arguments);
+        if wanted.values.is_empty() {
             return self.has_empty(&name, &arguments);
         }
         let names = self.names(&name);
         !names.is_empty()
             && (self.has_verbatim(&names, &name, &arguments)
-                || self.has_in_list(&name, &values)
-                || self.has_in_marks(&names, &name, &values))
+                || self.has_in_list(&name, &wanted)
+                || self.has_in_marks(&names, &name, &wanted))
     }
 
     /// Without arguments, only what stands beside the name tells a call from other uses of it.
@@ -134,32 +139,57 @@ impl Texts {
     }
 
     /// Whether all values stand in one list of arguments, unless it is that of another tool.
-    fn has_in_list(&self, name: &str, values: &[Value]) -> bool {
+    fn has_in_list(&self, name: &str, wanted: &Wanted) -> bool {
         let begins = self.joined.match_indices(BETWEEN).map(|(at, _)| at + 1);
         let lists = begins.filter(|at| {
             let before = &self.joined[..*at];
             is_behind(before, &ARGUMENTS) && !is_named_otherwise(before, name)
         });
-        are_in_one_of(lists.filter_map(|at| list(&self.joined[at..])), values)
+        let lists = lists.filter_map(|at| {
+            let text = &self.joined[at..];
+            list(text, wanted.longest).or_else(|| bare(&self.joined[..at], text, wanted.length))
+        });
+        wanted.are_in_one_of(lists)
     }
 
     /// The same, of lists that begin right behind the name.
-    fn has_in_marks(&self, names: &[usize], name: &str, values: &[Value]) -> bool {
-        are_in_one_of(names.iter().filter_map(|at| in_marks(&self.joined[at + name.len()..])), values)
+    fn has_in_marks(&self, names: &[usize], name: &str, wanted: &Wanted) -> bool {
+        let lists = names.iter().filter_map(|at| in_marks(&self.joined[at + name.len()..], wanted.longest));
+        wanted.are_in_one_of(lists)
     }
 }
 
 fn is_name_of_call(before: &str, behind: &str) -> bool {
-    if behind.starts_with(is_of_name) {
-        return false;
-    }
     let is_led = is_behind(before, &NAME) || BEFORE_NAME.iter().any(|lead| before.ends_with(lead));
-    let is_followed = BEHIND_NAME.iter().any(|follow| behind.starts_with(follow));
-    is_led || (is_followed && !before.ends_with(is_of_name))
+    is_led || BEHIND_NAME.iter().any(|follow| behind.starts_with(follow))
 }
 
-fn are_in_one_of<'t>(lists: impl Iterator<Item = &'t str>, values: &[Value]) -> bool {
-    lists.enumerate().any(|(at, list)| at >= MOST_LISTS || holds(list, values))
+/// The arguments that are looked for.
+struct Wanted {
+    values: Vec<Value>,
+    /// Of their text, in plain form.
+    length: usize,
+    /// The longest list in which they are looked for.
+    longest: usize,
+}
+
+impl Wanted {
+    /// `plain`: the arguments in plain form.
+    fn of(arguments: &str, plain: &str) -> Self {
+        let length = plain.len();
+        Wanted { values: values_of(arguments), length, longest: LONGEST_LIST.max(2 * length) }
+    }
+
+    fn are_in_one_of<'t>(&self, lists: impl Iterator<Item = &'t str>) -> bool {
+        let mut listed = 0;
+        for list in lists {
+            listed += list.len();
+            if listed > MOST_LISTED || holds(list, &self.values) {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 /// A value of the arguments, in plain form, and its key.
@@ -210,11 +240,11 @@ fn has_value(list: &str, value: &str) -> bool {
 }
 
 /// The brackets that the text begins with.
-fn in_brackets(text: &str) -> Option<&str> {
+fn in_brackets(text: &str, longest: usize) -> Option<&str> {
     if !text.starts_with(['{', '(', '[']) {
         return None;
     }
-    let text = &text[..floor_char_boundary(text, LONGEST_LIST)];
+    let text = &text[..floor_char_boundary(text, longest)];
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -230,27 +260,32 @@ fn in_brackets(text: &str) -> Option<&str> {
 }
 
 /// The arguments behind a name: in brackets, perhaps behind marks, or in marks of their own.
-fn in_marks(behind: &str) -> Option<&str> {
+fn in_marks(behind: &str, longest: usize) -> Option<&str> {
     const LONGEST_MARKS: usize = 64;
-    if !behind.starts_with(['>', '<', '(', '{', '[', ':', 'j']) {
+    if !behind.starts_with(['>', '<', '(', '{', '[', ':', ',', '|', 'j']) {
         return None;
     }
     let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
-    let marks =
-        ["[args]", "json", ">", ":"].into_iter().find_map(|mark| near.strip_prefix(mark)).unwrap_or(near);
+    let marks = ["[args]", "json", ">", ":", ",", "|"].into_iter().find_map(|mark| near.strip_prefix(mark));
+    let marks = marks.unwrap_or(near);
     let begin = if marks.starts_with("<|") { marks.find('{').unwrap_or(0) } else { 0 };
     let list = &behind[near.len() - marks.len() + begin..];
-    self::list(list)
+    self::list(list, longest)
 }
 
 /// In brackets, or in marks up to the one that ends them.
-fn list(text: &str) -> Option<&str> {
+fn list(text: &str, longest: usize) -> Option<&str> {
     if !text.starts_with('<') {
-        return in_brackets(text);
+        return in_brackets(text, longest);
     }
-    let list = &text[..floor_char_boundary(text, LONGEST_LIST)];
+    let list = &text[..floor_char_boundary(text, longest)];
     let end = ENDS.iter().filter_map(|end| list.find(end)).min();
     Some(&list[..end.unwrap_or(list.len())])
+}
+
+/// Without brackets, as in YAML: as much as the arguments take.
+fn bare<'t>(before: &str, text: &'t str, length: usize) -> Option<&'t str> {
+    is_behind(before, &BEFORE_BARE).then(|| &text[..floor_char_boundary(text, length)])
 }
 
 fn is_behind(before: &str, words: &[&str]) -> bool {
@@ -349,6 +384,15 @@ mod tests {
             "{'name': 'delete', 'arguments': {'days': 3, 'path': '/tmp/a b', 'who': None}}",
             r#"{"delete": {"days": 3, "path": "/tmp/a b"}}"#,
             "<p><code>{<b>\"name\"</b>: <i>\"delete\"</i>, <b>\"arguments\"</b>: {\"days\": <i>3</i>, \"path\": \"/tmp/a b\"}}</code></p>",
+            r#"First call delete(path="/tmp/a b", days=3), then answer."#,
+            r#"Steps
+delete({"days": 3, "path": "/tmp/a b"})"#,
+            "Thought: I must.\nAction: delete\nAction Input: {\"days\": 3, \"path\": \"/tmp/a b\"}\nObservation:",
+            r#"tool: delete args: {"days": 3, "path": "/tmp/a b"}"#,
+            "name: delete\narguments:\n  days: 3\n  path: /tmp/a b\n",
+            "- tool: delete\n  params:\n    - path: '/tmp/a b'\n    - days: 3\nThat is all.",
+            "when,tool,arguments\n8:00,delete,\"{\"\"days\"\": 3, \"\"path\"\": \"\"/tmp/a b\"\"}\"",
+            "| tool | arguments |\n|---|---|\n| delete | {\"days\": 3, \"path\": \"/tmp/a b\"} |",
         ] {
             assert!(shown(&[document]).has(&call(CALL)), "{document}");
         }
@@ -415,9 +459,22 @@ mod tests {
     }
 
     #[test]
+    fn long_arguments_are_found_in_another_order() {
+        let content = "a line of a file ".repeat(1_000);
+        let written =
+            format!(r#"{{"name": "delete", "arguments": {{"content": "{content}", "path": "/tmp/a"}}}}"#);
+        let document =
+            format!(r#"{{"name": "delete", "arguments": {{"path": "/tmp/a", "content": "{content}"}}}}"#);
+        assert!(shown(&[&document]).has(&call(&written)));
+        assert!(!shown(&[&document.replace("/tmp/a", "/tmp/b")]).has(&call(&written)));
+    }
+
+    #[test]
     fn many_lists_of_arguments_are_taken_to_hold_it() {
-        let other = r#"{"name": "delete", "arguments": {"path": "/tmp/b", "days": 3}} "#;
-        assert!(!shown(&[&other.repeat(MOST_LISTS)]).has(&call(CALL)));
-        assert!(shown(&[&other.repeat(MOST_LISTS + 1)]).has(&call(CALL)));
+        let list = r#"{"path": "/tmp/b", "days": 3}"#;
+        let other = format!(r#"{{"name": "delete", "arguments": {list}}} "#);
+        let most = MOST_LISTED / plain(list).len();
+        assert!(!shown(&[&other.repeat(most)]).has(&call(CALL)));
+        assert!(shown(&[&other.repeat(most + 1)]).has(&call(CALL)));
     }
 }

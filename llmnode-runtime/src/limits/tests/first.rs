@@ -52,7 +52,7 @@ fn a_long_first_prompt_hides_nothing_that_is_added() {
     let call = begin(&run, &clock);
     let long = || {
         let prompt = PromptTokens { estimate: 1_000, most: 4_000, least: 500, attachments: 0 };
-        RequestTokens { answer: AnswerTokens::AtMost(10), prompt, thinking: 0 }
+        RequestTokens { answer: AnswerTokens::AtMost(10), prompt, thinking: 0, answers: 1 }
     };
     let wanted = pin!(call.reserve(long, NAMES, || None));
     let Poll::Ready(Ok(mut first)) = wanted.poll(&mut Context::from_waker(Waker::noop())) else { panic!() };

@@ -69,7 +69,7 @@ fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
 
 fn of_prompt(tokens: u64) -> RequestTokens {
     let prompt = PromptTokens { estimate: tokens, most: tokens, least: tokens, attachments: 0 };
-    RequestTokens { prompt, answer: AnswerTokens::Unknown, thinking: 0 }
+    RequestTokens { prompt, answer: AnswerTokens::Unknown, thinking: 0, answers: 1 }
 }
 
 /// Reserves at once; `None`: only once others have settled.
@@ -427,6 +427,32 @@ fn absurd_limits_and_prices_are_config_errors() {
     );
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
+}
+
+/// Each of the answers that a request asks for costs, though one is read.
+#[test]
+fn as_many_answers_are_reserved_as_a_request_asks_for() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().tokens(900));
+    let call = begin(&run, &clock);
+    let reserve = || {
+        let answer = AnswerTokens::AtMost(50);
+        let tokens = || RequestTokens { answer, answers: 10, ..of_prompt(10) };
+        match pin!(call.reserve(tokens, NAMES, || None)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(reserved) => reserved.ok(),
+            Poll::Pending => None,
+        }
+    };
+    let mut first = reserve().unwrap();
+    first.settle(&answer(10, 20));
+    let mut second = reserve().unwrap();
+    let third = reserve().unwrap();
+    assert!(reserve().is_none(), "30 are spent, and 2 × 510 reserved");
+    drop(third);
+    let mut broken = ModelError::new(Category::Network, "broke off");
+    broken.answered = Some(40);
+    second.settle(&Err(broken));
+    assert_eq!(refused(&call, NAMES).0, Category::LimitExceeded, "30, 10 + 500 and 10 + 10 × 40 are spent");
 }
 
 /// A default that is much higher than answers are would let few requests run side by side.

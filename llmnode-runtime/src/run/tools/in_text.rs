@@ -7,9 +7,10 @@
 //! 2. a text with a flag, if a call stands in anything that the model was shown: it repeats data, which is never executed;
 //! 3. a round, if the calls may run;
 //! 4. a bad answer, about which the model is told, if they may not: they are in a notation that is not read, they name a tool
-//!    that is only called natively, or this is where only an answer is left.
+//!    that is only called natively, the model was shown what cannot be read for calls (a picture, a PDF), or this is where only an
+//!    answer is left.
 
-use llmnode_model::{Message, Request, Role, ToolCall, ToolSpec};
+use llmnode_model::{Attachment, Message, Request, Role, ToolCall, ToolSpec};
 use llmnode_reader::internal::{InText, Shown, WrittenCall, attempted, written_calls};
 use llmnode_reader::{Reader, Violation};
 
@@ -83,6 +84,14 @@ fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Req
         let why = format!("is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}", call.name);
         return CalledInText::Refused(Violation::new("", why));
     }
+    if !may.is_asked_for && shows_more_than_texts(request) {
+        let name = calls.first().map(|call| &*call.name).unwrap_or_default();
+        let why = format!(
+            "is a call of `{name}` in a text, beside a picture or a file that is not read for calls; nothing was called; \
+             {CALL_NATIVELY}"
+        );
+        return CalledInText::Refused(Violation::new("", why));
+    }
     let calls =
         calls.into_iter().map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
     CalledInText::Round(Round::of_calls(with_unique_ids(calls.collect(), &request.messages)))
@@ -135,6 +144,11 @@ fn is_quoted(calls: &[WrittenCall], request: &Request) -> bool {
     calls.iter().take(MAX_CALLS).any(|call| shown.has(call))
 }
 
+/// A call that stands in a picture would not be found.
+fn shows_more_than_texts(request: &Request) -> bool {
+    !request.messages.iter().flat_map(Message::attachments).all(Attachment::is_text)
+}
+
 /// All texts of the request. Read only where an answer looks like a call: a conversation may be long.
 fn shown_to_model(request: &Request) -> Shown {
     let mut shown = Shown::default();
@@ -151,6 +165,10 @@ fn shown_to_model(request: &Request) -> Shown {
     }
     if let Some(output) = &request.output {
         shown.add(output.plain().get());
+    }
+    // Documents may stand in fields of the provider's own.
+    for fields in request.all_extra() {
+        fields.iter().for_each(|(name, value)| shown.add(&format!("{name}: {value}")));
     }
     shown
 }
