@@ -37,6 +37,7 @@ const CORE: &[&str] = &[
 ];
 const READER: &[&str] = &[
     "text",
+    "many_values",
     "tree",
     "flag",
     "violation",

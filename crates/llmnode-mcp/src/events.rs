@@ -13,7 +13,7 @@ use futures_core::stream::BoxStream;
 use llmnode_http::__private::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use crate::message::{Awaited, mend};
+use crate::message::{self, Awaited};
 
 /// They end with `given_up`.
 pub(crate) fn events(
@@ -60,9 +60,9 @@ impl Stream for Mended {
         }
         if let Some(Ok(event)) = &mut event
             && let Some(data) = &mut event.data
-            && let Ok(message) = serde_json::from_str(data)
+            && let Some(message) = message::read(data.as_bytes(), self.awaited.as_ref())
         {
-            *data = mend(message, self.awaited.as_ref()).to_string();
+            *data = message.to_string();
         }
         Poll::Ready(event)
     }

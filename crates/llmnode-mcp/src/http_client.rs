@@ -35,7 +35,7 @@ use tokio::time::timeout;
 use crate::clean;
 use crate::events::{Listening, events};
 use crate::failure::Failure;
-use crate::message::{Awaited, mend};
+use crate::message::{self, Awaited};
 
 type Error = StreamableHttpError<ClientError>;
 
@@ -273,7 +273,7 @@ impl HttpClient {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         let said = read(&mut body, limits.max_json_response_size).await?;
-        let message = serde_json::from_slice(&said).ok().map(|message| mend(message, awaited.as_ref()));
+        let message = message::read(&said, awaited.as_ref());
         match message.map(serde_json::from_value) {
             Some(Ok(message)) => Ok(StreamableHttpPostResponse::Json(message, session)),
             _ if is_page(kind, &said) => {
@@ -362,7 +362,7 @@ impl Refusal {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
         );
         if status.is_client_error() && !is_told_by_status {
-            let message = serde_json::from_slice(&said).ok().map(|message| mend(message, awaited));
+            let message = message::read(&said, awaited);
             if let Some(Ok(error @ ServerJsonRpcMessage::Error(_))) = message.map(serde_json::from_value) {
                 return Ok(StreamableHttpPostResponse::Json(error, None));
             }

@@ -9,6 +9,7 @@
 //!
 //! Requests and notifications of a server pass as they are.
 
+use llmnode_reader::internal::has_many_values;
 use rmcp::model::{ContentBlock, Tool};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +25,15 @@ pub(crate) struct Awaited {
     pub(crate) id: Value,
     /// `server/discover`, which older servers do not know.
     pub(crate) is_discovery: bool,
+}
+
+/// A message as a server wrote it. `None`: it is no JSON. One with so many values that they would fill the memory is an error.
+pub(crate) fn read(json: &[u8], awaited: Option<&Awaited>) -> Option<Value> {
+    if has_many_values(json) {
+        let error = error(-32603, "the message has too many values");
+        return Some(answer(&Map::new(), awaited, "error", error));
+    }
+    serde_json::from_slice(json).ok().map(|message| mend(message, awaited))
 }
 
 pub(crate) fn mend(message: Value, awaited: Option<&Awaited>) -> Value {

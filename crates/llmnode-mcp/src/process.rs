@@ -11,13 +11,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_reader::internal::small_tree;
 #[cfg(unix)]
 use process_wrap::tokio::ProcessGroup;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
@@ -203,7 +203,7 @@ impl Transport<RoleClient> for ChildTransport {
 impl ChildTransport {
     /// The message of a line, if it is one that somebody waits for.
     fn read(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
-        let message: Value = serde_json::from_slice(line).ok()?;
+        let message = small_tree(line)?;
         let answers = |id: &RequestId| {
             message.get("method").is_none() && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
         };

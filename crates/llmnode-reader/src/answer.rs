@@ -7,8 +7,10 @@ use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value;
 
 use crate::check::{CheckMode, Rules, rounded, violations};
+use crate::error;
 use crate::flag::Note;
 use crate::json::Json;
+use crate::many_values::has_many_values;
 use crate::read::{self, Outcome};
 use crate::reader::Reader;
 use crate::schema::OutputSchema;
@@ -80,6 +82,7 @@ pub fn read_json_of<T: DeserializeOwned>(
     schema: &OutputSchema,
     reader: Reader,
 ) -> ReadResult<Value> {
+    check_count(answer)?;
     let mut slot = TypedJson::<T> { json: None, of: PhantomData };
     read_slot(answer, schema, reader, &mut slot)?.with(slot.json)
 }
@@ -103,6 +106,7 @@ pub(crate) fn read_by_schema(
     reader: Reader,
     extra_check: &dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
 ) -> ReadResult<Value> {
+    check_count(answer)?;
     let mut value = None::<Value>;
     // No schema says that a `Value` holds no more than 64 bits.
     let extra_check = |value: &Json<'_>, wrapped: bool| {
@@ -116,8 +120,14 @@ pub(crate) fn read_by_schema(
 }
 
 pub(crate) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
+    check_count(answer)?;
     let mut slot = Any(None);
     read::read(answer, &reader.target(None), &mut slot).map(Answer::of)?.with(slot.0)
+}
+
+/// What is read into a type of the program takes the memory that the type does; a tree takes far more.
+fn check_count(answer: &str) -> Result<(), Vec<Violation>> {
+    if has_many_values(answer.as_bytes()) { Err(vec![error::too_many_values()]) } else { Ok(()) }
 }
 
 struct Any(Option<Value>);

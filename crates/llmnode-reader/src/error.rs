@@ -67,6 +67,13 @@ pub(super) fn too_long() -> Violation {
     )
 }
 
+pub(super) fn too_many_values() -> Violation {
+    with_remedy(
+        "the answer has more values than are read (50,000 objects, or 500,000 values)",
+        "answer with fewer values",
+    )
+}
+
 fn with_remedy(message: impl Into<String>, remedy: impl Into<String>) -> Violation {
     Violation { remedy: remedy.into().into(), ..Violation::new("", message) }
 }

@@ -10,6 +10,7 @@ pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_json
 pub use crate::calls::{InText, Shown, WrittenCall, attempted, written_calls};
 pub use crate::check::target;
 pub use crate::find::{Spoken, Thoughts, without_thoughts};
+pub use crate::many_values::{has_many_values, small_tree};
 pub use crate::marks::{MARK, marks_of, schema_with_marks};
 pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;

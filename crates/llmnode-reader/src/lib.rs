@@ -13,6 +13,7 @@ mod incremental;
 #[doc(hidden)]
 pub mod internal;
 mod json;
+mod many_values;
 mod marks;
 mod read;
 mod reader;

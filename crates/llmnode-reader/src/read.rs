@@ -6,6 +6,7 @@
 
 use super::error;
 use super::find::{self, Candidate, Content, Enclosure, trimmed};
+use super::many_values::has_many_values;
 use super::repair::Repairs;
 use super::select::{Origin, Selector};
 use super::target::{Slot, Target};
@@ -27,6 +28,9 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
     }
     if text.len() > MAX_SEARCHED {
         return Err(vec![error::too_long()]);
+    }
+    if has_many_values(text.as_bytes()) {
+        return Err(vec![error::too_many_values()]);
     }
     if let Some(part) = find::only_fence(text).filter(|_| !target.whole_text)
         && target.try_fast_path(&text[part.clone()], slot)

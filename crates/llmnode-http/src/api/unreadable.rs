@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Retry};
+use llmnode_reader::internal::small_tree;
 use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;
@@ -63,8 +64,7 @@ pub(crate) fn piece<'e, T>(
 }
 
 pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
-    let value: Value = serde_json::from_slice(data)
-        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
+    let value = small_tree(data).unwrap_or_else(|| Value::from(String::from_utf8_lossy(data).into_owned()));
     if value.get("error").is_some() {
         data.to_vec()
     } else {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use llmnode_model::TokenUsage;
+use llmnode_reader::internal::small_tree;
 use serde_json::Value;
 
 use super::reported::value_of;
@@ -122,7 +123,7 @@ impl ErrorBody {
 
     /// Gateways may pass on the provider's error as a string.
     fn add_text(&mut self, text: &str, depth: usize) {
-        let inner = || serde_json::from_str::<Value>(text).ok().filter(is_envelope);
+        let inner = || small_tree(text.as_bytes()).filter(is_envelope);
         match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
             Some(inner) => self.add(&inner, depth - 1),
             None => {
@@ -170,7 +171,7 @@ impl ErrorBody {
         let classes = text.split(": ").map_while(|part| part.strip_prefix("litellm."));
         classes.for_each(|class| self.add_word(class));
         if let Some(at) = text.find('{').filter(|_| text.starts_with("litellm."))
-            && let Ok(inner) = serde_json::from_str::<Value>(&text[at..])
+            && let Some(inner) = small_tree(&text.as_bytes()[at..])
         {
             self.add_field(inner.get("error").unwrap_or(&inner), "");
         }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use llmnode_reader::internal::small_tree;
 use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -124,11 +125,12 @@ pub(crate) fn grow<F: Figures>(known: &mut Option<F>, later: Option<F>) {
 
 /// No report is as deep, and each level is looked through again.
 const MOST_DEPTH: usize = 16;
+/// Nor has one as many values.
+const MOST_VALUES: usize = 20_000;
 
 /// JSON as far as it can be held.
 pub(crate) fn value_of(json: &[u8]) -> Option<Value> {
-    let direct = serde_json::from_slice(json).ok();
-    direct.or_else(|| serde_json::from_slice(json).ok().map(|json| readable(json, MOST_DEPTH)))
+    small_tree(json).or_else(|| serde_json::from_slice(json).ok().map(readable))
 }
 
 fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
@@ -136,17 +138,28 @@ fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
         return None;
     }
     let direct = serde_json::from_str(report.get());
-    direct.or_else(|_| T::deserialize(readable(report, MOST_DEPTH))).ok()
+    direct.or_else(|_| T::deserialize(readable(report))).ok()
 }
 
-/// The same with what a number can hold, and each member once: of two numbers the larger. What is deeper is `null`.
-fn readable(json: &RawValue, depth: usize) -> Value {
+/// The same with what a number can hold, and each member once: of two numbers the larger. What is deeper is `null`, and so are values
+/// beyond the most.
+fn readable(json: &RawValue) -> Value {
+    let mut left = MOST_VALUES;
+    readable_at(json, MOST_DEPTH, &mut left)
+}
+
+/// `left`: how many more values are read.
+fn readable_at(json: &RawValue, depth: usize, left: &mut usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
+    let Some(rest) = left.checked_sub(1) else { return Value::Null };
+    *left = rest;
     let text = json.get();
     match text.as_bytes().first() {
-        Some(b'{') => serde_json::Deserializer::from_str(text).deserialize_map(Members { depth }),
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text)
-            .map(|items| items.into_iter().map(|item| readable(item, depth)).collect()),
+        Some(b'{') => serde_json::Deserializer::from_str(text).deserialize_map(Members { depth, left }),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).map(|items| {
+            let most = *left;
+            items.into_iter().take(most).map(|item| readable_at(item, depth, left)).collect()
+        }),
         // Beyond all numbers, and so impossible.
         Some(b'-' | b'0'..=b'9') => Ok(serde_json::from_str(text).unwrap_or(Value::from(f64::MAX))),
         _ => serde_json::from_str(text),
@@ -155,11 +168,12 @@ fn readable(json: &RawValue, depth: usize) -> Value {
 }
 
 /// The members of an object.
-struct Members {
+struct Members<'l> {
     depth: usize,
+    left: &'l mut usize,
 }
 
-impl<'de> Visitor<'de> for Members {
+impl<'de> Visitor<'de> for Members<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +183,10 @@ impl<'de> Visitor<'de> for Members {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            let value = readable(map.next_value()?, self.depth);
+            let value = readable_at(map.next_value()?, self.depth, self.left);
+            if *self.left == 0 {
+                continue;
+            }
             let known = members.get(&name).and_then(Value::as_f64);
             if known.is_none() || known < value.as_f64() {
                 members.insert(name, value);
@@ -242,6 +259,20 @@ mod tests {
         assert_eq!(read["a"], Value::from(f64::MAX));
         assert_eq!((&read["b"][1], &read["c"]), (&Value::from("x"), &Value::from(3)));
         assert_eq!(value_of(b"{"), None);
+    }
+
+    /// A tree of all of it would take hundreds of megabytes.
+    #[test]
+    fn very_many_values_do_no_harm() {
+        for many in ["{},".repeat(1_000_000), "{\"a\":1},".repeat(500_000), "[],".repeat(1_000_000)] {
+            let json = format!(r#"{{"a":3,"b":[{}0]}}"#, many);
+            let read = value_of(json.as_bytes()).unwrap();
+            assert_eq!(read["a"], Value::from(3));
+            assert!(read["b"].as_array().is_none_or(|items| items.len() <= MOST_VALUES));
+        }
+        let names: Vec<String> = (0..500_000).map(|at| format!("\"{at}\":{{}}")).collect();
+        let read = value_of(format!("{{\"a\":3,{}}}", names.join(",")).as_bytes()).unwrap();
+        assert!(read.as_object().unwrap().len() <= MOST_VALUES && read["a"] == 3);
     }
 
     #[test]

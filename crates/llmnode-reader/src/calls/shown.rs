@@ -279,7 +279,9 @@ fn list(text: &str, longest: usize) -> Option<&str> {
         return in_brackets(text, longest);
     }
     let list = &text[..floor_char_boundary(text, longest)];
-    let end = ENDS.iter().filter_map(|end| list.find(end)).min();
+    // Looked through no further than it is long.
+    let mut marks = list.match_indices('<').map(|(at, _)| at);
+    let end = marks.find(|at| ENDS.iter().any(|end| list[*at..].starts_with(end)));
     Some(&list[..end.unwrap_or(list.len())])
 }
 
