@@ -331,6 +331,11 @@ impl<'t> Selector<'_, 't> {
         if observed.rounded.get() {
             return Err(vec![Violation::new("", "has a whole number that its type cannot hold exactly")]);
         }
+        if observed.overflowed.get() {
+            let message =
+                format!("has a number that is too large for its type; must be within ±{:e}", f32::MAX);
+            return Err(vec![Violation::new("", message)]);
+        }
         Ok(())
     }
 }

@@ -26,6 +26,8 @@ pub struct Observed<'n> {
     pub(super) ignored: Cell<u64>,
     pub(super) maybe_rounded: Cell<bool>,
     pub(super) rounded: Cell<bool>,
+    /// A number became infinite.
+    pub(super) overflowed: Cell<bool>,
 }
 
 impl<'n> Observed<'n> {
@@ -113,9 +115,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
         self.inner.deserialize_any(visitor)
     }
 
+    /// Which members a map ignores is unknown, but its numbers are seen.
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.observed.observe()?;
-        self.inner.deserialize_map(visitor)
+        self.inner.deserialize_map(Observer { inner: visitor, observed: self.observed })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -295,6 +298,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
     /// serde_json calls this for a fraction, an exponent, or more digits than an integer holds.
     fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
         self.observe(number);
+        let overflows = self.max_exact < MAX_EXACT_F64 && number.is_finite() && (number as f32).is_infinite();
+        self.observed.overflowed.set(self.observed.overflowed.get() || overflows);
         self.inner.visit_f64(number)
     }
 }

@@ -1,6 +1,8 @@
 //! What is read of which text. The page on reading has more of it, each row of which is run; `tests/answers` has whole answers.
 #![allow(dead_code, reason = "the types are only read")]
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +14,12 @@ use super::counts::{self, Counts};
 struct Item {
     name: String,
     count: u8,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Reading<T> {
+    value: T,
+    unit: String,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -329,6 +337,16 @@ fn the_type_takes_what_it_loses_nothing_of() {
     assert!(typed::<Vec<String>>("\"a, b\"").is_err() && typed::<Vec<Vec<u8>>>("[1, 2]").is_err());
     assert_eq!((typed::<i32>("**-3**"), typed::<f32>("16777216")), (Ok(-3), Ok(16_777_216.0)));
     assert!(typed::<f32>("16777217").is_err() && typed::<i32>("- 3").is_err());
+    assert!(typed::<f32>("1e39").is_err() && typed::<f32>("3e38").is_ok() && typed::<f64>("1e39").is_ok());
+    for (number, is_held) in [("0.1", true), ("16777216", true), ("16777217", false), ("1e39", false)] {
+        let reading = format!(r#"{{"value": {number}, "unit": "K"}}"#);
+        let map = format!(r#"{{"a": {reading}}}"#);
+        let lists = format!(r#"{{"a": [{reading}]}}"#);
+        assert_eq!(typed::<Reading<f32>>(&reading).is_ok(), is_held, "{reading}");
+        assert_eq!(typed::<BTreeMap<String, Reading<f32>>>(&map).is_ok(), is_held, "{map}");
+        assert_eq!(typed::<BTreeMap<String, Vec<Reading<f32>>>>(&lists).is_ok(), is_held, "{lists}");
+        assert!(typed::<BTreeMap<String, Reading<f64>>>(&map).is_ok(), "{map}");
+    }
     assert_eq!(typed::<f64>("6.02214076e+23"), Ok(6.022_140_76e23), "no whole number was meant");
     assert_eq!(
         (typed::<f32>("1.2345678e20").is_ok(), typed::<f64>("9007199254740993").is_err()),

@@ -11,7 +11,8 @@
 //! - `status` and `body`: what the provider answers. `{model}`, `{place}` (`messages[1].content`), `{dotted}`
 //!   (`messages.1.content`), `{index}`, `{name}`, `{id}`, `{value}` and `{context}` in it are
 //!   filled in;
-//! - `source`: a public thread, the types of a package, or a document of the provider;
+//! - `source`: public threads (`owner/repository#number`), packages (`name version file`) or documents (a URL), with `; ` between
+//!   them, and `read`, the day on which it said so. `words`: the text follows what the provider writes of other fields;
 //! - `refused`, a body that it refuses, and `taken`, the places in which the nearest body that it takes is different (`null`
 //!   is removed). For Gemini and Azure `model` stands beside them, since the path has it.
 //!

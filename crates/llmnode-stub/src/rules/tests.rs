@@ -105,8 +105,20 @@ fn there_are_rules_for_each_api_and_many_providers() {
 
 #[test]
 fn rules_use_the_vocabulary_alone() {
-    let members =
-        ["id", "providers", "refuses", "when", "status", "body", "source", "model", "refused", "taken"];
+    let members = [
+        "id",
+        "providers",
+        "refuses",
+        "when",
+        "status",
+        "body",
+        "source",
+        "read",
+        "words",
+        "model",
+        "refused",
+        "taken",
+    ];
     for rule in APIS.iter().flat_map(|api| rules(*api)) {
         let id = word(rule, "id");
         for name in rule.as_object().unwrap().keys() {
@@ -124,6 +136,40 @@ fn rules_use_the_vocabulary_alone() {
         assert!(!list(&rule["when"]).is_empty(), "{id}");
         list(&rule["when"]).iter().for_each(|condition| check_condition(id, condition));
     }
+}
+
+/// A source that somebody can open, and the day on which it said so.
+#[test]
+fn each_rule_has_an_exact_source_with_a_date() {
+    for rule in APIS.iter().flat_map(|api| rules(*api)) {
+        let id = word(rule, "id");
+        for source in word(rule, "source").split("; ") {
+            assert!(
+                is_thread(source) || source.starts_with("https://") || is_package(source),
+                "{id}: {source}"
+            );
+        }
+        let day: Vec<&str> = word(rule, "read").split('-').collect();
+        let lengths: Vec<usize> = day.iter().map(|part| part.len()).collect();
+        assert_eq!(lengths, [4, 2, 2], "{id}");
+        assert!(day.iter().all(|part| is_number(part)) && day[0] >= "2026", "{id}");
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+fn is_thread(source: &str) -> bool {
+    source.split_once('#').is_some_and(|(repository, number)| {
+        repository.matches('/').count() == 1 && !repository.contains(' ') && is_number(number)
+    })
+}
+
+fn is_package(source: &str) -> bool {
+    let mut parts = source.split(' ').skip(1);
+    let is_version = |version: &str| version.split('.').count() == 3 && version.split('.').all(is_number);
+    parts.next().is_some_and(is_version) && parts.count() < 2
 }
 
 fn check_condition(id: &str, condition: &Value) {
