@@ -27,6 +27,8 @@ GRAPH = {
     "edges": [{"source": f"step-{n}", "target": f"step-{n + 1}" if n < 22 else "payer"} for n in range(23)] + [{"source": "payer", "target": "END"}],
 }
 ASKED = []
+# Both payments in one answer of the model.
+TOGETHER = []
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -40,6 +42,9 @@ class Model(http.server.BaseHTTPRequestHandler):
         results = [message for message in body["messages"] if message["role"] == "tool"]
         if results and "not allowed" in results[-1]["content"]:
             deltas, finish = [{"content": f"Refused: {results[-1]['content']}\nNothing more is paid."}], "stop"
+        elif TOGETHER and not results:
+            calls = [{"index": at, "id": f"call-{at}", "type": "function", "function": {"name": "bank_pay", "arguments": json.dumps(PAYMENTS[at])}} for at in range(2)]
+            deltas, finish = [{"tool_calls": calls}], "tool_calls"
         elif len(results) < len(PAYMENTS):
             function = {"name": "bank_pay", "arguments": json.dumps(PAYMENTS[len(results)], ensure_ascii=False)}
             call = {"index": 0, "id": f"call-{len(results)}", "type": "function", "function": function}
@@ -199,6 +204,38 @@ def double_clicks(person):
     print("a double click approves what was seen, and no more")
 
 
+def moved_buttons_are_dead(person):
+    """Two payments wait at once: the second form moves to the place of the first."""
+    person.forget()
+    TOGETHER.append(True)
+    person.begin()
+    person.wait("document.querySelectorAll('form[data-decide]').length === 2", "both wait")
+    person.alive()
+    place = "(() => { const e = document.querySelector('button[value=yes]'); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()"
+    person.driver.run("document.querySelector('button[value=yes]').scrollIntoView({block: 'center'})")
+    person.click_at(person.see(place))
+    person.wait("document.querySelectorAll('form[data-decide]').length === 1", "one of them is decided")
+    assert person.see("document.activeElement.tagName === 'H2'"), "the heading of the second has the focus"
+    # A click of its own, and no double click.
+    person.click_at(person.see(place))
+    time.sleep(0.5)
+    assert person.see("document.querySelector('[name=arguments]')?.value.includes('99999')"), "the second waits"
+    # An edit of the one that waits stays, and a wrong one decides nothing.
+    person.alive()
+    person.replace("[name=arguments]", json.dumps({"account": "mine", "amount": 1}))
+    person.click("button[value=yes]")
+    person.wait("document.getElementById('message').innerText.includes('does not take that')", "the tool does not take it")
+    assert "mine" in person.see("document.querySelector('[name=arguments]').value")
+    assert person.payments() == [], "nothing runs until all is decided"
+    person.click("[name=why]")
+    person.write("too dear")
+    person.enter()
+    person.ends("completed")
+    assert [payment["amount"] for payment in person.payments()] == [20], person.payments()
+    TOGETHER.clear()
+    print("buttons that move are dead, and an edit that the tool does not take stays")
+
+
 def edits(person):
     person.forget()
     person.begin()
@@ -228,10 +265,14 @@ def typing_goes_on(person):
     """A pause does not take the focus from who types."""
     person.forget()
     person.wait("document.querySelector('form[data-run] button:not([disabled])')", "it can be run")
-    person.driver.run("document.querySelector('form[data-run]').requestSubmit(); document.querySelector('[data-name=question]').focus(); scrollTo(0, 0)")
+    person.driver.run("document.querySelector('[data-name=question]').scrollIntoView({block: 'center'})")
+    top = "document.querySelector('[data-name=question]').getBoundingClientRect().top"
+    before = person.see(top)
+    person.driver.run("document.querySelector('form[data-run]').requestSubmit(); document.querySelector('[data-name=question]').focus({preventScroll: true})")
     person.write("typed ")
     person.pauses("20")
     person.write("on")
+    assert abs(person.see(top) - before) < 2, f"the field stays in its place: {before}, {person.see(top)}"
     assert person.see("document.activeElement.dataset.name") == "question"
     assert "typed on" in person.see("document.querySelector('[data-name=question]').value")
     person.wait("document.title.startsWith('waits for you')", "the title says it")
@@ -335,6 +376,7 @@ def main(program, folder):
         looks(person, url, folder, "ended")
         enter_in_each_place(person)
         double_clicks(person)
+        moved_buttons_are_dead(person)
         edits(person)
         typing_goes_on(person)
         two_tabs(person, url)

@@ -5,6 +5,9 @@
 mod access;
 mod client;
 mod decisions;
+#[path = "../../../llmnode-page/tests/dom.rs"]
+mod dom;
 mod files;
 mod forged;
+mod markup;
 mod runs;
