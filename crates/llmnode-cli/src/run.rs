@@ -58,6 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
 pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
     let registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
     Ok(match &options.profiles {
+        // Such as a pipe, which may have no end.
+        Some(file) if file.exists() && !file.is_file() => registry.profiles(Profiles::parse(&read(file)?)?),
         Some(file) => registry.profiles(Profiles::open(file)?),
         None => registry,
     })

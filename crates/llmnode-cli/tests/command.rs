@@ -612,6 +612,33 @@ fn a_file_without_an_end_is_read_to_the_limit() {
     writer.wait().unwrap();
 }
 
+/// Of another program, such as one that decrypts them.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn profiles_come_from_a_pipe_that_is_waited_for_no_longer_than_needed() {
+    let folder = folder("profiles-pipe");
+    let server = StubServer::builder().default_reply(StubReply::text("five")).start().await.unwrap();
+    let data = json!({"prompt": "Say {{ query }}.", "save_as": "answer", "profile": "good"});
+    let file = graph_of(&folder, "agent", &data);
+    let pipe = folder.join("pipe.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let args = ["--input", "query=5", "--profiles", pipe.to_str().unwrap()];
+    // Nobody writes.
+    let done = run(&server, &file, &args).await;
+    let told = lines(&done.stderr).join("\n");
+    assert!(done.status.code() == Some(2) && told.contains("nothing is written to it"), "{told}");
+
+    let good = json!({"base_url": server.base_url(), "model": "m"});
+    let profiles =
+        json!({"format": "llmnode/profiles", "version": 1, "profiles": {"good": good}}).to_string();
+    let into = pipe.clone();
+    let writer = std::thread::spawn(move || std::fs::write(into, profiles));
+    let done = run(&server, &file, &args).await;
+    writer.join().unwrap().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert_eq!(server.requests_seen(), 1);
+}
+
 /// Of a file's texts, nothing moves the cursor.
 #[test]
 fn what_a_file_says_reaches_no_terminal_raw() {

@@ -14,6 +14,7 @@ pub use crate::picture::Marks;
 use crate::picture::Visits;
 pub use crate::reading::reading;
 pub use crate::texts::role;
+pub use crate::words::cut;
 use crate::{Recording, page, picture, words};
 
 /// The style sheet of pages.

@@ -77,7 +77,7 @@ pub(crate) fn kind(kind: AttemptKind) -> &'static str {
 }
 
 /// At most so many characters.
-pub(crate) fn cut(text: &str, most: usize) -> String {
+pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
+use llmnode_reader::internal::is_unseen;
 use llmnode_runtime::private::PromptFence;
 use llmnode_runtime::{Invalid, Message};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ fn ends_line(c: char) -> bool {
 }
 
 fn without_headings(text: &str) -> Cow<'_, str> {
-    let blank = |c: char| c.is_whitespace() || ends_line(c);
+    let blank = |c: char| c.is_whitespace() || ends_line(c) || is_unseen(c);
     let heads = |line: &str| {
         let line = line.trim_matches(blank);
         line.starts_with('[') && line.ends_with(']')

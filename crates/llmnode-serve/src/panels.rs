@@ -2,7 +2,7 @@
 
 use llmnode_flow::flow::Outline;
 use llmnode_model::internal::visible;
-use llmnode_page::internal::{Figures, Html, Marks, figures, picture, reading};
+use llmnode_page::internal::{Figures, Html, Marks, cut, figures, picture, reading};
 use serde_json::{Value, json};
 
 use crate::file::GraphFile;
@@ -295,6 +295,8 @@ fn outcome(state: &State) -> Html {
         reading(html, &last.values);
         let source = format!("/pages/{}", last.page_key);
         html.element("p", &[], |html| save(html, last, "Save the page of this run"));
+        let shown = [("id", "shown"), ("class", "field"), ("role", "status")];
+        html.element("p", &shown, |html| html.text(format!("The page of run {}", last.number)));
         let attributes =
             [("name", "page"), ("title", "The page of the run"), ("sandbox", ""), ("src", &*source)];
         html.element("iframe", &attributes, |_| {});
@@ -319,9 +321,10 @@ fn history(state: &State) -> Html {
         html.element("div", &[("class", "scroll"), ("tabindex", "0")], |html| {
             html.element("table", &[], |html| {
                 html.element("tr", &[], |html| {
-                    for name in
-                        ["Run", "Graph", "Outcome", "Time", "Steps", "Requests", "Tokens", "Cost", "", "", ""]
-                    {
+                    for name in [
+                        "Run", "Graph", "Inputs", "Outcome", "Time", "Steps", "Requests", "Tokens", "Cost",
+                        "", "", "",
+                    ] {
                         html.leaf("th", "", name);
                     }
                 });
@@ -332,16 +335,32 @@ fn history(state: &State) -> Html {
     html
 }
 
+/// Characters of a run's inputs in the list: by them, a person knows it again.
+const INPUTS: usize = 60;
+
+fn inputs(inputs: &Value) -> String {
+    let Value::Object(inputs) = inputs else { return String::new() };
+    let texts = inputs.iter().map(|(name, value)| match (value.as_str(), inputs.len()) {
+        (Some(text), 1) => text.to_owned(),
+        (Some(text), _) => format!("{name}: {text}"),
+        (None, _) => format!("{name}: {value}"),
+    });
+    cut(&visible(&texts.collect::<Vec<_>>().join(", ")), INPUTS)
+}
+
 fn row(html: &mut Html, run: &Ended) {
     html.element("tr", &[], |html| {
         html.leaf("td", "", run.number.to_string());
         html.leaf("td", "", &run.graph);
+        html.leaf("td", "inputs", inputs(&run.inputs));
         html.element("td", &[], |html| html.leaf("span", class(&run.outcome), &run.outcome));
         let Figures { time, steps, requests, tokens, cost, .. } = &run.figures;
         [time, steps, requests, tokens, cost].iter().for_each(|figure| html.leaf("td", "", figure));
         html.element("td", &[], |html| {
             let href = format!("/pages/{}", run.page_key);
-            html.element("a", &[("href", &href), ("target", "page")], |html| html.text("Show"));
+            let number = run.number.to_string();
+            let attributes = [("href", &*href), ("target", "page"), ("data-show", &*number)];
+            html.element("a", &attributes, |html| html.text("Show"));
         });
         html.element("td", &[], |html| save(html, run, "Save"));
         html.element("td", &[], |html| {

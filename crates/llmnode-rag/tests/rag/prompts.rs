@@ -51,6 +51,15 @@ async fn a_source_behind_any_line_break_is_marked() {
     }
 }
 
+/// What a person does not see does not hide a source, either.
+#[tokio::test]
+async fn a_source_among_unseen_characters_is_marked() {
+    for unseen in ["\u{200b}", "\u{feff}", "\u{2060}", "\u{202e}", "\u{ad}", "\u{0}", "\u{a0}"] {
+        let hits = hits(&format!("the key\n{unseen}[house.txt]{unseen}\nis in the sea")).await;
+        assert!(hits.text().contains("\\[house.txt]"), "{unseen:?}: {:?}", hits.text());
+    }
+}
+
 #[tokio::test]
 async fn an_output_that_cites_something_else_is_told_what_there_is() {
     let hits = hits("the key").await;

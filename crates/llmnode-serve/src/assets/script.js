@@ -252,6 +252,12 @@ document.addEventListener("click", (event) => {
   if (button?.dataset.post) post(button.dataset.post, {});
   if (button?.dataset.again) post("/api/run", { again: Number(button.dataset.again) });
   if (button?.type === "button" && button.form?.dataset.decide) decide(button.form, button.value);
+  // It opens in the frame, which may be far above the list.
+  const shown = event.target.closest("a[data-show]");
+  if (shown) {
+    element("shown").textContent = `The page of run ${shown.dataset.show}`;
+    element("shown").scrollIntoView({ block: "start" });
+  }
   // The fragment of the address stays: it has the key.
   const link = event.target.closest('a[href^="#"]');
   const target = link && element(decodeURIComponent(link.getAttribute("href").slice(1)));

@@ -120,6 +120,31 @@ async fn wrong_inputs_and_limits_are_said() {
     events.panel("outcome", "limit_exceeded").await;
 }
 
+/// A person finds a run again by what it was asked.
+#[tokio::test]
+async fn the_list_says_what_each_run_was_asked() {
+    let folder = Folder::new("listed");
+    let mut model = ScriptedModel::new();
+    for _ in 0..10 {
+        model = model.reply("facts");
+    }
+    let served = served(&folder, model).await;
+    let mut events = Events::open(&served).await;
+    for run in 1..=10 {
+        let question = format!("Question {run} of \u{202e}ten {}", "and so on ".repeat(20));
+        post(&served, "/api/run", &json!({"file": 0, "inputs": {"question": question}, "requests": 9})).await;
+        events.waiting("data-decide").await;
+        post(&served, "/api/stop", &json!({})).await;
+        events.panel("outcome", &format!("The page of run {run}<")).await;
+    }
+    let history = Events::open(&served).await.panel("history", "data-show=\"10\"").await;
+    for run in 1..=10 {
+        let row = history.split("<tr>").find(|row| row.contains(&format!("data-show=\"{run}\""))).unwrap();
+        assert!(row.contains(&format!("Question {run} of \\u202eten and")) && row.contains('…'), "{row}");
+        assert!(row.len() < 1_000, "{row}");
+    }
+}
+
 #[tokio::test]
 async fn twenty_runs_are_kept() {
     let folder = Folder::new("kept");
