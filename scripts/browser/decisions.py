@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -307,6 +308,30 @@ def two_tabs(person, url):
     print("two tabs show the same")
 
 
+def ten_runs(person):
+    """Each with a question of its own; the result of the fourth is found again."""
+    for run in range(10):
+        person.wait("document.querySelector('form[data-run] button:not([disabled])')", "it can be run")
+        person.replace("[data-name=question]", f"Question {run}")
+        person.click("form[data-run] button")
+        person.pauses("20")
+        person.alive()
+        person.click("[name=why]")
+        person.write(f"reason {run}")
+        person.enter()
+        person.ends("completed")
+        person.wait(f"document.getElementById('outcome').innerText.includes('reason {run}')", "its result is there")
+    row = person.see("[...document.querySelectorAll('#history tr')].find((row) => row.innerText.includes('Question 4')).querySelector('a[data-show]').dataset.show")
+    person.click(f"a[data-show='{row}']")
+    person.wait(f"document.getElementById('shown').innerText === 'The page of run {row}'", "it is said which")
+    person.wait("(() => { const r = document.querySelector('iframe').getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2 })()", "the page is in sight")
+    frame = person.driver.call("POST", f"{person.driver.session}/element", {"using": "css selector", "value": "iframe"})
+    person.driver.call("POST", f"{person.driver.session}/frame", {"id": frame})
+    person.wait("document.body.innerText.includes('Refused: not allowed: reason 4')", "the result of the fourth is shown")
+    person.driver.call("POST", f"{person.driver.session}/frame", {"id": None})
+    print("the result of one of ten runs is found")
+
+
 CONTRAST = """
 const number = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
 const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -354,6 +379,31 @@ def children(pid):
         return [int(child) for child in own.read().split()]
 
 
+def ends_with_its_children(command, environment):
+    """Asked to end, or when its terminal is closed."""
+    for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, "closed"):
+        if how == "closed":
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execve(command[0], command, environment)
+            while b"#k=" not in os.read(terminal, 4096):
+                pass
+            started = children(process)
+            os.close(terminal)
+        else:
+            server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+            process = server.pid
+            server.stdout.readline()
+            started = children(process)
+            server.send_signal(how)
+        assert started, "the server of the tool is a child"
+        end = time.time() + 10
+        while any(alive(pid) for pid in [process, *started]) and time.time() < end:
+            time.sleep(0.05)
+        assert not any(alive(pid) for pid in [process, *started]), how
+    print("servers of tools end with the command, also when its terminal is closed")
+
+
 def main(program, folder):
     file, paid = f"{folder}/payments.json", f"{folder}/paid.jsonl"
     with open(file, "w") as out:
@@ -364,6 +414,7 @@ def main(program, folder):
     here = os.path.dirname(os.path.abspath(__file__))
     subprocess.run(["rm", "-rf", f"{folder}/.llmnode"], check=True)
     command = [program, "serve", file, "--mcp", f"bank={sys.executable} {here}/bank.py {paid}"]
+    ends_with_its_children([*command, "--runs", f"{folder}/ended"], {**os.environ, **variables})
     start = lambda: subprocess.Popen(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
     server = start()
     driver = Driver()
@@ -380,6 +431,8 @@ def main(program, folder):
         edits(person)
         typing_goes_on(person)
         two_tabs(person, url)
+        ten_runs(person)
+        looks(person, url, folder, "ten")
         person.forget()
         person.begin()
         looks(person, url, folder, "waits")
