@@ -1,11 +1,32 @@
 //! Text helpers: hashes, and white space after documents.
 
+use std::fmt;
+
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// The SHA-256 of these bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     hmac_sha256::Hash::hash(bytes)
+}
+
+/// The SHA-256 of the text that is written to it, piece by piece.
+#[derive(Default)]
+pub struct Sha256Text(hmac_sha256::Hash);
+
+impl Sha256Text {
+    /// The hash of all that was written.
+    pub fn end(self) -> [u8; 32] {
+        self.0.finalize()
+    }
+}
+
+/// It cannot fail.
+impl fmt::Write for Sha256Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
 }
 
 /// The SHA-256 of these bytes, in hexadecimal digits.

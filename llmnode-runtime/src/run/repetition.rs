@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use llmnode_model::internal::sha256;
+use llmnode_model::internal::Sha256Text;
 use llmnode_model::{Group, Retry};
 use llmnode_reader::internal::{floor_char_boundary, one_line};
 
@@ -25,20 +25,21 @@ impl Repetition {
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
-        let answer = sha256(answer_and_complaints(failure).as_bytes());
+        let answer = answer_and_complaints(failure);
         let was_told = std::mem::take(&mut self.was_told);
         self.last.replace(answer) == Some(answer) && was_told
     }
 }
 
-/// Another complaint may yet bring another answer, or none about the same one.
-fn answer_and_complaints(failure: &Failure) -> String {
-    let mut said = failure.answer.as_deref().unwrap_or_default().trim().to_owned();
+/// The hash of both: another complaint may yet bring another answer, or none about the same one.
+fn answer_and_complaints(failure: &Failure) -> [u8; 32] {
+    let mut said = Sha256Text::default();
+    // Writing to a hash cannot fail.
+    let _ = said.write_str(failure.answer.as_deref().unwrap_or_default().trim());
     for complaint in failure.violations.iter().filter(|one| !one.warning) {
-        // Writing to a string cannot fail.
         let _ = write!(said, "\n{complaint}");
     }
-    said
+    said.end()
 }
 
 /// How an answer begins, for a person.

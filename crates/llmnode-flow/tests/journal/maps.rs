@@ -1,6 +1,7 @@
 //! Maps that keep their answers.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,9 +9,10 @@ use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits, Node, NodeError,
-    Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens, Toolset,
+    BoxError, BoxFuture, CallReport, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits, Node,
+    NodeError, Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens, Toolset,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::killing;
@@ -441,6 +443,68 @@ async fn what_was_put_back_is_found_again() {
         answers
     };
     assert_eq!((sorted(again), second.requests().len()), (sorted(answers), 0));
+}
+
+/// Some of the nodes make the same request.
+const TEN: [&str; 10] = ["rain", "sun", "rain", "wind", "snow", "rain", "fog", "ice", "hail", "dew"];
+
+async fn kept(
+    run: &Run<u32>,
+    rows: usize,
+    in_flight: usize,
+    journal: &Memory,
+) -> Vec<Result<CallReport<u32>, NodeError>> {
+    let map = run.map(topics(&TEN[..rows])).concurrency(in_flight).transport_retries(1).allow_changes();
+    map.resume(journal.clone()).report().await
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// However the endpoint fails, and whenever a process is stopped: the next one finds each answer that there is, what all of them
+    /// spent is in the books once, and in the end nothing is asked for.
+    #[test]
+    fn stopped_maps_that_put_items_back_keep_answers_and_books(
+        kinds in prop::collection::vec(0..8_u8, 1..60),
+        rows in 1..10_usize,
+        in_flight in 1..6_usize,
+        stops in prop::collection::vec(0..4_000_u64, 0..4),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let script = Mutex::new(kinds.into_iter());
+            let model = FnModel::new(move |_| {
+                let reply = match script.lock().unwrap().next() {
+                    Some(0) => Reply::failure(Category::RateLimitError).retry_after(Duration::from_millis(700)),
+                    Some(1) => Reply::failure(Category::ServerError),
+                    Some(2) => Reply::failure(Category::Timeout),
+                    _ => Reply::text("7"),
+                };
+                reply.after(Duration::from_millis(150))
+            })
+            .named("rater");
+            let journal = Memory::default();
+            for stop in stops {
+                let run = Run::new(model.clone()).with_state(9);
+                let process = kept(&run, rows, in_flight, &journal);
+                let _ = tokio::time::timeout(Duration::from_millis(stop), process).await;
+            }
+            for _ in 0..60 {
+                let run = Run::new(model.clone()).with_state(9);
+                let results = kept(&run, rows, in_flight, &journal).await;
+                assert_eq!(results.len(), rows);
+                assert_eq!(run.ledger().total().requests, model.requests().len() as u64, "each once");
+                if results.iter().all(Result::is_ok) {
+                    break;
+                }
+            }
+            let last = rater(0);
+            let run = Run::new(last.clone()).with_state(9);
+            let results = kept(&run, rows, in_flight, &journal).await;
+            let values: Vec<u32> = results.into_iter().map(|result| result.unwrap().value).collect();
+            assert_eq!((values, last.requests().len()), (vec![7; rows], 0));
+        });
+    }
 }
 
 /// Ctrl-C while a map is held: it ends at once, and goes on where it was.
