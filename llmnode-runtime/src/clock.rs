@@ -2,14 +2,14 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use llmnode_model::BoxFuture;
 use tokio::sync::Notify;
 
-use stalled::Life;
+use stalled::{Life, Watched};
 
 mod stalled;
 
@@ -123,10 +123,6 @@ impl Shared {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_awaited(&self) -> bool {
-        !self.lock().awaited.is_empty()
-    }
-
     /// Moves to the next time that is awaited. `false`: there is none.
     fn advance_to_next(&self) -> bool {
         let mut times = self.lock();
@@ -147,6 +143,20 @@ impl Shared {
         self.life.moved();
         self.moved.notify_waiters();
         first.is_none()
+    }
+}
+
+impl Watched for Shared {
+    fn life(&self) -> &Life {
+        &self.life
+    }
+
+    fn is_awaited(&self) -> bool {
+        !self.lock().awaited.is_empty()
+    }
+
+    fn wake(&self) {
+        self.moved.notify_waiters();
     }
 }
 
@@ -200,7 +210,8 @@ impl<'c> Awaited<'c> {
     }
 
     async fn comes(&self) {
-        let clock = Arc::downgrade(self.shared);
+        let clock: Weak<Shared> = Arc::downgrade(self.shared);
+        let clock: Weak<dyn Watched> = clock;
         let mut reached = pin!(self.reached());
         poll_fn(|cx| {
             let outcome = reached.as_mut().poll(cx);

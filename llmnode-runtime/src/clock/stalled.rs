@@ -1,6 +1,6 @@
 //! Notices that nothing of a test moves its clock.
 //!
-//! A [`TestClock`](super::TestClock) moves by waits alone. Where all that is under way waits for a socket or a thread, none moves it:
+//! A `TestClock` moves by waits alone. Where all that is under way waits for a socket or a thread, none moves it:
 //! the deadline that a call waits for never passes, and the test hangs. So one thread of the process looks at the clocks whose times
 //! are awaited. Where one has shown no sign of life for a while, it wakes those who wait: whoever still runs is polled, and a runtime
 //! that is busy elsewhere takes no notice. After four such calls with no other sign, which is a second, the wait panics with what to do.
@@ -8,8 +8,6 @@
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
-
-use super::Shared;
 
 /// How often the thread looks, and how long a clock is left alone.
 const LOOK: Duration = Duration::from_millis(250);
@@ -24,6 +22,17 @@ const STANDS_STILL: &str = "the clock of this test stands still: for a second, a
                             or a process, which a `TestClock` cannot see, so the deadline of a call can never pass. Let the model wait \
                             by `Reply::after` or `Reply::never`; or move the clock from another task, with `clock.sleep(..).await`; or \
                             leave out the `TestClock`";
+
+/// A clock that somebody may wait for although nothing moves it.
+pub(super) trait Watched: Send + Sync {
+    fn life(&self) -> &Life;
+
+    /// Whether somebody waits for a time of it.
+    fn is_awaited(&self) -> bool;
+
+    /// Wakes those who wait.
+    fn wake(&self);
+}
 
 /// The signs of life of one clock.
 #[derive(Debug)]
@@ -57,7 +66,7 @@ impl Life {
     ///
     /// # Panics
     /// If nothing but calls has polled anybody for a second.
-    pub(super) fn polled(&self, clock: &Weak<Shared>) {
+    pub(super) fn polled(&self, clock: &Weak<dyn Watched>) {
         let mut state = self.lock();
         if !state.is_watched {
             state.is_watched = true;
@@ -98,12 +107,12 @@ impl State {
     }
 }
 
-static CLOCKS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static CLOCKS: Mutex<Vec<Weak<dyn Watched>>> = Mutex::new(Vec::new());
 
 /// `None`: there could be no thread, and a test that hangs hangs.
 static WATCHER: OnceLock<Option<Thread>> = OnceLock::new();
 
-fn watch(clock: Weak<Shared>) {
+fn watch(clock: Weak<dyn Watched>) {
     clocks().push(clock);
     let watcher = WATCHER.get_or_init(|| {
         let thread = thread::Builder::new().name("llmnode-test-clock".to_owned()).spawn(look_forever);
@@ -122,8 +131,8 @@ fn look_forever() {
             continue;
         }
         for clock in watched.iter().filter_map(Weak::upgrade) {
-            if clock.is_awaited() && clock.life.look() {
-                clock.moved.notify_waiters();
+            if clock.is_awaited() && clock.life().look() {
+                clock.wake();
             }
         }
         drop(watched);
@@ -132,6 +141,6 @@ fn look_forever() {
     }
 }
 
-fn clocks() -> MutexGuard<'static, Vec<Weak<Shared>>> {
+fn clocks() -> MutexGuard<'static, Vec<Weak<dyn Watched>>> {
     CLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,13 +6,14 @@ use std::future::IntoFuture;
 
 use llmnode_runtime::internal::{OnProgress, RunRecorder};
 use llmnode_runtime::{
-    BatchProgress, BoxFuture, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
+    BatchProgress, BoxFuture, Category, Exec, Limits, Map, Node, NodeError, Run, Settings,
 };
 use serde::Serialize;
 
 use super::case::{Case, Scored};
 use super::dataset::Dataset;
 use super::metric::Metric;
+use super::outage::{is_fatal, is_outage};
 use super::report::{EvaluatedCase, Evaluation};
 
 /// Calls the node of each case, and scores its answer. Eight cases at a time by default.
@@ -228,17 +229,6 @@ pub(crate) async fn scored(map: Map<'_, Scored>) -> ScoredCases {
     }
     cases.sort_unstable_by_key(|(index, _)| *index);
     ScoredCases { cases: cases.into_iter().map(|(_, case)| case).collect(), ended, outage }
-}
-
-/// Whether a failure of this category says nothing about a single case, and what it asks for has to be mended first.
-pub(crate) fn is_fatal(category: Category) -> bool {
-    category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
-}
-
-/// Whether a failure of this category is of the provider, the way to it or the account, so that it is no score of the answer.
-pub(crate) fn is_outage(category: Category) -> bool {
-    let of_account = matches!(category, Category::ApiKeyError | Category::QuotaError | Category::NotFound);
-    of_account || category.group() == Group::Transport
 }
 
 impl fmt::Debug for Evaluate<'_> {

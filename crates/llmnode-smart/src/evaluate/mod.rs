@@ -10,13 +10,15 @@ mod dataset;
 mod evaluating;
 mod jsonl;
 mod metric;
+mod outage;
 mod report;
 mod score;
 mod statistics;
 mod table;
 
 pub(crate) use case::replayed;
-pub(crate) use evaluating::{ScoredCases, cases, is_fatal, is_outage, scored};
+pub(crate) use evaluating::{ScoredCases, cases, scored};
+pub(crate) use outage::{is_fatal, is_outage};
 
 pub use builtin_metrics::{Compared, contains, exact, f1};
 pub use comparison::Comparison;

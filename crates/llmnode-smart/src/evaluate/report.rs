@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::case::{Scored, replayed};
-use super::evaluating::is_outage;
+use super::outage::is_outage;
 use super::statistics;
 
 const FORMAT: &str = "llmnode/evaluation";
