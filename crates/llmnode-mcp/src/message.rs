@@ -243,6 +243,15 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_would_fill_the_memory_is_an_error_of_its_call() {
+        let awaited = Awaited { id: json!(7), is_discovery: false };
+        let many = format!(r#"{{"id":7,"result":{{"content":[{}{{}}]}}}}"#, "{},".repeat(1_000_000));
+        let read = read(many.as_bytes(), Some(&awaited)).unwrap();
+        assert_eq!(read["id"], 7);
+        assert_eq!(read["error"]["message"], "the message has too many values");
+    }
+
+    #[test]
     fn a_list_keeps_what_can_be_read_and_says_what_cannot() {
         let schema = json!({"type": "object"});
         let list = result(json!({
