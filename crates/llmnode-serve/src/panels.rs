@@ -340,7 +340,8 @@ const INPUTS: usize = 60;
 
 fn inputs(inputs: &Value) -> String {
     let Value::Object(inputs) = inputs else { return String::new() };
-    let texts = inputs.iter().map(|(name, value)| match (value.as_str(), inputs.len()) {
+    let given: Vec<_> = inputs.iter().filter(|(_, value)| value.as_str() != Some("")).collect();
+    let texts = given.iter().map(|(name, value)| match (value.as_str(), given.len()) {
         (Some(text), 1) => text.to_owned(),
         (Some(text), _) => format!("{name}: {text}"),
         (None, _) => format!("{name}: {value}"),
