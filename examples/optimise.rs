@@ -12,9 +12,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use llmnode::StubServer;
+use llmnode::evals::{Dataset, evaluate};
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::{Dataset, evaluate};
 use llmnode::smart::optimise::{Bootstrap, OptimiseProgress, Reflect};
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 

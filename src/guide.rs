@@ -26,6 +26,7 @@ page!(comparison, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
+page!(evaluate, all(doctest, feature = "evals", feature = "openai", feature = "prices"));
 page!(extract, all(doctest, feature = "openai"));
 page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));

@@ -6,9 +6,9 @@
 //! [docs/comparison.md]: guide::comparison
 //! [docs/durability.md]: guide::durability
 //! [docs/endpoints.md]: guide::endpoints
+//! [docs/evaluate.md]: guide::evaluate
 //! [docs/flows.md]: guide::flows
 //! [docs/how-this-is-made.md]: guide::how_this_is_made
-//! [docs/optimising.md]: guide::optimising
 //! [docs/pages.md]: guide::pages
 //! [docs/reliability.md]: guide::reliability
 //! [docs/testing.md]: guide::testing
@@ -24,6 +24,7 @@
 //! | `openai` (default) | [`OpenAi`], for OpenAI's API and compatible servers |
 //! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
 //! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
+//! | `evals` | [labelled cases, metrics, and a gate](guide::evaluate) that says whether a changed prompt is worse |
 //! | `graph` | [graphs](guide::graphs) of nodes from JSON files |
 //! | `journal` | [flows and maps](guide::durability) that survive a crash |
 //! | `mcp` | [tools of MCP servers](guide::mcp) |
@@ -815,6 +816,9 @@ pub mod graph;
 #[cfg(feature = "cassette")]
 #[doc(inline)]
 pub use llmnode_cassette::{Cassette, CassetteMode};
+#[cfg(feature = "evals")]
+#[doc(inline)]
+pub use llmnode_eval as evals;
 #[doc(inline)]
 pub use llmnode_flow::flow;
 #[doc(inline)]

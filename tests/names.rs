@@ -23,6 +23,7 @@ const MODULES: &[&str] = &[
     "llmnode-runtime/src/testing.rs",
     "crates/llmnode-model/src/media/mod.rs",
     "crates/llmnode-cassette/src/lib.rs",
+    "crates/llmnode-eval/src/lib.rs",
     "crates/llmnode-flow/src/lib.rs",
     "crates/llmnode-flow/src/flow/mod.rs",
     "crates/llmnode-flow/src/journal/mod.rs",
@@ -33,15 +34,25 @@ const MODULES: &[&str] = &[
     "crates/llmnode-rag/src/lib.rs",
     "crates/llmnode-serve/src/lib.rs",
     "crates/llmnode-smart/src/lib.rs",
-    "crates/llmnode-smart/src/evaluate/mod.rs",
     "crates/llmnode-smart/src/optimise/mod.rs",
     "crates/llmnode-stub/src/lib.rs",
     "crates/llmnode-testkit/src/lib.rs",
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] =
-    &["journal", "media", "dyn_node", "rag", "smart", "stub_server", "testing", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] = &[
+    "evals",
+    "evaluate",
+    "journal",
+    "media",
+    "dyn_node",
+    "rag",
+    "smart",
+    "stub_server",
+    "testing",
+    "reqwest",
+    "async_openai",
+];
 
 /// Crates whose names the facade has through the runtime.
 const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];

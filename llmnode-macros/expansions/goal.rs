@@ -50,6 +50,23 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    impl __llmnode::smart::Serialize for Judge {
+        fn serialize<__S: __llmnode::smart::Serializer>(
+            &self,
+            __to: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llmnode::smart::write_row(self, __to)
+        }
+    }
+    #[automatically_derived]
+    impl<'__de> __llmnode::smart::Deserialize<'__de> for Judge {
+        fn deserialize<__D: __llmnode::smart::Deserializer<'__de>>(
+            __from: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llmnode::smart::read_row(__from)
+        }
+    }
+    #[automatically_derived]
     impl __llmnode::smart::Smart for Judge {
         fn declared() -> &'static __llmnode::smart::TypedSignature {
             static DECLARED: ::std::sync::OnceLock<__llmnode::smart::TypedSignature> = ::std::sync::OnceLock::new();

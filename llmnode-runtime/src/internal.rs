@@ -7,7 +7,8 @@
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-mcp | `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
 //! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
-//! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
+//! | llmnode-eval | `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `RunRecorder` |
+//! | llmnode-smart | `AnswerForm`, `files`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
 //! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder`, `RunSetup` |
 
 pub mod files;

@@ -117,19 +117,29 @@ const RAG: &[&str] = &[
     "collection",
     "graph",
 ];
-const SMART: &[&str] = &[
+const EVAL: &[&str] = &[
     "random",
-    "signature",
-    "form",
-    "program",
-    "node",
-    "refine",
-    "graph",
-    "ext",
-    "generated",
-    "evaluate",
-    "optimise",
+    "statistics",
+    "fall",
+    "score",
+    "metric",
+    "builtin_metrics",
+    "jsonl",
+    "dataset",
+    "case",
+    "report",
+    "evaluating",
+    "table",
+    "comparison",
+    "baseline",
+    "common",
+    "verdict",
+    "gate_error",
+    "gate",
+    "internal",
 ];
+const SMART: &[&str] =
+    &["signature", "form", "program", "node", "refine", "graph", "ext", "generated", "optimise"];
 const CLI: &[&str] = &[
     "terminal",
     "location",
@@ -241,6 +251,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("llmnode-macros", MACROS),
     ("crates/llmnode-cassette", CASSETTE),
     ("crates/llmnode-cli", CLI),
+    ("crates/llmnode-eval", EVAL),
     ("crates/llmnode-flow", FLOW),
     ("crates/llmnode-graph", GRAPH),
     ("crates/llmnode-http", HTTP),

@@ -2,11 +2,9 @@
 
 use std::sync::Mutex;
 
+use llmnode::evals::{DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::smart::evaluate::{
-    DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
-};
 use llmnode::{BatchProgress, FnModel, Limits, Reply, TestClock, TokenUsage};
 
 #[llm_output]

@@ -7,6 +7,7 @@
     reason = "tests, and programs whose `main` asks a provider"
 )]
 
+mod evaluate;
 mod extract;
 mod look;
 mod many_rows;
@@ -31,8 +32,9 @@ mod readme {
 }
 
 /// The page, the program, and how the page's block begins.
-const PROGRAMS: [(&str, &str, &str); 5] = [
+const PROGRAMS: [(&str, &str, &str); 6] = [
     (include_str!("../../README.md"), include_str!("readme.rs"), "```rust\n"),
+    (include_str!("../../docs/evaluate.md"), include_str!("evaluate.rs"), "```rust,no_run\n"),
     (include_str!("../../docs/extract.md"), include_str!("extract.rs"), "```rust,no_run\n"),
     (include_str!("../../docs/look.md"), include_str!("look.rs"), "```rust,no_run\n"),
     (include_str!("../../docs/many-rows.md"), include_str!("many_rows.rs"), "```rust,no_run\n"),

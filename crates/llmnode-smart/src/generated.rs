@@ -9,6 +9,7 @@ pub use crate::signature::{
     FieldFaults, Form, InputReader, InputWriter, SignatureBuilder, Smart, SmartInput, SmartOutput,
     TypedSignature,
 };
+pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use serde_json::{Map, Value};
 
 /// The values of inputs, or those that cannot be written.
@@ -16,6 +17,23 @@ pub type WrittenValues = Result<Map<String, Value>, FieldFaults>;
 
 /// A node, or the mistakes in its inputs.
 pub type ReadResult<N> = Result<N, FieldFaults>;
+
+/// Writes the inputs of a node as the row of a file.
+///
+/// # Errors
+/// An input cannot be written.
+pub fn write_row<N: Smart, S: Serializer>(node: &N, to: S) -> Result<S::Ok, S::Error> {
+    node.values().map_err(serde::ser::Error::custom)?.serialize(to)
+}
+
+/// Reads a node from the row of a file.
+///
+/// # Errors
+/// Every input that is missing or of another type, in one text.
+pub fn read_row<'de, N: Smart, D: Deserializer<'de>>(from: D) -> Result<N, D::Error> {
+    let row = Map::deserialize(from)?;
+    N::read(&row).map_err(serde::de::Error::custom)
+}
 
 /// Returns how a node's answers are read. The type of the output is required only where the signature is declared.
 pub fn answers<N: Smart, S: ?Sized>(

@@ -2,12 +2,11 @@
 //!
 //! The modules, from the bottom up: `signature` (inputs and outputs), `form` (how they are written and read),
 //! `program` (replaces the node's own words), `node` (runs a node with a goal), `refine` (several tries), `graph`
-//! (smart nodes in graphs), `ext` (the methods of a run), `evaluate` (how good a node is) and `optimise` (makes it
-//! better).
+//! (smart nodes in graphs), `ext` (the methods of a run), and `optimise` (makes a node better, by the
+//! scores of `llmnode-eval`).
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-pub mod evaluate;
 mod ext;
 mod form;
 #[doc(hidden)]
@@ -17,13 +16,14 @@ mod graph;
 mod node;
 pub mod optimise;
 mod program;
-mod random;
 mod refine;
 mod signature;
 
 pub use ext::SmartExt;
 #[cfg(feature = "graph")]
 pub use graph::SmartRegistry;
+#[doc(no_inline)]
+pub use llmnode_eval as evaluate;
 pub use node::{Thought, WithReasoning};
 pub use program::{Program, ProgramError, ProgramFault, Provenance, ProvenanceScores};
 pub use refine::{Guard, Refine, Refined};

@@ -3,9 +3,9 @@
 
 use std::process::Command;
 
+use llmnode::evals::{Dataset, exact};
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::{Dataset, exact};
 use llmnode::smart::optimise::Bootstrap;
 use llmnode::stub_server::StubReply;
 use llmnode::{Limits, OpenAi, StubServer};

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use llmnode::evals::{Dataset, Judged, evaluate, exact, judge};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::{Dataset, Judged, evaluate, exact, judge};
 use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
 use llmnode::{FnModel, Limits, Reply, Request};
 

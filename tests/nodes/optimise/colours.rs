@@ -1,7 +1,7 @@
 //! Colours in families, each with a rule that only the feedback contains: what a goal is for.
 
+use llmnode::evals::{Dataset, Score};
 use llmnode::prelude::*;
-use llmnode::smart::evaluate::{Dataset, Score};
 use llmnode::{FnModel, Reply, Request};
 
 use super::Answer;

@@ -1,6 +1,6 @@
 //! Datasets of nodes with a goal.
 
-use llmnode::smart::evaluate::Dataset;
+use llmnode::evals::Dataset;
 
 use super::Answer;
 use super::colours::{Name, colours};

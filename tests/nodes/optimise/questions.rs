@@ -1,7 +1,7 @@
 //! Questions in categories, each with a rule that cannot be guessed: what examples are for.
 
+use llmnode::evals::Dataset;
 use llmnode::prelude::*;
-use llmnode::smart::evaluate::Dataset;
 use llmnode::{FnModel, Reply, Request};
 
 use super::Answer;

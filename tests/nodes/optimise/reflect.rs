@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use llmnode::evals::evaluate;
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::evaluate;
 use llmnode::smart::optimise::{Optimised, Reflect};
 use llmnode::{FnModel, Limits, Reply};
 

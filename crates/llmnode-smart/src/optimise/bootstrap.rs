@@ -10,10 +10,11 @@ use super::labels::{labels, program_with_demos};
 use super::outcome::Optimised;
 use super::teacher::Lesson;
 use super::trial::{Candidate, OptimiserId, Trial, mean};
-use crate::evaluate::{Metric, replayed};
 use crate::program::MOST_DEMOS;
-use crate::random::Random;
 use crate::signature::{Demo, Smart};
+use llmnode_eval::Metric;
+use llmnode_eval::internal::Random;
+use llmnode_eval::internal::{DatasetInternals as _, replayed};
 
 /// Finds examples for the prompt, as DSPy's `BootstrapFewShot` does.
 ///
@@ -23,7 +24,7 @@ use crate::signature::{Demo, Smart};
 /// It takes two evaluations on the validation cases, and one request for each training case that it asks about.
 ///
 /// ```no_run
-/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::evals::{Dataset, exact};
 /// use llmnode::smart::optimise::Bootstrap;
 /// use llmnode::prelude::*;
 /// use llmnode::smart::Program;
@@ -139,7 +140,7 @@ impl Bootstrap {
         M: Metric<N, E, S>,
     {
         let by = OptimiserId { name: "bootstrap", seed: self.seed };
-        let labels = labels(&trial.train.cases)?;
+        let labels = labels(&trial.train.rows())?;
         let mut random = Random::new(self.seed);
         let start = trial.validate(cx, trial.start).await?;
         let Lessons { passed, scores } = self.teach(trial, cx, &labels, &mut random).await?;
@@ -225,7 +226,7 @@ impl Bootstrap {
         } else {
             program_with_demos(trial.start, others.collect())?
         };
-        let (case, metric, model) = (&trial.train.cases[at], trial.metric, self.teacher.as_ref());
+        let (case, metric, model) = (&trial.train.rows()[at], trial.metric, self.teacher.as_ref());
         Ok(Lesson { case, metric, program, model, rounds: self.rounds, threshold: self.threshold })
     }
 }

@@ -6,8 +6,9 @@ use llmnode_runtime::{Category, Limits, NodeError};
 use serde_json::Value;
 
 use super::optimiser::Optimiser;
-use crate::evaluate::Dataset;
 use crate::signature::Smart;
+use llmnode_eval::Dataset;
+use llmnode_eval::internal::DatasetInternals as _;
 
 pub(super) fn check<N: Smart, E>(
     optimiser: &Optimiser,
@@ -60,5 +61,5 @@ fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
         Ok(values) => Ok(Value::Object(values).to_string()),
         Err(faults) => refused(format!("the inputs of case {at} cannot be written: {faults}")),
     };
-    set.cases.iter().enumerate().map(key).collect()
+    set.rows().iter().enumerate().map(key).collect()
 }

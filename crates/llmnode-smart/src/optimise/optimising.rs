@@ -16,9 +16,9 @@ use super::outcome::Optimised;
 use super::progress::OptimiseProgress;
 use super::reflect::Reflect;
 use super::trial::{Account, ProgressFn, Trial};
-use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
+use llmnode_eval::{Dataset, Metric};
 
 macro_rules! common {
     ($optimiser:ident) => {

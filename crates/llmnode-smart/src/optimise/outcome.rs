@@ -5,9 +5,9 @@ use std::path::Path;
 
 use llmnode_runtime::Usage;
 
-use crate::evaluate::Evaluation;
 use crate::program::{Program, ProgramError};
 use crate::signature::Smart;
+use llmnode_eval::Evaluation;
 
 /// The result of an optimisation.
 #[non_exhaustive]

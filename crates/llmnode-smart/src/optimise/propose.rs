@@ -6,9 +6,9 @@ use llmnode_reader::internal::one_line;
 use llmnode_runtime::{DynNode, NodeError};
 use serde_json::{Map, Value, json};
 
-use crate::evaluate::EvaluatedCase;
 use crate::program::Program;
 use crate::signature::{Field, Smart};
+use llmnode_eval::EvaluatedCase;
 
 const MAX_GOAL_CHARS: usize = 20_000;
 

@@ -9,20 +9,21 @@ use super::outcome::Optimised;
 use super::pareto;
 use super::propose::{proposal_prompt, proposed, proposer};
 use super::trial::{Candidate, OptimiserId, Trial, mean};
-use crate::evaluate::{EvaluatedCase, Metric, is_fatal, is_outage};
-use crate::random::Random;
 use crate::signature::Smart;
+use llmnode_eval::internal::Random;
+use llmnode_eval::internal::{DatasetInternals as _, is_fatal, is_outage};
+use llmnode_eval::{EvaluatedCase, Metric};
 
 /// Finds a better goal by reflecting on mistakes, as GEPA does.
 ///
 /// It picks a candidate of the Pareto front, runs it on 3 training cases, and lets a model propose a new goal from the
-/// [feedback](crate::evaluate::Score) of the metric. A proposal that scores higher on the same cases is judged on all validation cases
+/// [feedback](llmnode_eval::Score) of the metric. A proposal that scores higher on the same cases is judged on all validation cases
 /// and joins the candidates. This continues while the limit allows another proposal. The best candidate is the result.
 ///
 /// A proposal takes 7 requests, and one more for each validation case if it is judged on them.
 ///
 /// ```no_run
-/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::evals::{Dataset, exact};
 /// use llmnode::smart::optimise::{Optimised, Reflect};
 /// use llmnode::prelude::*;
 /// use llmnode::smart::Program;
@@ -137,7 +138,7 @@ impl Reflect {
         while trial.left() >= cost() && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
             let parent = pool[pick(pool, &mut random)].program.clone();
             let batch = batches.next(&mut random);
-            let cases: Vec<_> = batch.iter().map(|at| &trial.train.cases[*at]).collect();
+            let cases: Vec<_> = batch.iter().map(|at| &trial.train.rows()[*at]).collect();
             let before = trial.run(cx, &parent, cases.clone()).await?;
             if before.iter().all(|case| case.score >= 1.0) {
                 perfect += batch.len();

@@ -9,10 +9,11 @@ use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
 use super::labels::check_demo;
-use crate::evaluate::{Judged, Metric, is_fatal, is_outage};
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
+use llmnode_eval::internal::{is_fatal, is_outage};
+use llmnode_eval::{Judged, Metric};
 
 pub(super) struct Lesson<'a, N, E, M> {
     pub(super) case: &'a (N, E),

@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use super::outcome::{OptimiseReport, Optimised};
 use super::progress::OptimiseProgress;
-use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, ScoredCases, cases, scored};
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;
+use llmnode_eval::internal::{DatasetInternals as _, EvaluationInternals as _, ScoredCases, cases, scored};
+use llmnode_eval::{Dataset, EvaluatedCase, Evaluation, Metric};
 
 pub(super) type ProgressFn<'a> = Box<dyn FnMut(&OptimiseProgress) + Send + 'a>;
 
@@ -117,8 +118,9 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         N: Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
-        let cases = self.run(cx, program, self.validation.cases.iter().collect()).await?;
-        let evaluation = Evaluation::new(N::NAME, self.validation.fingerprint.clone(), cases);
+        let cases = self.run(cx, program, self.validation.rows().iter().collect()).await?;
+        let evaluation =
+            Evaluation::of_cases(N::NAME, self.validation.fingerprint().map(str::to_owned), cases);
         let mean = evaluation.mean();
         {
             let mut account = self.account();

@@ -113,8 +113,7 @@ impl Signature {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no goal",
     label = "not a node with a `goal`",
-    note = "write `#[llm_node(goal = \"..\")]` on the struct, in place of a prompt",
-    note = "rows for a node with a prompt are read by `Dataset::open_with`"
+    note = "write `#[llm_node(goal = \"..\")]` on the struct, in place of a prompt"
 )]
 pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
     /// Returns the inputs and outputs of the node.

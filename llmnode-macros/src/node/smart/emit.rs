@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, Type, parse_quote};
+use syn::{Attribute, Generics, Type, parse_quote};
 
 use super::Form;
 use crate::description::doc_text;
@@ -11,6 +11,7 @@ use crate::generics::end_spans;
 use crate::macro_args::value;
 use crate::node::args::NodeArgs;
 use crate::node::model::NodeModel;
+use crate::validate::definition::derives;
 
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let NodeArgs { goal, form, think, .. } = model.args;
@@ -39,7 +40,9 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let (name, text) = if think.is_some() { ("thinking", None) } else { ("new", Some(quote!(, #text))) };
     let new = Ident::new(name, at);
     let declaring = quote_spanned!(end=> #new::<#output>(#goal, #private::smart::Form::#form #text));
+    let serde = serde_impls(ident, &model.item.attrs, private);
     Some(generated! {
+        #serde
         #[automatically_derived]
         impl #private::smart::Smart for #ident {
             fn declared() -> &'static #private::smart::TypedSignature {
@@ -63,6 +66,33 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
             }
         }
     })
+}
+
+/// The inputs as a row of a file, unless the node derives serde's traits itself: rows then are what it says.
+fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> TokenStream {
+    let derived: Vec<Ident> = derives(attributes).collect();
+    let is_derived = |name: &str| derived.iter().any(|one| one == name);
+    let serialize = (!is_derived("Serialize")).then(|| {
+        generated! {
+            #[automatically_derived]
+            impl #private::smart::Serialize for #ident {
+                fn serialize<__S: #private::smart::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    #private::smart::write_row(self, __to)
+                }
+            }
+        }
+    });
+    let deserialize = (!is_derived("Deserialize")).then(|| {
+        generated! {
+            #[automatically_derived]
+            impl<'__de> #private::smart::Deserialize<'__de> for #ident {
+                fn deserialize<__D: #private::smart::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
+                    #private::smart::read_row(__from)
+                }
+            }
+        }
+    });
+    quote!(#serialize #deserialize)
 }
 
 pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Option<TokenStream> {

@@ -1,9 +1,9 @@
-// Cause: rows are read for a node that has a prompt.
-// Mend: give it a `goal`, or read the rows by `Dataset::open_with`.
+// Cause: rows of a file are read into a node without `Deserialize`.
+// Mend: derive it, or read the rows by `Dataset::open_with`.
 #![allow(unused)]
 
 use llmnode::prelude::*;
-use llmnode::smart::evaluate::{DataError, Dataset};
+use llmnode::evals::{DataError, Dataset};
 
 #[llm_node(prompt = "Judge: {claim}", output = bool)]
 struct Judge {

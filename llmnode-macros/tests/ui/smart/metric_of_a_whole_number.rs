@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use llmnode::prelude::*;
-use llmnode::smart::evaluate::{Dataset, evaluate};
+use llmnode::evals::{Dataset, evaluate};
 
 #[llm_node(goal = "Judge the claim.", output = bool)]
 struct Judge {

@@ -5,7 +5,7 @@
 /// It can be made from a `bool`, an `f64`, or a pair of one of these and the feedback.
 ///
 /// ```
-/// use llmnode::smart::evaluate::Score;
+/// use llmnode::evals::Score;
 ///
 /// assert_eq!(Score::from(true), Score::new(1.0));
 /// assert_eq!(Score::from((0.5, "half of the names")), Score::new(0.5).feedback("half of the names"));
@@ -15,7 +15,7 @@
 pub struct Score {
     /// How good the answer is, from 0 to 1.
     pub value: f64,
-    /// What is wrong with it, and what would be right. [`Reflect`](crate::optimise::Reflect) shows it to a model. Empty: the metric
+    /// What is wrong with it, and what would be right. The optimiser `Reflect` of the feature `smart` shows it to a model. Empty: the metric
     /// gave none.
     pub feedback: String,
 }

@@ -1,5 +1,6 @@
 //! The result of an evaluation.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -9,12 +10,14 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::case::{Scored, replayed};
-use super::outage::is_outage;
+use super::case::{Scored, is_outage, replayed};
+use super::dataset::Mark;
 use super::statistics;
 
 const FORMAT: &str = "llmnode/evaluation";
 const VERSION: u64 = 1;
+/// A baseline is measured so many times as often.
+const BLESSED: u32 = 3;
 
 /// The result of an evaluation: the score of each case, and overall figures.
 ///
@@ -24,22 +27,59 @@ const VERSION: u64 = 1;
 pub struct Evaluation {
     pub(super) node: String,
     pub(super) data: Option<String>,
+    /// The name of the metric. Empty: an older report, which has none.
+    pub(super) metric: String,
+    pub(super) repeats: u32,
     pub(super) cases: Vec<EvaluatedCase>,
+    /// Whether it was made to write the baseline.
+    pub(super) is_blessing: bool,
+    /// The test that made it.
+    pub(super) test: String,
+}
+
+/// How often an evaluation asks, and for which test.
+pub(super) struct Measured {
+    pub(super) repeats: u32,
+    is_blessing: bool,
+    test: String,
+}
+
+impl Measured {
+    /// A test has its name from the thread on which it runs. The one that `LLMNODE_BLESS` names asks three times as often: an error in a
+    /// baseline is an error in each later verdict.
+    pub(super) fn on_this_thread(repeats: u32) -> Self {
+        let thread = std::thread::current();
+        let path = thread.name().unwrap_or_default();
+        let test = path.rsplit("::").next().unwrap_or_default().to_owned();
+        let blessed = std::env::var("LLMNODE_BLESS").unwrap_or_default();
+        let is_blessing = !test.is_empty() && (blessed == test || blessed == path);
+        let repeats = if is_blessing { repeats.saturating_mul(BLESSED) } else { repeats };
+        Measured { repeats, is_blessing, test }
+    }
 }
 
 /// One case of an evaluation.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EvaluatedCase {
-    /// The score from 0 to 1; 0 if the case failed. If it was [left out](EvaluatedCase::is_left_out), the 0 stands for no score.
+    /// What the case is called in a baseline: a hash of its row in the file, or its place among the program's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Whether the case must be right each time: `"must": true` in its row.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub must: bool,
+    /// The scores of its repeats, in order, without those that an outage left out. Empty: it was asked once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<f64>,
+    /// The score from 0 to 1, the mean of all repeats; 0 if the case failed. If it was [left out](EvaluatedCase::is_left_out), the 0 stands for no score.
     pub score: f64,
-    /// The metric's feedback on the answer.
+    /// The metric's feedback on the answer; of several repeats, on the worst.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub feedback: String,
     /// Why the case failed. `None`: it was scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// The node's output, as JSON. `None`: the case has none, since it failed.
+    /// The node's output, as JSON; of several repeats, the worst. `None`: the case has none, since it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// The model that answered last. `None`: it is unknown, or the answer came from a journal.
@@ -50,7 +90,8 @@ pub struct EvaluatedCase {
     /// What the answers from a journal used when they were asked for.
     #[serde(default, skip_serializing_if = "has_no_request")]
     pub replayed_usage: Usage,
-    /// The time from the start of the node's call to the score. For a failed case, it is the time of the call that failed.
+    /// The time from the start of the node's call to the score; of several repeats, the mean. For a failed case, it is the time of the
+    /// call that failed.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
     /// How many answers came from a journal, of the node and of the metric.
@@ -84,10 +125,54 @@ impl EvaluatedCase {
         self.failure.as_ref().is_some_and(|failure| is_outage(failure.category))
     }
 
+    /// The repeats of one case as one: the worst of them, with the mean of the scores. `None`: there is none.
+    pub(super) fn of_repeats(repeats: Vec<EvaluatedCase>, mark: &Mark) -> Option<Self> {
+        let count = u32::try_from(repeats.len()).unwrap_or(u32::MAX);
+        let scores: Vec<f64> =
+            repeats.iter().filter(|repeat| !repeat.is_left_out()).map(|repeat| repeat.score).collect();
+        let mut usage = Usage::default();
+        let mut replayed_usage = Usage::default();
+        let mut replayed = 0;
+        for repeat in &repeats {
+            usage += repeat.usage;
+            replayed_usage += repeat.replayed_usage;
+            replayed += repeat.replayed;
+        }
+        let elapsed: Duration = repeats.iter().map(|repeat| repeat.elapsed).sum();
+        // One with a score says more than one that was left out; of equal ones, the first is taken.
+        let rank = |case: &EvaluatedCase| if case.is_left_out() { f64::INFINITY } else { case.score };
+        let worst = repeats.into_iter().reduce(|one, two| if rank(&two) < rank(&one) { two } else { one })?;
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        Some(EvaluatedCase {
+            name: mark.name.clone(),
+            must: mark.must,
+            score: if scores.is_empty() { 0.0 } else { mean },
+            scores: if count > 1 { scores } else { Vec::new() },
+            usage,
+            replayed_usage,
+            elapsed: elapsed / count.max(1),
+            replayed,
+            ..worst
+        })
+    }
+
+    /// The lowest score of its repeats.
+    pub(super) fn lowest(&self) -> f64 {
+        self.scores.iter().copied().fold(self.score, f64::min)
+    }
+
+    /// Why it failed, or what the metric said.
+    pub(super) fn reason(&self) -> &str {
+        self.failure.as_ref().map_or(&self.feedback, |failure| &failure.message)
+    }
+
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
         let replayed_usage = report.replayed();
         let Scored { score, output, replayed, model } = report.value;
         EvaluatedCase {
+            name: String::new(),
+            must: false,
+            scores: Vec::new(),
             score: score.value,
             feedback: score.feedback,
             failure: None,
@@ -103,6 +188,9 @@ impl EvaluatedCase {
     pub(super) fn failed(error: &NodeError) -> Self {
         let (replayed, replayed_usage) = replayed(error.calls());
         EvaluatedCase {
+            name: String::new(),
+            must: false,
+            scores: Vec::new(),
             score: 0.0,
             feedback: String::new(),
             failure: Some(Failure { category: error.category(), message: error.to_string() }),
@@ -117,8 +205,27 @@ impl EvaluatedCase {
 }
 
 impl Evaluation {
-    pub(crate) fn new(node: &str, data: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
-        Evaluation { node: node.to_owned(), data, cases }
+    pub(super) fn new(node: &str, data: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
+        let node = node.to_owned();
+        Evaluation {
+            node,
+            data,
+            metric: String::new(),
+            repeats: 1,
+            cases,
+            is_blessing: false,
+            test: String::new(),
+        }
+    }
+
+    pub(super) fn measured(self, metric: String, measured: Measured) -> Self {
+        let Measured { repeats, is_blessing, test } = measured;
+        Evaluation { metric, repeats, is_blessing, test, ..self }
+    }
+
+    /// The models that answered.
+    pub(super) fn models(&self) -> BTreeSet<String> {
+        self.cases.iter().filter_map(|case| case.model.clone()).collect()
     }
 
     /// Returns the cases, in the order of the data.
@@ -197,20 +304,33 @@ impl Evaluation {
         struct Body {
             node: String,
             data: Option<String>,
+            #[serde(default)]
+            metric: String,
+            #[serde(default = "once")]
+            repeats: u32,
             cases: Vec<EvaluatedCase>,
         }
-        let Body { node, data, cases } = read_format(json, FORMAT, VERSION)?;
-        Ok(Evaluation { node, data, cases })
+        fn once() -> u32 {
+            1
+        }
+        let Body { node, data, metric, repeats, cases } = read_format(json, FORMAT, VERSION)?;
+        Ok(Evaluation { metric, repeats, ..Evaluation::new(&node, data, cases) })
     }
 }
 
 impl Serialize for Evaluation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut report = to.serialize_struct("Evaluation", 11)?;
+        let mut report = to.serialize_struct("Evaluation", 13)?;
         report.serialize_field("format", FORMAT)?;
         report.serialize_field("version", &VERSION)?;
         report.serialize_field("node", &self.node)?;
         report.serialize_field("data", &self.data)?;
+        if !self.metric.is_empty() {
+            report.serialize_field("metric", &self.metric)?;
+        }
+        if self.repeats > 1 {
+            report.serialize_field("repeats", &self.repeats)?;
+        }
         report.serialize_field("n", &self.cases.len())?;
         report.serialize_field("mean", &self.mean())?;
         report.serialize_field("interval", &self.interval())?;
@@ -237,5 +357,17 @@ impl fmt::Debug for Evaluation {
         let mut shown = f.debug_struct("Evaluation");
         shown.field("node", &self.node).field("n", &self.cases.len()).field("mean", &self.mean());
         shown.finish_non_exhaustive()
+    }
+}
+
+/// For optimisers, whose cases are asked in their own way.
+pub trait EvaluationInternals {
+    /// Creates a report of cases, in the order of the data.
+    fn of_cases(node: &str, fingerprint: Option<String>, cases: Vec<EvaluatedCase>) -> Self;
+}
+
+impl EvaluationInternals for Evaluation {
+    fn of_cases(node: &str, fingerprint: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
+        Evaluation::new(node, fingerprint, cases)
     }
 }

@@ -4,6 +4,11 @@ use llmnode_reader::internal::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// The member with the expected output.
+pub(super) const EXPECTED: &str = "expected";
+/// The member that says whether a case must be right.
+pub(super) const MUST: &str = "must";
+
 /// Reports all bad lines, by numbers from 1.
 pub(super) fn read<T>(
     bytes: &[u8],
@@ -45,7 +50,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// Without a member `expected`, the row itself: its members may be the outputs.
 pub(super) fn expected<E: DeserializeOwned>(row: &Map<String, Value>) -> Result<E, String> {
-    match row.get("expected") {
+    match row.get(EXPECTED) {
         Some(expected) => E::deserialize(expected).map_err(|error| format!("`expected`: {error}")),
         None => E::deserialize(Value::Object(row.clone())).map_err(|error| {
             format!("no member `expected`, and the row itself is not what is expected: {error}")

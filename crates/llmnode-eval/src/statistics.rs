@@ -3,7 +3,8 @@
 /// 95 % of a normal distribution are within this many standard deviations.
 const Z: f64 = 1.959_963_984_540_054;
 
-const LEVEL: f64 = 0.95;
+/// What is outside of a two-sided interval of 95 %.
+const OUTSIDE: f64 = 0.05;
 
 /// Wilson's interval for a share: `mean` of `n` cases.
 pub(super) fn wilson(mean: f64, n: usize) -> (f64, f64) {
@@ -17,7 +18,7 @@ pub(super) fn wilson(mean: f64, n: usize) -> (f64, f64) {
 /// Student's t; needs two values.
 pub(super) fn student(values: &[f64]) -> (f64, f64) {
     let (mean, error) = mean_and_error(values);
-    let half = t_quantile(values.len() as f64 - 1.0) * error;
+    let half = quantile(values.len() as f64 - 1.0, OUTSIDE) * error;
     (mean - half, mean + half)
 }
 
@@ -65,29 +66,34 @@ fn student_test(differences: &[f64]) -> f64 {
     two_sided(mean / error, differences.len() as f64 - 1.0)
 }
 
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
+pub(super) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-fn two_sided(t: f64, freedom: f64) -> f64 {
+pub(super) fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// Two-sided, at [`LEVEL`], by bisection.
-fn t_quantile(freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1e4);
+/// Of Student's t: where so much is outside, on both sides together. By bisection.
+pub(super) fn quantile(freedom: f64, outside: f64) -> f64 {
+    let mut low = 0.0;
+    let mut high = 1e4;
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        if two_sided(middle, freedom) > 1.0 - LEVEL { low = middle } else { high = middle }
+        if two_sided(middle, freedom) > outside {
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
     high
 }
 
 /// Regularised; by its continued fraction (Lentz).
-fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
+pub(super) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }

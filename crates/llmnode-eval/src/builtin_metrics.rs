@@ -28,7 +28,7 @@ enum CompareMode {
 /// have all members of an output. White space around a text does not count.
 ///
 /// ```
-/// use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+/// use llmnode::evals::{Dataset, evaluate, exact};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Double(u64);
 /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
@@ -87,6 +87,15 @@ where
 {
     async fn score(&self, judged: Judged<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
         self.compare(serde_json::to_value(judged.expected)?, serde_json::to_value(judged.output)?)
+    }
+
+    fn name(&self) -> String {
+        let mode = match self.by {
+            CompareMode::Exact => "exact",
+            CompareMode::Contains => "contains",
+            CompareMode::F1 => "f1",
+        };
+        self.at.map_or_else(|| mode.to_owned(), |member| format!("{mode} at {member}"))
     }
 }
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use llmnode_runtime::internal::CxInternals as _;
-use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings, Usage};
+use llmnode_runtime::{BoxError, CallRecord, Category, Cx, Exec, Group, Node, Settings, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::metric::{Judged, Metric};
 use super::score::Score;
 
-pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> (u32, Usage) {
+/// How many answers came from a journal, and what they used.
+pub fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> (u32, Usage) {
     calls.fold(Default::default(), |(mut count, mut usage), call| {
         count += call.replayed;
         usage += call.replayed_usage();
@@ -18,15 +19,27 @@ pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> 
     })
 }
 
+/// Whether a failure of this category says nothing about a single case, and what it asks for has to be mended first.
+pub fn is_fatal(category: Category) -> bool {
+    category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
+}
+
+/// Whether a failure of this category is of the provider, the way to it or the account, so that it is no score of the answer.
+pub fn is_outage(category: Category) -> bool {
+    let of_account = matches!(category, Category::ApiKeyError | Category::QuotaError | Category::NotFound);
+    of_account || category.group() == Group::Transport
+}
+
 /// A node, so that a case is one call with one record.
-pub(crate) struct Case<'a, N, E, M> {
+pub struct Case<'a, N, E, M> {
     pub(crate) input: &'a N,
     pub(crate) expected: &'a E,
     pub(crate) metric: &'a M,
     pub(crate) settings: &'a Settings,
 }
 
-pub(crate) struct Scored {
+/// What a case comes to.
+pub struct Scored {
     pub(crate) score: Score,
     pub(crate) output: Value,
     pub(crate) replayed: u32,

@@ -10,11 +10,10 @@ use llmnode_runtime::{
 };
 use serde::Serialize;
 
-use super::case::{Case, Scored};
-use super::dataset::Dataset;
+use super::case::{Case, Scored, is_fatal, is_outage};
+use super::dataset::{Dataset, Mark};
 use super::metric::Metric;
-use super::outage::{is_fatal, is_outage};
-use super::report::{EvaluatedCase, Evaluation};
+use super::report::{EvaluatedCase, Evaluation, Measured};
 
 /// Calls the node of each case, and scores its answer. Eight cases at a time by default.
 ///
@@ -23,7 +22,7 @@ use super::report::{EvaluatedCase, Evaluation};
 /// end the evaluation: a limit, a wrong setting, a journal that cannot be written.
 ///
 /// ```
-/// use llmnode::smart::evaluate::{Dataset, evaluate};
+/// use llmnode::evals::{Dataset, evaluate};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Double(u64);
 /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
@@ -75,6 +74,8 @@ struct EvaluateOptions<'r> {
     concurrency: Option<usize>,
     limits: Limits,
     settings: Settings,
+    repeats: Option<u32>,
+    metric: Option<Cow<'static, str>>,
     on_progress: Option<OnProgress<'r>>,
     recorder: Option<&'r dyn RunRecorder>,
     #[cfg(feature = "journal")]
@@ -91,6 +92,20 @@ impl<'r> Evaluate<'r> {
     /// Sets what all cases together may spend, including the requests of the metric.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
+        self
+    }
+
+    /// Sets how often each case is asked. Default 1; 0 counts as 1. The score of a case is the mean of its repeats: a model that
+    /// answers differently each time is measured more exactly.
+    pub fn repeats(mut self, times: u32) -> Self {
+        self.options.repeats = Some(times);
+        self
+    }
+
+    /// Names the metric, so that [`against`](Evaluation::against) refuses a baseline that another one scored: a closure has no name
+    /// of its own.
+    pub fn named(mut self, metric: impl Into<Cow<'static, str>>) -> Self {
+        self.options.metric = Some(metric.into());
         self
     }
 
@@ -154,7 +169,11 @@ where
         return Err(NodeError::new(Category::ConfigError, message));
     }
     let settings = &options.settings;
-    let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(options.limits);
+    let measured = Measured::on_this_thread(options.repeats.unwrap_or(1).max(1));
+    // Round by round: with more repeats, a journal still has the answers of the rounds before.
+    let asked = data.len().saturating_mul(measured.repeats as usize);
+    let rounds = (0..asked).map(|at| &data.cases[at % data.len()]);
+    let mut map = run.map(cases(rounds, &metric, settings)).limits(options.limits);
     if let Some(concurrency) = options.concurrency {
         map = map.concurrency(concurrency);
     }
@@ -172,13 +191,26 @@ where
     if let Some(error) = ended {
         return Err(error);
     }
-    match outage {
-        Some(error) if cases.iter().all(EvaluatedCase::is_left_out) => Err(error),
-        _ => Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases)),
+    if let Some(error) = outage.filter(|_| cases.iter().all(EvaluatedCase::is_left_out)) {
+        return Err(error);
     }
+    let metric = options.metric.map_or_else(|| metric.name(), Cow::into_owned);
+    let cases = by_case(cases, &data.marks);
+    Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases).measured(metric, measured))
 }
 
-pub(crate) fn cases<'a, N, E, M>(
+/// The repeats of each case as one.
+fn by_case(repeats: Vec<EvaluatedCase>, marks: &[Mark]) -> Vec<EvaluatedCase> {
+    let mut of_cases: Vec<Vec<EvaluatedCase>> = marks.iter().map(|_| Vec::new()).collect();
+    for (at, repeat) in repeats.into_iter().enumerate() {
+        of_cases[at % marks.len()].push(repeat);
+    }
+    let merged = of_cases.into_iter().zip(marks);
+    merged.filter_map(|(repeats, mark)| EvaluatedCase::of_repeats(repeats, mark)).collect()
+}
+
+/// The nodes of cases.
+pub fn cases<'a, N, E, M>(
     cases: impl Iterator<Item = &'a (N, E)> + Send,
     metric: &'a M,
     settings: &'a Settings,
@@ -191,17 +223,18 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-pub(crate) struct ScoredCases {
+/// What the cases of a map came to.
+pub struct ScoredCases {
     /// In the order of the data.
-    pub(crate) cases: Vec<EvaluatedCase>,
+    pub cases: Vec<EvaluatedCase>,
     /// The first error that is not about a single case.
-    pub(crate) ended: Option<NodeError>,
+    pub ended: Option<NodeError>,
     /// The first error that left out a case.
-    pub(crate) outage: Option<NodeError>,
+    pub outage: Option<NodeError>,
 }
 
 /// An error that is not about a single case cancels the others, but a limit lets running calls end.
-pub(crate) async fn scored(map: Map<'_, Scored>) -> ScoredCases {
+pub async fn scored(map: Map<'_, Scored>) -> ScoredCases {
     let mut results = map.report().as_completed();
     let mut cases = Vec::new();
     let mut ended = None;

@@ -59,6 +59,12 @@ pub trait Metric<N: Node, E, S: ?Sized>: Send + Sync {
         judged: Judged<'_, N, E>,
         cx: &Cx<'_, S>,
     ) -> impl Future<Output = Result<Score, BoxError>> + Send;
+
+    /// Returns the name that tells this metric from others in a baseline. A closure has none, and is called `closure`:
+    /// [`named`](super::Evaluate::named) gives it one.
+    fn name(&self) -> String {
+        "closure".to_owned()
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -81,7 +87,7 @@ where
 /// Lets another node score the answers. It is created from the answer to judge, and its output gives the score.
 ///
 /// ```
-/// use llmnode::smart::evaluate::{Dataset, Judged, Score, evaluate, judge};
+/// use llmnode::evals::{Dataset, Judged, Score, evaluate, judge};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Summarize { text: String }
 /// # impl Node for Summarize { type Output = String; const NAME: &'static str = "summarize"; }
@@ -142,5 +148,9 @@ where
     async fn score(&self, judged: Judged<'_, N, E>, cx: &Cx<'_, S>) -> Result<Score, BoxError> {
         let judge = J::from(judged);
         Ok(cx.call(&judge).await?.into())
+    }
+
+    fn name(&self) -> String {
+        format!("judge::<{}>", J::NAME)
     }
 }

@@ -76,8 +76,7 @@ impl Evaluation {
 }
 
 fn reason(case: &EvaluatedCase) -> String {
-    let text = case.failure.as_ref().map_or(&case.feedback, |failure| &failure.message);
-    visible(&one_line(text.as_str(), 100)).into_owned()
+    visible(&one_line(case.reason(), 100)).into_owned()
 }
 
 fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {

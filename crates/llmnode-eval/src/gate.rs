@@ -1,0 +1,220 @@
+//! The gate: may a changed node be merged, by the cases that a baseline has scores of?
+//!
+//! In come a report and the file of the baseline, out comes a [`Verdict`] that lets the test pass, or a [`GateError`] that fails it.
+//! In this order:
+//!
+//! 1. a case that must be right and is not fails, with or without a baseline;
+//! 2. an evaluation that was started to write the baseline writes it, and passes;
+//! 3. what cannot be compared is refused: no baseline, another node or metric, other data, too many cases without a score;
+//! 4. *worse*: the scores fell, and by more than chance would make them fall. Only this fails by a comparison;
+//! 5. *no worse*: the lowest difference that would not be surprising is above the margin;
+//! 6. *cannot tell* otherwise, which passes unless the gate is strict: with a dozen cases hardly anything can be told, and who fails
+//!    on the mean alone fails a third of the time for nothing.
+
+use std::future::IntoFuture;
+use std::path::{Path, PathBuf};
+
+use llmnode_runtime::NodeError;
+
+use super::baseline::Baseline;
+use super::common::Common;
+use super::fall::is_surprising;
+use super::gate_error::{FallenCase, GateError};
+use super::report::Evaluation;
+use super::verdict::{Verdict, VerdictKind};
+
+const MARGIN: f64 = 0.05;
+/// One case of so many may be without a score.
+const MOST_LEFT_OUT: usize = 10;
+/// Four of five cases have to be in both.
+const LEAST_COMMON: (usize, usize) = (4, 5);
+
+/// Holds a report against a baseline in a file: `Gate::new("evals/sort.baseline.json").margin(0.1).check(&report)`.
+///
+/// [`Evaluation::against`] is a gate with the defaults. The margin is how much worse a node may be before it is called worse than
+/// harmless, and 0.05 by default: of 100 points, 5.
+#[derive(Clone, Debug)]
+#[must_use = "a gate checks nothing until it is given a report"]
+pub struct Gate {
+    path: PathBuf,
+    margin: f64,
+    is_strict: bool,
+    with_answers: bool,
+}
+
+impl Gate {
+    /// Creates a gate with the file of the baseline.
+    pub fn new(baseline: impl Into<PathBuf>) -> Self {
+        Gate { path: baseline.into(), margin: MARGIN, is_strict: false, with_answers: false }
+    }
+
+    /// Sets how far the mean score may have fallen, from 0 to 1, for a node to count as no worse. Default 0.05. A smaller margin needs
+    /// more cases: with 0.05, some 200.
+    pub fn margin(mut self, margin: f64) -> Self {
+        self.margin = margin;
+        self
+    }
+
+    /// Fails also if there are too few cases to tell.
+    pub fn strict(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
+    /// Keeps the answers in the baseline when it is written, so that a fall shows the old one beside the new one. By default the file
+    /// has scores alone: answers may be private, and a repository is read by many.
+    pub fn with_answers(mut self) -> Self {
+        self.with_answers = true;
+        self
+    }
+
+    /// Holds a report against the baseline.
+    ///
+    /// # Errors
+    /// A [`GateError`]: the node is worse, a case that must be right is not, or nothing can be compared.
+    pub fn check(&self, report: &Evaluation) -> Result<Verdict, GateError> {
+        self.must(report)?;
+        if report.is_blessing {
+            return self.write(report);
+        }
+        let baseline = self.read(report)?;
+        self.compare(report, &baseline)
+    }
+
+    /// Evaluates, and holds the report against the baseline. If it is worse, it evaluates once more, and fails only if that is worse,
+    /// too: of 1,000 runs of a node that did not change, 4 fail in place of 40.
+    ///
+    /// ```no_run
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// use llmnode::evals::{Dataset, Gate, GateError, evaluate, exact};
+    /// # struct Double(u64);
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+    /// # }
+    ///
+    /// # async fn gate(run: &Run) -> Result<(), GateError> {
+    /// let data = Dataset::new([(Double(1), 2), (Double(2), 4)]);
+    /// let gate = Gate::new("evals/double.baseline.json").margin(0.1);
+    /// let verdict = gate.confirm(|| evaluate(run, &data, exact()).repeats(3)).await?;
+    /// println!("{verdict}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A [`GateError`], as from [`check`](Gate::check), or of the evaluation.
+    pub async fn confirm<E>(&self, evaluate: impl Fn() -> E) -> Result<Verdict, GateError>
+    where
+        E: IntoFuture<Output = Result<Evaluation, NodeError>>,
+    {
+        let first = self.check(&evaluate().await.map_err(GateError::Evaluation)?);
+        match first {
+            Err(GateError::Worse { .. }) => self.check(&evaluate().await.map_err(GateError::Evaluation)?),
+            other => other,
+        }
+    }
+
+    fn must(&self, report: &Evaluation) -> Result<(), GateError> {
+        let wrong = report.cases().iter().enumerate().filter(|(_, case)| case.must && case.lowest() < 1.0);
+        let wrong: Vec<_> = wrong.map(|(at, case)| FallenCase::alone(at, case)).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(GateError::Must { cases: wrong }) }
+    }
+
+    fn write(&self, report: &Evaluation) -> Result<Verdict, GateError> {
+        if std::env::var_os("CI").is_some() {
+            return Err(GateError::WriteInCi { path: self.path.clone() });
+        }
+        unfinished(report)?;
+        let baseline = Baseline::of(report, self.with_answers);
+        baseline.write(&self.path).map_err(|source| self.file(source))?;
+        Ok(Verdict::written(report, &self.path))
+    }
+
+    fn read(&self, report: &Evaluation) -> Result<Baseline, GateError> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let test = report.test.clone();
+                return Err(GateError::NoBaseline { path: self.path.clone(), test });
+            }
+            Err(error) => return Err(self.file(error)),
+        };
+        Baseline::read(&text).map_err(|source| GateError::Format { path: self.path.clone(), source })
+    }
+
+    fn file(&self, source: std::io::Error) -> GateError {
+        GateError::File { path: self.path.clone(), source }
+    }
+
+    fn compare(&self, report: &Evaluation, baseline: &Baseline) -> Result<Verdict, GateError> {
+        let refused = |why: String| Err(GateError::NotComparable { path: self.path.clone(), why });
+        if report.node != baseline.node {
+            return refused(format!("it is of the node `{}`, not of `{}`", baseline.node, report.node));
+        }
+        if report.metric != baseline.metric {
+            return refused(format!("it was scored by `{}`, not by `{}`", baseline.metric, report.metric));
+        }
+        unfinished(report)?;
+        let common = Common::of(report, baseline);
+        let all = report.cases.len().max(baseline.cases.len());
+        if common.pairs.len() * LEAST_COMMON.1 < all * LEAST_COMMON.0 {
+            return refused(format!("only {} of {all} cases are in both", common.pairs.len()));
+        }
+        let mut verdict = Verdict::between(report, baseline, &common, self.margin);
+        if verdict.difference < 0.0 && is_surprising(verdict.chance) {
+            verdict.kind = VerdictKind::Worse;
+            return Err(GateError::Worse {
+                verdict: Box::new(verdict),
+                cases: common.fallen().into_iter().map(FallenCase::of).collect(),
+            });
+        }
+        if verdict.lowest > -self.margin {
+            verdict.kind = VerdictKind::NoWorse;
+        } else if self.is_strict {
+            return Err(GateError::CannotTell { verdict: Box::new(verdict) });
+        }
+        Ok(verdict)
+    }
+}
+
+impl Evaluation {
+    /// Holds this report against the baseline in a file, with a margin of 0.05: see [`Gate`] for another one.
+    ///
+    /// ```no_run
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run};
+    /// use llmnode::evals::{Dataset, evaluate, exact};
+    /// # struct Sort { letter: String }
+    /// # impl Node for Sort { type Output = String; const NAME: &'static str = "sort"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Sort {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> { Ok(self.letter.clone()) }
+    /// # }
+    ///
+    /// # async fn test() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let run = Run::new(llmnode::ScriptedModel::new());
+    /// let data = Dataset::new([(Sort { letter: "The roof leaks!".into() }, "repairs".to_owned())]);
+    /// let report = evaluate(&run, &data, exact()).repeats(3).await?;
+    /// report.against("evals/sort.baseline.json")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A [`GateError`]: the node is worse, a case that must be right is not, or nothing can be compared.
+    pub fn against(&self, baseline: impl AsRef<Path>) -> Result<Verdict, GateError> {
+        Gate::new(baseline.as_ref()).check(self)
+    }
+}
+
+fn unfinished(report: &Evaluation) -> Result<(), GateError> {
+    let left_out = report.cases.iter().filter(|case| case.is_left_out()).count();
+    let cases = report.cases.len();
+    if left_out * MOST_LEFT_OUT > cases {
+        return Err(GateError::Unfinished { left_out, cases });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! Why a gate fails a test.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use llmnode_reader::internal::{one_line, visible};
+use llmnode_runtime::{FormatError, NodeError};
+use serde_json::Value;
+
+use super::common::Pair;
+use super::report::EvaluatedCase;
+use super::verdict::Verdict;
+
+const LISTED: usize = 20;
+
+/// Why a gate fails a test. `Debug` is the same text as `Display`, because that is what a test prints that returns it.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// The node is worse than the baseline, beyond what chance explains.
+    #[error("{verdict}{}", listed(cases))]
+    Worse {
+        /// By how much.
+        verdict: Box<Verdict>,
+        /// The cases that fell, the deepest first.
+        cases: Vec<FallenCase>,
+    },
+    /// Cases with `"must": true` are wrong.
+    #[error("{} that must be right {} not:{}", counted(cases.len()), if cases.len() == 1 { "is" } else { "are" }, listed(cases))]
+    Must {
+        /// These cases.
+        cases: Vec<FallenCase>,
+    },
+    /// The gate is strict, and there are too few cases to tell.
+    #[error("{verdict}\nthe gate is strict: add cases or repeats, or widen the margin")]
+    CannotTell {
+        /// What was found.
+        verdict: Box<Verdict>,
+    },
+    /// There is no baseline yet.
+    #[error(
+        "there is no baseline {}; write it with LLMNODE_BLESS={test} cargo test {test} -- --ignored, which evaluates three times as often",
+        path.display()
+    )]
+    NoBaseline {
+        /// The file that is missing.
+        path: PathBuf,
+        /// The name of the test, by the thread on which the evaluation was made.
+        test: String,
+    },
+    /// `LLMNODE_BLESS` is set where `CI` is, too: a baseline is written by a person.
+    #[error("{} is not written where CI is set: write it on your machine, and commit it", path.display())]
+    WriteInCi {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The baseline is of something else.
+    #[error("{}: {why}; compare like with like, or write a new baseline", path.display())]
+    NotComparable {
+        /// The file.
+        path: PathBuf,
+        /// What is different.
+        why: String,
+    },
+    /// Outages left too many cases without a score.
+    #[error(
+        "unfinished: outages left {left_out} of {cases} cases without a score, which is more than one in ten; evaluate again"
+    )]
+    Unfinished {
+        /// How many have none.
+        left_out: usize,
+        /// Of how many.
+        cases: usize,
+    },
+    /// The baseline cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no baseline, or one of a newer llmnode.
+    #[error("{}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: FormatError,
+    },
+    /// The evaluation itself ended, as by a limit.
+    #[error(transparent)]
+    Evaluation(NodeError),
+}
+
+impl fmt::Debug for GateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A case whose score fell, or that must be right and is not.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FallenCase {
+    /// Its place in the data.
+    pub place: usize,
+    /// Its score in the baseline. `None`: it was not compared.
+    pub before: Option<f64>,
+    /// Its score now.
+    pub now: f64,
+    /// What the metric said about its answer, or why it failed.
+    pub feedback: String,
+    /// Its answer in the baseline, where that keeps answers, and now.
+    pub answers: [Option<Value>; 2],
+}
+
+impl FallenCase {
+    pub(super) fn alone(place: usize, case: &EvaluatedCase) -> Self {
+        FallenCase {
+            place,
+            before: None,
+            now: case.lowest(),
+            feedback: case.reason().to_owned(),
+            answers: [None, case.output.clone()],
+        }
+    }
+
+    pub(super) fn of(pair: &Pair<'_>) -> Self {
+        FallenCase {
+            before: Some(pair.then.score),
+            now: pair.now.score,
+            answers: [pair.then.answer.clone(), pair.now.output.clone()],
+            ..FallenCase::alone(pair.place, pair.now)
+        }
+    }
+}
+
+/// Answers may be private.
+impl fmt::Debug for FallenCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FallenCase");
+        shown.field("place", &self.place).field("before", &self.before).field("now", &self.now);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for FallenCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "case {}: ", self.place)?;
+        if let Some(before) = self.before {
+            write!(f, "{before:.3} → ")?;
+        }
+        write!(f, "{:.3}", self.now)?;
+        if !self.feedback.is_empty() {
+            write!(f, "  {}", shown(&self.feedback))?;
+        }
+        if let [Some(before), Some(now)] = &self.answers {
+            write!(f, "\n    then {}\n    now  {}", shown(&before.to_string()), shown(&now.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+fn shown(text: &str) -> String {
+    visible(&one_line(text, 200)).into_owned()
+}
+
+fn counted(cases: usize) -> String {
+    if cases == 1 { "a case".to_owned() } else { format!("{cases} cases") }
+}
+
+fn listed(cases: &[FallenCase]) -> String {
+    let mut list: String = cases.iter().take(LISTED).map(|case| format!("\n  {case}")).collect();
+    if let more @ 1.. = cases.len().saturating_sub(LISTED) {
+        list.push_str(&format!("\n  and {more} more"));
+    }
+    list
+}

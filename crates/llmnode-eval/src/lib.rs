@@ -1,0 +1,43 @@
+//! Evaluation: how good is a node, and is a changed one worse? Use it through the `llmnode` crate (feature `evals`).
+//!
+//! A node is called for each case of a dataset, and a metric scores its answers. [`Dataset`] holds the cases, a [`Metric`] scores,
+//! [`evaluate`] returns an [`Evaluation`], [`compare`](Evaluation::compare) says whether two of them differ by more than noise, and
+//! [`against`](Evaluation::against) holds one against a baseline in the repository, as a test.
+//!
+//! From the bottom up: `random`, `statistics` and `fall` are arithmetic. `score`, `metric`, `builtin_metrics` say how good one answer
+//! is. `jsonl` and `dataset` read cases. `case`, `report` and `evaluating` ask for the answers, and `table` prints them. `comparison`
+//! holds two reports beside each other; `baseline`, `verdict`, `gate_error` and `gate` one beside a file.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+mod baseline;
+mod builtin_metrics;
+mod case;
+mod common;
+mod comparison;
+mod dataset;
+mod evaluating;
+mod fall;
+mod gate;
+mod gate_error;
+#[doc(hidden)]
+pub mod internal;
+mod jsonl;
+mod metric;
+mod random;
+mod report;
+mod score;
+mod statistics;
+mod table;
+mod verdict;
+
+pub use builtin_metrics::{Compared, contains, exact, f1};
+pub use comparison::Comparison;
+pub use dataset::{DataError, Dataset};
+pub use evaluating::{Evaluate, evaluate};
+pub use gate::Gate;
+pub use gate_error::{FallenCase, GateError};
+pub use metric::{ByNode, Judged, Metric, judge};
+pub use report::{EvaluatedCase, Evaluation, Failure};
+pub use score::Score;
+pub use verdict::{Verdict, VerdictKind};

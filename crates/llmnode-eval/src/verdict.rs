@@ -1,0 +1,171 @@
+//! What a gate found, for a person.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::baseline::Baseline;
+use super::common::Common;
+use super::fall::{chance_of_fall, lowest_difference};
+use super::report::Evaluation;
+
+/// What a gate found. `Display` says it in a line or two.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Which of the verdicts.
+    pub kind: VerdictKind,
+    /// How much higher the mean score is than that of the baseline, over the cases that both have; below 0, it fell.
+    pub difference: f64,
+    /// How many cases both have, with a score.
+    pub cases: usize,
+    /// How likely chance alone makes the scores fall so far.
+    pub chance: f64,
+    /// The lowest difference that would not be surprising.
+    pub lowest: f64,
+    /// The margin of the gate.
+    pub margin: f64,
+    /// The models that answered, then and now. `None`: the same ones.
+    pub models: Option<[BTreeSet<String>; 2]>,
+    /// How many cases are new.
+    pub added: usize,
+    /// How many cases of the baseline are gone.
+    pub gone: usize,
+    /// Tokens of one repeat of the cases that both have, then and now. `None`: a request did not report its usage.
+    pub tokens: Option<[u64; 2]>,
+}
+
+/// Which verdict a gate gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerdictKind {
+    /// The scores fell by more than chance would make them fall. It is in a [`GateError`](super::GateError).
+    Worse,
+    /// The node is not worse, by the margin at most.
+    NoWorse,
+    /// There are too few cases, or they differ too much between runs, to say either.
+    CannotTell,
+    /// The baseline was written; nothing was compared.
+    Written(PathBuf),
+}
+
+impl Verdict {
+    /// `kind` is not judged yet.
+    pub(super) fn between(
+        report: &Evaluation,
+        baseline: &Baseline,
+        common: &Common<'_>,
+        margin: f64,
+    ) -> Self {
+        let differences = common.differences();
+        let steps = report.repeats.saturating_mul(baseline.repeats).max(1);
+        let tokens_then = common.pairs.iter().map(|pair| pair.then.tokens).sum();
+        let tokens_now = common.pairs.iter().map(|pair| pair.now.usage.total.total()).sum();
+        let tokens = per_repeat(tokens_then, baseline.repeats).zip(per_repeat(tokens_now, report.repeats));
+        let models = report.models();
+        let are_known = !models.is_empty() && !baseline.models.is_empty();
+        Verdict {
+            kind: VerdictKind::CannotTell,
+            difference: differences.iter().sum::<f64>() / differences.len() as f64,
+            cases: differences.len(),
+            chance: chance_of_fall(&differences, steps),
+            lowest: lowest_difference(&differences),
+            margin,
+            models: (are_known && models != baseline.models).then(|| [baseline.models.clone(), models]),
+            added: common.added,
+            gone: common.gone,
+            tokens: tokens.map(|(then, now)| [then, now]),
+        }
+    }
+
+    pub(super) fn written(report: &Evaluation, path: &Path) -> Self {
+        Verdict {
+            kind: VerdictKind::Written(path.to_owned()),
+            difference: 0.0,
+            cases: report.cases.len(),
+            chance: 1.0,
+            lowest: 0.0,
+            margin: 0.0,
+            models: None,
+            added: 0,
+            gone: 0,
+            tokens: None,
+        }
+    }
+
+    /// How many cases would show that the node is no worse, roughly: the spread of few cases is itself uncertain. `None`: none would,
+    /// since the difference that was seen is below the margin.
+    fn cases_needed(&self) -> Option<[usize; 2]> {
+        let room = self.difference + self.margin;
+        if room <= 0.0 {
+            return None;
+        }
+        let half_width = self.difference - self.lowest;
+        let needed = self.cases as f64 * (half_width / room).powi(2);
+        Some([0.7, 1.6].map(|factor| (needed * factor).ceil() as usize))
+    }
+
+    fn is_better(&self) -> bool {
+        self.difference > 0.0 && self.lowest > 0.0
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict { difference, cases, chance, lowest, margin, .. } = self;
+        match &self.kind {
+            VerdictKind::Worse => {
+                write!(f, "worse: {difference:+.3} over {cases} cases; by chance alone p = {chance:.3}")?;
+            }
+            VerdictKind::NoWorse if self.is_better() => {
+                write!(
+                    f,
+                    "better: {difference:+.3} over {cases} cases, by {lowest:.3} at least; write a new baseline to keep it"
+                )?;
+            }
+            VerdictKind::NoWorse => {
+                write!(
+                    f,
+                    "no worse: {difference:+.3} over {cases} cases, and hardly below {lowest:+.3} (margin {margin})"
+                )?;
+            }
+            VerdictKind::CannotTell => {
+                write!(
+                    f,
+                    "cannot tell: {difference:+.3} over {cases} cases may stand for {lowest:+.3} (margin {margin})"
+                )?;
+                match self.cases_needed() {
+                    Some([least, most]) => write!(f, "; some {least} to {most} cases would show it")?,
+                    None => f.write_str("; more cases would not show that it is no worse")?,
+                }
+            }
+            VerdictKind::Written(path) => write!(f, "{} is written, with {cases} cases", path.display())?,
+        }
+        self.write_changes(f)
+    }
+}
+
+impl Verdict {
+    fn write_changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.added > 0 || self.gone > 0 {
+            write!(f, "\ncases: {} new, {} gone", self.added, self.gone)?;
+        }
+        if let Some([then, now]) = &self.models {
+            let names = |models: &BTreeSet<String>| models.iter().cloned().collect::<Vec<_>>().join(", ");
+            write!(
+                f,
+                "\nthe model changed from {} to {}; compare both prompts on one of them",
+                names(then),
+                names(now)
+            )?;
+        }
+        match self.tokens {
+            Some([then, now]) if then != now => write!(f, "\ntokens a repeat: {then} → {now}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn per_repeat(tokens: Option<u64>, repeats: u32) -> Option<u64> {
+    tokens.map(|sum| sum / u64::from(repeats.max(1)))
+}
