@@ -448,7 +448,7 @@ async fn what_was_put_back_is_found_again() {
 /// Some of the nodes make the same request.
 const TEN: [&str; 10] = ["rain", "sun", "rain", "wind", "snow", "rain", "fog", "ice", "hail", "dew"];
 
-async fn kept(
+async fn ratings_kept(
     run: &Run<u32>,
     rows: usize,
     in_flight: usize,
@@ -486,12 +486,12 @@ proptest! {
             let journal = Memory::default();
             for stop in stops {
                 let run = Run::new(model.clone()).with_state(9);
-                let process = kept(&run, rows, in_flight, &journal);
+                let process = ratings_kept(&run, rows, in_flight, &journal);
                 let _ = tokio::time::timeout(Duration::from_millis(stop), process).await;
             }
             for _ in 0..60 {
                 let run = Run::new(model.clone()).with_state(9);
-                let results = kept(&run, rows, in_flight, &journal).await;
+                let results = ratings_kept(&run, rows, in_flight, &journal).await;
                 assert_eq!(results.len(), rows);
                 assert_eq!(run.ledger().total().requests, model.requests().len() as u64, "each once");
                 if results.iter().all(Result::is_ok) {
@@ -500,7 +500,7 @@ proptest! {
             }
             let last = rater(0);
             let run = Run::new(last.clone()).with_state(9);
-            let results = kept(&run, rows, in_flight, &journal).await;
+            let results = ratings_kept(&run, rows, in_flight, &journal).await;
             let values: Vec<u32> = results.into_iter().map(|result| result.unwrap().value).collect();
             assert_eq!((values, last.requests().len()), (vec![7; rows], 0));
         });
