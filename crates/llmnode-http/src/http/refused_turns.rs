@@ -82,7 +82,7 @@ fn refuses_reasoning(param: &str, text: &str) -> bool {
 /// DeepSeek, of each message of the assistant; Kimi, of those with calls.
 fn wants_reasoning(text: &str) -> bool {
     text.contains("reasoning_content")
-        && ["must be passed back", "is missing"].iter().any(|phrase| text.contains(phrase))
+        && ["must be passed back", "is missing", "is required"].iter().any(|phrase| text.contains(phrase))
 }
 
 /// Google's older endpoints, and gateways, which do not know the field. One that wants it is asked with it already.
@@ -137,6 +137,7 @@ mod tests {
                 "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
                 Some(NoReasoning),
             ),
+            ("reasoning_content is required for assistant messages with tool calls", Some(NoReasoning)),
             ("Unsupported parameter: 'reasoning_effort' is not supported with this model.", None),
             (
                 "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.",

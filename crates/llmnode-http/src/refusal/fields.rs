@@ -93,6 +93,7 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("json_schema", Field::JsonSchema),
     ("json schema", Field::JsonSchema),
     ("structured output", Field::JsonSchema),
+    ("controlled generation", Field::JsonSchema), // Vertex
     ("structured outputs", Field::JsonSchema),
     ("tool_choice", Field::ToolChoice),
     ("toolchoice", Field::ToolChoice), // Bedrock
@@ -101,6 +102,8 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("functioncallingconfig", Field::ToolChoice),   // Google
     ("function calling mode", Field::ToolChoice),   // Google
     ("forced tool", Field::ToolChoice),             // Moonshot
+    ("force a tool", Field::ToolChoice),            // Anthropic
+    ("force tool", Field::ToolChoice),              // Anthropic
     ("forcing tool", Field::ToolChoice),            // Anthropic
     ("forcing a tool", Field::ToolChoice),
     ("forced function", Field::ToolChoice), // Google

@@ -45,6 +45,8 @@ pub(super) const NOT_HERE: &[Phrase] = &[
     ("cannot be combined", "Groq"),
     ("cannot both", "Anthropic: `temperature` and `top_p` cannot both be specified"),
     ("cannot be changed", "Moonshot"),
+    ("cannot force", "Anthropic, behind gateways"),
+    ("do not have access", "Bedrock, of prompt caching"),
     ("cannot be used", "Cerebras, Gemini"),
     ("cannot be set", "Bedrock"),
     ("cannot be specified", "Bedrock"),
@@ -82,7 +84,8 @@ pub(super) const NOT_HERE: &[Phrase] = &[
 /// The same, behind the word `only`.
 pub(super) const ONLY: &[Phrase] = &[
     ("allowed", "Moonshot: only 1 is allowed for this model"),
-    ("supported", "LiteLLM: only temperature=1 is supported; Azure: is only supported for ..."),
+    ("support", "LiteLLM: only temperature=1 is supported; xAI: only supports tool_choice auto"),
+    ("enabled", "Google: include_thoughts is only enabled when thinking is enabled"),
     ("available", "Bedrock: is only available for ..."),
     ("is accepted", "Novita"),
     ("accepts", "Novita"),
@@ -202,6 +205,7 @@ pub(super) const AT_MOST: &[(&str, i64)] = &[
     ("maximum value is", 0),           // SiliconFlow
     ("maximum is", 0),                 // xAI
     ("maximum allowed is", 0),         // Z.AI
+    ("maximum allowed", 0),            // Cloudflare
     ("maximum allowed value", 0),      // Z.AI
     ("larger than", 0),                // must not be larger than
     ("limit is", 0),                   // Novita
@@ -245,6 +249,11 @@ pub(super) const CONCLUSIVE: &[(&str, Field, &str)] = &[
     ("grammar compilation", Field::Schema, "Anthropic: timed out"),
     ("compilation of the grammar", Field::Schema, "Anthropic: timed out"),
     ("compiling the grammar", Field::Schema, "Anthropic, behind gateways"),
+    ("compile the grammar", Field::Schema, "Anthropic, behind gateways"),
+    ("schema could not be compiled", Field::Schema, "Anthropic, behind gateways"),
+    ("circular reference", Field::Schema, "Anthropic"),
+    ("nested levels", Field::Schema, "Anthropic, behind gateways"),
+    ("constraint is too", Field::Schema, "Google: tall, for serving"),
     ("schema is too complex", Field::Schema, "Anthropic, Fireworks"),
     ("schema too complex", Field::Schema, "Google"),
     ("schema is too large", Field::Schema, "Fireworks"),

@@ -500,6 +500,8 @@ mod tests {
             ("invalid temperature: only 1 is allowed for this model", out(Part::Temperature)),
             ("`temperature` is deprecated for this model", out(Part::Temperature)),
             ("temperature: only 1.0 is supported", out(Part::Temperature)),
+            ("temperature is only supported for other models", out(Part::Temperature)),
+            ("You do not have access to explicit prompt caching with cache_control", out(Part::Cache)),
             ("temperature must be 1.0 when thinking", out(Part::Temperature)),
             ("temperature must be between 0 and 2", None),
             ("temperature: non-default values are not supported", out(Part::Temperature)),
@@ -570,6 +572,13 @@ mod tests {
                 schema(&[Tool, Strict]),
             ),
             ("'m' does not support output format", Strict, formats(&[Strict, Schema, JsonObject])),
+            (
+                "Failed to compile the grammar within the time limit. Please simplify your schema.",
+                Tool,
+                schema(&[Tool, Strict]),
+            ),
+            ("Constraint is too tall for serving", Strict, schema(&[Strict])),
+            ("Controlled generation is not supported", Strict, formats(&[Strict, Schema])),
             ("'response_format.type' must be 'text' or 'json_object'", Strict, formats(&[Strict, Schema])),
             ("'response_format.type' must be 'json_schema' or 'text'", JsonObject, formats(&[JsonObject])),
             (
@@ -614,6 +623,8 @@ mod tests {
                 Some(Fact::ForcedChoice),
             ),
             ("tool_choice forces tool use is not compatible with this model.", Some(Fact::ForcedChoice)),
+            ("This model only supports tool_choice auto", Some(Fact::ForcedChoice)),
+            ("Cannot force a tool call when thinking is enabled", Some(Fact::ForcedChoice)),
         ] {
             assert_eq!(of_text(message, ResponseFormat::Tool), expected, "{message}");
         }

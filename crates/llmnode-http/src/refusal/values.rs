@@ -3,7 +3,7 @@
 use super::phrases::{AT_LEAST, AT_MOST, LISTS, OFFERING_WORDS};
 
 /// Words that stand in a list of values, and are none.
-const FILLERS: [&str; 37] = [
+const FILLERS: [&str; 38] = [
     "a",
     "an",
     "and",
@@ -37,6 +37,7 @@ const FILLERS: [&str; 37] = [
     "thinking",
     "this",
     "to",
+    "tool_choice",
     "true",
     "type",
     "value",
