@@ -103,6 +103,7 @@
 /// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |
 /// | `reasoning = "low"` | the provider's | how much the model thinks: `off`, `low`, `medium`, `high`, `max`: see [`Reasoning`] |
+/// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
 /// | `fallback_model = "big"` | none | another model, asked from the original prompt when the first one failed |
 /// | `fallback = path` | none | a function that returns a value when all models failed |
 /// | `recover(schema_error = [repair(1), fallback])` | by [category](Category) | the steps that follow a failure, see [below](#recovery) |
@@ -126,7 +127,6 @@
 /// | `post = path` | none | a function that does both: writes to the state, and decides |
 /// | `batch = path` | none | a function that makes many of these nodes, which are one step |
 /// | `concurrency = 4` | 8 | how many nodes of the batch run at once |
-/// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
 ///
 /// The doc comment is the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and generics. The page
 /// [errors](guide::errors) has the mistakes that people make first, with their messages.

@@ -1,23 +1,14 @@
-//! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value rebuilds it.
+//! `LLMNODE_EXPAND` prints expansions while a program is built, and a changed value rebuilds it.
 
 use std::process::{Command, Output};
 
-/// Those of `cargo test --workspace`, so that hardly a crate is built again.
-pub(crate) fn features() -> String {
-    let manifest = include_str!("../../crates/llmnode-testkit/Cargo.toml");
-    let (_, features) = manifest.split_once("\nllmnode = {").unwrap().1.split_once("features = [").unwrap();
-    features.split_once(']').unwrap().0.replace(['"', ' '], "")
-}
-
-/// Builds the example `text` where these tests were built, as a unit apart from the one that they run.
+/// Builds the example of `tests/renamed`, which nothing runs. As a part of the workspace it takes the crates that are built for its
+/// tests.
 fn build(expand: Option<&str>) -> Output {
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["rustc", "--quiet", "--offline", "--example", "text", "--features", &features()]);
-    cargo.arg("--target-dir").arg(target);
-    cargo
-        .args(["--", "--cfg", "llmnode_expand", "-Aunexpected_cfgs"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["build", "--quiet", "--offline", "--workspace", "--example", "expanded", "--target-dir"]);
+    cargo.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
     // Cargo's variables for tests would make build scripts that read them run again.
     let of_package = |name: &str| ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|set| name.starts_with(set));
     for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
@@ -39,7 +30,7 @@ fn prints_the_expansion_that_was_asked_for() {
     assert_eq!(printed("Closing"), "", "no node of that name");
     let opening = printed("Opening");
     let (first, code) = opening.split_once('\n').unwrap();
-    assert_eq!(first, "// examples/text.rs:14: #[llm_node] Opening");
+    assert_eq!(first, "// tests/renamed/expanded.rs:6: #[llm_node] Opening");
     assert!(code.starts_with("#[doc"), "{code}");
     let tokens = code.split_whitespace().collect::<String>();
     assert!(tokens.contains("structOpening<'a>{subject:&'astr,words:u32,}"), "{tokens}");

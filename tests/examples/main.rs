@@ -5,7 +5,6 @@
 mod commands;
 mod expand;
 mod pages;
-mod renamed;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -24,8 +24,8 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let decides = decides.then(|| generated!(use #private::MatchAction as _;));
     let impls = generated! {
         #decides
-        type State = #state;
-        type Action = #action;
+        type __State = #state;
+        type __Action = #action;
         #flow_type_impl
         #run_impls
     };
@@ -64,11 +64,11 @@ fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenS
     let steps = steps.map(|((stop, label), _)| step(stop, label, checked, private));
     generated! {
         #[automatically_derived]
-        impl #private::FlowType<State> for #ident {
-            type Action = Action;
-            fn table() -> &'static #private::Table<State, Action> {
-                static TABLE: #private::OnceLock<#private::Table<State, Action>> = #private::OnceLock::new();
-                ::std::sync::OnceLock::get_or_init(&TABLE, || #private::Table::<State, Action>::new(#name, #limit)#(#steps)*)
+        impl #private::FlowType<__State> for #ident {
+            type Action = __Action;
+            fn table() -> &'static #private::Table<__State, __Action> {
+                static TABLE: #private::OnceLock<#private::Table<__State, __Action>> = #private::OnceLock::new();
+                ::std::sync::OnceLock::get_or_init(&TABLE, || #private::Table::<__State, __Action>::new(#name, #limit)#(#steps)*)
             }
             #enter
         }
@@ -102,7 +102,7 @@ fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
         let private = respanned(private, at);
         quote_spanned!(at=> #private::write(self.#ident, &mut #state_field);)
     });
-    Some(generated!(fn enter(self, state: &mut State) { #(#writes)* }))
+    Some(generated!(fn enter(self, state: &mut __State) { #(#writes)* }))
 }
 
 fn state_field(StateField { root, members }: &StateField) -> TokenStream {
@@ -129,7 +129,7 @@ fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) ->
     };
     let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
     // The expression already names the type: an error in it would be reported twice.
-    let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
+    let over = if stop.part.is_none() { quote_spanned!(here=> __State) } else { quote_spanned!(here=> _) };
     quote_spanned!(here=> .step_with::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
@@ -191,28 +191,28 @@ fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
     let starts = flow.parameters.is_none().then(|| {
         generated! {
             #[automatically_derived]
-            impl #private::Startable<State> for #ident {}
+            impl #private::Startable<__State> for #ident {}
         }
     });
     generated! {
         #[automatically_derived]
-        impl #private::Runnable<State> for #ident {
-            type Action = Action;
+        impl #private::Runnable<__State> for #ident {
+            type Action = __Action;
             fn advance<'f>(
-                __flow: #private::FlowCursor<'f, State>,
+                __flow: #private::FlowCursor<'f, __State>,
                 __prepared: ::core::option::Option<Self>,
-            ) -> impl ::core::future::Future<Output = #private::Advanced<Action>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::Advanced<__Action>> + ::core::marker::Send {
                 #private::advance(__flow, __prepared)
             }
             fn outline_within(__around: #private::OuterFlows<'_>) -> #private::Outline {
-                #private::outline::<Self, State>(__around)
+                #private::outline::<Self, __State>(__around)
             }
         }
         #starts
         #[automatically_derived]
-        impl<'r> #private::RunFlow<'r, State> for #ident {
-            type Action = Action;
-            fn runner(self) -> #private::Runner<'r, State, Action> {
+        impl<'r> #private::RunFlow<'r, __State> for #ident {
+            type Action = __Action;
+            fn runner(self) -> #private::Runner<'r, __State, __Action> {
                 #private::runner(self)
             }
         }

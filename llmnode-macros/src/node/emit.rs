@@ -251,8 +251,15 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
 /// `Book` of `Page<Option<Book>>`; `None` of a type without arguments, and of plain ones.
 fn innermost(output: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(output) else { return None };
-    let part = type_arguments(&path.path).into_iter().find(|part| !is_plain(part))?;
+    let part =
+        type_arguments(&path.path).into_iter().find(|part| !is_plain(part) && !may_be_constant(part))?;
     innermost(part).or_else(|| matches!(bare(part), Type::Path(_)).then_some(part))
+}
+
+/// The `N` of `Row<u8, N>` is read as a type, and its name alone tells that it is none.
+fn may_be_constant(part: &Type) -> bool {
+    let Type::Path(path) = bare(part) else { return false };
+    path.path.get_ident().is_some_and(|name| !name.to_string().contains(char::is_lowercase))
 }
 
 /// The compiler reports a field that is not a model at its type.

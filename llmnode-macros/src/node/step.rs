@@ -45,7 +45,7 @@ impl StepArgs {
 
     fn any(&self) -> Option<&Ident> {
         let functions = [key(&self.prep), key(&self.batch), key(&self.route), key(&self.post)];
-        let others = [key(&self.store), key(&self.action), key(&self.concurrency), key(&self.idempotent)];
+        let others = [key(&self.store), key(&self.action), key(&self.concurrency)];
         functions.into_iter().chain(others).flatten().next()
     }
 

@@ -1,6 +1,14 @@
-//! A program that calls the crate by another name.
+//! Programs of edition 2021 in a package that calls the crate by another name. Those of `tests/strained`, which are of edition 2024
+//! there, are a module.
 #![deny(warnings)]
+#![forbid(unsafe_code)]
 use llm::prelude::*;
+
+// As the programs call it.
+extern crate llm as llmnode;
+
+#[path = "../strained/programs/mod.rs"]
+mod programs;
 
 struct Garden {
     plants: Vec<String>,
@@ -22,7 +30,11 @@ struct Plant {
 #[validate(state)]
 impl Plant {
     fn is_there(&self, state: &Garden) -> Result<(), Invalid> {
-        if state.plants.contains(&self.name) { Ok(()) } else { Err(Invalid::at("name", "is not there")) }
+        if state.plants.contains(&self.name) {
+            Ok(())
+        } else {
+            Err(Invalid::at("name", "is not there"))
+        }
     }
 }
 
@@ -53,16 +65,21 @@ fn keep(_: Dry, dry: u8, state: &mut Garden) {
 
 flow! { Day(Garden), steps = 5: Dry => end }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+#[tokio::test]
+async fn a_renamed_dependency_works() -> Result<(), Box<dyn std::error::Error>> {
     let garden = || Garden { plants: vec!["fern".into()], watered: 0 };
     let model = ScriptedModel::new()
         .reply(r#"{"items": [{"name": "oak"}]}"#)
         .reply(r#"{"items": [{"name": "fern"}]}"#);
     let run = Run::new(model).with_state(garden());
-    println!("{:?}", run.call(&Ask { what: "water".into() }).await?);
+    assert_eq!(run.call(&Ask { what: "water".into() }).await?.items[0].name, "fern");
     let mut run = Run::new(ScriptedModel::new().reply("3")).with_state(garden());
     run.flow(Day).await?;
-    println!("{}", run.state().watered);
+    assert_eq!(run.state().watered, 3);
     Ok(())
+}
+
+#[tokio::test]
+async fn strained_programs_run() {
+    programs::run_all().await;
 }

@@ -1,0 +1,285 @@
+//! Outputs in every form that serde reads.
+
+use super::support::{ask, complaints};
+
+pub(crate) async fn run() {
+    tags::run().await;
+    attributes::run().await;
+    plain::run().await;
+    shapes::run().await;
+    recursive::run().await;
+}
+
+/// 29. Enums in serde's four forms, with validators within.
+mod tags {
+    use super::complaints;
+    use llmnode::prelude::*;
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Count {
+        n: u8,
+    }
+
+    #[validate]
+    impl Count {
+        fn is_small(&self) -> Result<(), Invalid> {
+            if self.n < 9 { Ok(()) } else { Err(Invalid::at("n", "is large")) }
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+    enum Internal {
+        OfCount(Count),
+        WithMore { first_count: Count },
+        Nothing,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    #[serde(tag = "t", content = "c")]
+    enum Adjacent {
+        One(Count),
+        Two(Count, Count),
+        Named { count: Count },
+        Nothing,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    #[serde(untagged)]
+    enum Untagged {
+        One(Count),
+        Two { both: [Count; 2] },
+    }
+
+    #[llm_node(prompt = "x", output = (Internal, Adjacent, Untagged))]
+    struct Ask;
+
+    pub(super) async fn run() {
+        let answer = r#"[{"kind": "with_more", "firstCount": {"n": 9}}, {"t": "Two", "c": [{"n": 1}, {"n": 9}]}, {"both": [{"n": 9}, {"n": 1}]}]"#;
+        assert_eq!(complaints((), &Ask, answer).await, ["[0].firstCount.n", "[1].c[1].n", "[2].both[0].n"]);
+        let answer = r#"[{"kind": "of_count", "n": 9}, {"t": "Nothing"}, {"n": 9}]"#;
+        assert_eq!(complaints((), &Ask, answer).await, ["[0].n", "[2].n"]);
+    }
+}
+
+/// 30. Attributes of serde and schemars.
+mod attributes {
+    use super::{ask, complaints};
+    use llmnode::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[llm_output]
+    #[derive(Debug, Clone, PartialEq)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    #[non_exhaustive]
+    struct Order {
+        #[serde(alias = "no")]
+        order_number: u32,
+        #[serde(default = "one")]
+        count: u8,
+        #[serde(skip)]
+        checked: bool,
+        #[serde(rename(deserialize = "for", serialize = "for"))]
+        target: Option<String>,
+        #[serde(with = "as_text")]
+        #[schemars(with = "String")]
+        price: u32,
+        lines: BTreeMap<String, Line>,
+    }
+
+    const fn one() -> u8 {
+        1
+    }
+
+    mod as_text {
+        use serde::{Deserialize as _, Deserializer, Serializer};
+
+        pub(super) fn serialize<S: Serializer>(value: &u32, to: S) -> Result<S::Ok, S::Error> {
+            to.collect_str(value)
+        }
+
+        pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+            String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug, Clone, PartialEq)]
+    struct Line {
+        #[serde(flatten)]
+        size: Size,
+    }
+
+    #[llm_output]
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Size {
+        #[schemars(range(max = 9))]
+        width: u8,
+    }
+
+    #[validate]
+    impl Size {
+        fn is_some(&self) -> Result<(), Invalid> {
+            if self.width == 0 { Err(Invalid::at("width", "is zero")) } else { Ok(()) }
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    #[serde(transparent)]
+    struct Orders(Vec<Order>);
+
+    #[llm_node(prompt = "x", output = Orders)]
+    struct Ask;
+
+    pub(super) async fn run() {
+        let answer = r#"[{"no": 1, "for": null, "price": "12", "lines": {"a": {"width": 1}}}]"#;
+        let Orders(orders) = ask(&Ask, answer).await;
+        assert_eq!(
+            (orders[0].order_number, orders[0].count, orders[0].price, orders[0].checked),
+            (1, 1, 12, false)
+        );
+        assert_eq!(orders[0].target, None);
+        let answer = answer.replace("\"width\": 1", "\"width\": 0");
+        assert_eq!(complaints((), &Ask, &answer).await, ["[0].lines.a.width"]);
+    }
+}
+
+/// 31. Types that are no output of `#[llm_output]`.
+mod plain {
+    use super::ask;
+    use llmnode::prelude::*;
+    use std::collections::{BTreeMap, HashSet};
+    use std::num::NonZeroU8;
+
+    macro_rules! nodes {
+        ($($name:ident: $output:ty),* $(,)?) => { $(
+            #[llm_node(prompt = "x", output = $output)]
+            struct $name;
+        )* };
+    }
+    nodes! {
+        Number: f64, Yes: bool, Letter: char, Least: NonZeroU8, List: Vec<(String, u8)>, Maybe: Option<Box<[String]>>, Triple: [u8; 3],
+        Map: BTreeMap<String, Vec<u8>>, Set: HashSet<String>, Any: serde_json::Value, Text: String, Static: std::borrow::Cow<'static, str>,
+        Shared: std::sync::Arc<str>,
+    }
+
+    pub(super) async fn run() {
+        assert!((ask(&Number, "1.5").await - 1.5).abs() < 1e-9);
+        assert!(ask(&Yes, "true").await);
+        assert_eq!((ask(&Letter, "\"a\"").await, ask(&Least, "3").await.get()), ('a', 3));
+        assert_eq!(ask(&List, r#"[["a", 1]]"#).await, [("a".to_owned(), 1)]);
+        assert_eq!(ask(&Maybe, r#"["a"]"#).await.as_deref(), Some(&["a".to_owned()][..]));
+        assert_eq!((ask(&Triple, "[1, 2, 3]").await, ask(&Map, r#"{"a": [1]}"#).await.len()), ([1, 2, 3], 1));
+        assert_eq!((ask(&Set, r#"["a"]"#).await.len(), ask(&Any, "{}").await), (1, serde_json::json!({})));
+        assert_eq!(
+            (
+                ask(&Text, "\"a\"").await.as_str(),
+                &*ask(&Static, "\"a\"").await,
+                &*ask(&Shared, "\"a\"").await
+            ),
+            ("a", "a", "a")
+        );
+    }
+}
+
+/// 32. Structs of all shapes, derives of all kinds, before and after the attribute.
+mod shapes {
+    use super::ask;
+    use llmnode::prelude::*;
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    #[llm_output]
+    #[must_use]
+    #[repr(C)]
+    struct Point(u8, u8);
+
+    #[llm_output]
+    #[derive(Clone, PartialEq)]
+    struct Wrapper(Vec<Point>);
+
+    #[llm_output]
+    #[derive(PartialEq, Eq, Clone, Copy)]
+    struct Unit;
+
+    #[llmnode::validate]
+    #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Own<T> {
+        inner: T,
+    }
+
+    #[llm_output]
+    #[repr(u8)]
+    #[derive(Default, Clone, Copy, PartialEq, Eq, Hash)]
+    enum Level {
+        Low = 1,
+        #[default]
+        High = 5,
+    }
+
+    #[llm_output]
+    struct All {
+        point: Point,
+        wrapper: Wrapper,
+        unit: Unit,
+        own: Own<Level>,
+        unread: u8,
+    }
+
+    #[llm_node(prompt = "x", output = All)]
+    struct Ask;
+
+    pub(super) async fn run() {
+        let answer =
+            r#"{"point": [1, 2], "wrapper": [[1, 2]], "unit": null, "own": {"inner": "Low"}, "unread": 1}"#;
+        let all = ask(&Ask, answer).await;
+        assert!(all.wrapper == Wrapper(vec![all.point]) && all.unit == Unit);
+        assert_eq!((all.own.inner as u8, Level::default() as u8), (1, 5));
+    }
+}
+
+/// 33. Types that hold themselves, in boxes of all kinds.
+mod recursive {
+    use super::complaints;
+    use llmnode::prelude::*;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Tree {
+        name: String,
+        left: Option<Box<Tree>>,
+        rest: Vec<Arc<Tree>>,
+        named: BTreeMap<String, Kind>,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    enum Kind {
+        Tree(Box<Tree>),
+        Name(String),
+    }
+
+    #[validate]
+    impl Tree {
+        fn has_a_name(&self) -> Result<(), Invalid> {
+            if self.name.is_empty() { Err(Invalid::at("name", "is empty")) } else { Ok(()) }
+        }
+    }
+
+    #[llm_node(prompt = "x", output = Tree)]
+    struct Ask;
+
+    pub(super) async fn run() {
+        let leaf = r#"{"name": "", "left": null, "rest": [], "named": {}}"#;
+        let answer = format!(
+            r#"{{"name": "a", "left": {leaf}, "rest": [{leaf}], "named": {{"x": {{"Tree": {leaf}}}, "y": {{"Name": ""}}}}}}"#
+        );
+        assert_eq!(complaints((), &Ask, &answer).await, ["left.name", "rest[0].name", "named.x.Tree.name"]);
+    }
+}
