@@ -95,10 +95,12 @@ const _: () = {
             }
         }
         #[automatically_derived]
-        impl __llmnode::ValidateFields<Library> for Recommend {
+        impl<
+            AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+        > __llmnode::ValidateFields<AnyRunState> for Recommend {
             fn fields<'checked>(
                 &'checked self,
-                _: &mut __llmnode::Checks<'checked, Library>,
+                _: &mut __llmnode::Checks<'checked, AnyRunState>,
             ) {}
         }
         __llmnode::impl_validate_all!(Recommend, [] [] Recommend);

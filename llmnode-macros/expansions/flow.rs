@@ -3,19 +3,19 @@ pub struct Research;
 const _: () = {
     use ::llmnode::__private as __llmnode;
     use __llmnode::MatchAction as _;
-    type State = World;
-    type Action = ();
+    type __State = World;
+    type __Action = ();
     #[automatically_derived]
-    impl __llmnode::FlowType<State> for Research {
-        type Action = Action;
-        fn table() -> &'static __llmnode::Table<State, Action> {
-            static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
+    impl __llmnode::FlowType<__State> for Research {
+        type Action = __Action;
+        fn table() -> &'static __llmnode::Table<__State, __Action> {
+            static TABLE: __llmnode::OnceLock<__llmnode::Table<__State, __Action>> = __llmnode::OnceLock::new();
             ::std::sync::OnceLock::get_or_init(
                 &TABLE,
                 || {
                     __llmnode::Table::<
-                        State,
-                        Action,
+                        __State,
+                        __Action,
                     >::new("research", ::core::option::Option::None)
                         .step::<
                             Decide,
@@ -55,26 +55,26 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl __llmnode::Runnable<State> for Research {
-        type Action = Action;
+    impl __llmnode::Runnable<__State> for Research {
+        type Action = __Action;
         fn advance<'f>(
-            __flow: __llmnode::FlowCursor<'f, State>,
+            __flow: __llmnode::FlowCursor<'f, __State>,
             __prepared: ::core::option::Option<Self>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Advanced<Action>,
+            Output = __llmnode::Advanced<__Action>,
         > + ::core::marker::Send {
             __llmnode::advance(__flow, __prepared)
         }
         fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
-            __llmnode::outline::<Self, State>(__around)
+            __llmnode::outline::<Self, __State>(__around)
         }
     }
     #[automatically_derived]
-    impl __llmnode::Startable<State> for Research {}
+    impl __llmnode::Startable<__State> for Research {}
     #[automatically_derived]
-    impl<'r> __llmnode::RunFlow<'r, State> for Research {
-        type Action = Action;
-        fn runner(self) -> __llmnode::Runner<'r, State, Action> {
+    impl<'r> __llmnode::RunFlow<'r, __State> for Research {
+        type Action = __Action;
+        fn runner(self) -> __llmnode::Runner<'r, __State, __Action> {
             __llmnode::runner(self)
         }
     }

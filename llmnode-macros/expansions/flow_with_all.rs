@@ -7,19 +7,19 @@ pub(crate) struct Translate {
 const _: () = {
     use crate::llm::__private as __llmnode;
     use __llmnode::MatchAction as _;
-    type State = Shared<'static>;
-    type Action = Outcome;
+    type __State = Shared<'static>;
+    type __Action = Outcome;
     #[automatically_derived]
-    impl __llmnode::FlowType<State> for Translate {
-        type Action = Action;
-        fn table() -> &'static __llmnode::Table<State, Action> {
-            static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
+    impl __llmnode::FlowType<__State> for Translate {
+        type Action = __Action;
+        fn table() -> &'static __llmnode::Table<__State, __Action> {
+            static TABLE: __llmnode::OnceLock<__llmnode::Table<__State, __Action>> = __llmnode::OnceLock::new();
             ::std::sync::OnceLock::get_or_init(
                 &TABLE,
                 || {
                     __llmnode::Table::<
-                        State,
-                        Action,
+                        __State,
+                        __Action,
                     >::new("other", ::core::option::Option::Some(50))
                         .step::<
                             Decide,
@@ -51,7 +51,7 @@ const _: () = {
                         )
                         .step_with::<
                             _,
-                            State,
+                            __State,
                         >(
                             "Again",
                             [__llmnode::Edge::new("", __llmnode::Target::Step(3))],
@@ -87,30 +87,30 @@ const _: () = {
                 },
             )
         }
-        fn enter(self, state: &mut State) {
+        fn enter(self, state: &mut __State) {
             __llmnode::write(self.file, &mut state.part.current);
             __llmnode::write(self.language, &mut state.language);
         }
     }
     #[automatically_derived]
-    impl __llmnode::Runnable<State> for Translate {
-        type Action = Action;
+    impl __llmnode::Runnable<__State> for Translate {
+        type Action = __Action;
         fn advance<'f>(
-            __flow: __llmnode::FlowCursor<'f, State>,
+            __flow: __llmnode::FlowCursor<'f, __State>,
             __prepared: ::core::option::Option<Self>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Advanced<Action>,
+            Output = __llmnode::Advanced<__Action>,
         > + ::core::marker::Send {
             __llmnode::advance(__flow, __prepared)
         }
         fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
-            __llmnode::outline::<Self, State>(__around)
+            __llmnode::outline::<Self, __State>(__around)
         }
     }
     #[automatically_derived]
-    impl<'r> __llmnode::RunFlow<'r, State> for Translate {
-        type Action = Action;
-        fn runner(self) -> __llmnode::Runner<'r, State, Action> {
+    impl<'r> __llmnode::RunFlow<'r, __State> for Translate {
+        type Action = __Action;
+        fn runner(self) -> __llmnode::Runner<'r, __State, __Action> {
             __llmnode::runner(self)
         }
     }

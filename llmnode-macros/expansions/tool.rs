@@ -22,10 +22,12 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl __llmnode::ValidateFields<Library> for FindBooks {
+    impl<
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::ValidateFields<AnyRunState> for FindBooks {
         fn fields<'checked>(
             &'checked self,
-            _: &mut __llmnode::Checks<'checked, Library>,
+            _: &mut __llmnode::Checks<'checked, AnyRunState>,
         ) {}
     }
     __llmnode::impl_validate_all!(FindBooks, [] [] FindBooks);

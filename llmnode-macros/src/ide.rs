@@ -1,14 +1,19 @@
-//! Keys that complete in an editor, and show their docs under the cursor.
+//! Keys that complete in an editor and show their docs under the cursor, and spans that lead to one place.
 //!
 //! While rust-analyzer expands, the expansion also imports each identifier in the place of a key from a module that has
 //! an item for every key. The compiler never sees these imports: it would only spend time on them.
+//!
+//! Generated tokens have spans of the program's, so that the compiler underlines what is wrong. An editor takes each of them for
+//! what stands there, so while rust-analyzer expands, only the program's own tokens keep a place in it.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::crate_path;
+use crate::generics::regrouped;
 
 /// Whether rust-analyzer expands, and not the compiler.
 pub(crate) fn is_editor() -> bool {
@@ -21,6 +26,47 @@ pub(crate) fn is_editor() -> bool {
 
 pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     if is_editor() { imports(name, arguments, item) } else { TokenStream::new() }
+}
+
+/// The expansion, in which generated names have no place in the program while rust-analyzer expands.
+pub(crate) fn with_own_places(written: &[&TokenStream], expansion: TokenStream) -> TokenStream {
+    if !is_editor() {
+        return expansion;
+    }
+    let mut own = HashSet::new();
+    for tokens in written {
+        gather((*tokens).clone(), &mut own);
+    }
+    placed(expansion, &own)
+}
+
+fn gather(tokens: TokenStream, own: &mut HashSet<String>) {
+    for token in tokens {
+        if let TokenTree::Group(group) = &token {
+            gather(group.stream(), own);
+        } else {
+            own.insert(text_and_place(&token));
+        }
+    }
+}
+
+/// Whatever the names mean there.
+fn text_and_place(token: &TokenTree) -> String {
+    format!("{token} {:?}", token.span().resolved_at(Span::mixed_site()))
+}
+
+/// Literals stay: the variables of a prompt are found in copies of it that are blank but for one.
+fn placed(tokens: TokenStream, own: &HashSet<String>) -> TokenStream {
+    let place = |token: TokenTree| match token {
+        TokenTree::Group(group) => regrouped(&group, placed(group.stream(), own)).into(),
+        TokenTree::Literal(_) => token,
+        mut token if !own.contains(&text_and_place(&token)) => {
+            token.set_span(Span::mixed_site().resolved_at(token.span()));
+            token
+        }
+        token => token,
+    };
+    tokens.into_iter().map(place).collect()
 }
 
 fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {

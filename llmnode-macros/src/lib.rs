@@ -107,10 +107,7 @@ fn expand_attribute(
 ) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
     let mut expansion = ide::completion_imports(name, &arguments, &item);
-    expansion.extend(show::print_if_requested(
-        &format!("#[{name}]"),
-        show::named(item.clone()),
-        expand(arguments, item),
-    ));
-    expansion.into()
+    let expanded = expand(arguments.clone(), item.clone());
+    expansion.extend(ide::with_own_places(&[&arguments, &item], expanded));
+    show::print_if_requested(&format!("#[{name}]"), show::named(item), expansion).into()
 }

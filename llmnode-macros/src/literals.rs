@@ -9,6 +9,8 @@ use crate::generics::pretty_print;
 use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
 
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
+    let example = format!(", such as `{key} = \"…\"`");
+    let what = if what.is_empty() { example.as_str() } else { what };
     let wanted = format!("`{key}` takes a string literal{what}");
     match literal(input, &wanted)? {
         Lit::Str(text) => reject_suffix(text),

@@ -1,7 +1,7 @@
 //! `#[llm_output]`: the derives of an answer's type, and the traversal of its fields.
 
 mod borrowed;
-mod serde_keys;
+mod foreign;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -10,7 +10,7 @@ use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 use crate::diagnostics::Errors;
 use crate::macro_args::value;
 use crate::validate::args::DefinitionArgs;
-use crate::validate::definition;
+use crate::validate::{definition, serde_keys};
 use crate::{cfg, crate_path, item};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -40,6 +40,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    if missing_derives(&input.attrs).contains(&JSON_SCHEMA) {
+        foreign::lend_schemas(&mut input, &krate);
+    }
     // Derives must come before their helper attributes.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
@@ -55,7 +58,9 @@ type Derive = (&'static str, &'static str);
 
 const DESERIALIZE: Derive = ("serde", "Deserialize");
 
-const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, ("schemars", "JsonSchema")];
+const JSON_SCHEMA: Derive = ("schemars", "JsonSchema");
+
+const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, JSON_SCHEMA];
 
 fn missing_derives(attributes: &[Attribute]) -> Vec<Derive> {
     let own: Vec<_> = definition::derives(attributes).collect();

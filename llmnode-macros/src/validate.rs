@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod definition;
 pub(crate) mod fields;
 mod methods;
+pub(crate) mod serde_keys;
 pub(crate) mod serde_names;
 mod signature;
 pub(crate) mod tagged;
@@ -52,6 +53,7 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
         errors.push(Error::new(attribute_span(&input.ident), message));
         return quote!(#input #errors);
     }
+    serde_keys::check(&mut input, &mut errors);
     let krate = crate_path::resolve(&args.krate);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {

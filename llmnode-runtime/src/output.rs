@@ -1,5 +1,7 @@
 //! How the answers of a node are read and checked: the reader, with the node's validators.
 
+pub(crate) mod foreign;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;

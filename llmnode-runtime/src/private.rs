@@ -2,6 +2,7 @@
 
 pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
+pub use crate::output::foreign::Foreign;
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
     Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,

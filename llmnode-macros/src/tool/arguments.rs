@@ -47,6 +47,9 @@ impl Arguments<'_> {
         let types = self.list.iter().filter(|argument| can_be_generic(argument)).map(|argument| argument.ty);
         let first = self.list.iter().find(|argument| can_be_generic(argument));
         let read_as = Ident::new("__read", first.map_or(here, |argument| end_spans(argument.ty).0));
+        // The compiler reports validators of another state at the state.
+        let at = end_spans(state).0;
+        let walk = quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to));
         let (from, to) = self.output;
         let output = Ident::new("__output", to);
         let output = quote_spanned!(from=> &*#output);
@@ -61,7 +64,7 @@ impl Arguments<'_> {
                         #read_as::<#(#types),*>(),
                         |__Arguments { #(#names),* }| Self { #(#names),* },
                         |__to| (&&&&#private::CoverageProbe::<#ident>::new()).__coverage(__to),
-                        |__value, __to| (&&&#private::Traverse(__value)).__walk::<#state>(__to),
+                        |__value, __to| #walk,
                     )
                 }
                 fn reply(__output: &<Self as #private::Node>::Output) -> #private::Replied {

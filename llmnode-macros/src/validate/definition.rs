@@ -155,6 +155,8 @@ impl FieldsImpl<'_> {
     fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
         let Self { input, private, lifetime, .. } = self;
         let ident = &input.ident;
+        // Where nothing is gone through, a block of another state is no mistake of the definition.
+        let state = state.filter(|_| model.shapes.iter().any(|shape| !shape.fields.is_empty()));
         let (state, generics) = self.state_generics(model, state);
         let body = self.body(model, &state);
         let to = if body.is_empty() { generated!(_) } else { generated!(__to) };

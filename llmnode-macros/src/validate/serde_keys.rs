@@ -1,10 +1,12 @@
-//! Misspelt keys of serde's attributes. serde reports them too, but then the type has no impls, which is a second error
-//! wherever it is an output.
+//! Misspelt keys and rules of serde's attributes. serde reports them too, but then the type has no impls, which is a second error
+//! wherever it is an output. What is misspelt is taken out.
 
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Error, Meta, Token, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Error, LitStr, Meta, Token, parse_quote};
 
-use crate::diagnostics::{Errors, suggest};
+use crate::diagnostics::{Errors, list, suggest};
 
 /// All keys of serde 1. Keys that resemble none of them are left to serde.
 const KEYS: [&str; 31] = [
@@ -41,6 +43,18 @@ const KEYS: [&str; 31] = [
     "with",
 ];
 
+/// What `rename_all` may be.
+const RULES: [&str; 8] = [
+    "lowercase",
+    "UPPERCASE",
+    "PascalCase",
+    "camelCase",
+    "snake_case",
+    "SCREAMING_SNAKE_CASE",
+    "kebab-case",
+    "SCREAMING-KEBAB-CASE",
+];
+
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
     check_attributes(&mut input.attrs, errors);
     match &mut input.data {
@@ -62,7 +76,10 @@ fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
         let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
         let Ok(arguments) = attribute.parse_args_with(parse) else { continue };
         let count = arguments.len();
-        let kept: Vec<_> = arguments.into_iter().filter(|argument| is_known(argument, errors)).collect();
+        let kept: Vec<_> = arguments
+            .into_iter()
+            .filter(|argument| is_known(argument, errors) && has_known_rules(argument, errors))
+            .collect();
         if kept.len() < count {
             attribute.meta = parse_quote!(serde(#(#kept),*));
         }
@@ -80,4 +97,31 @@ fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
         ));
     }
     near.is_none()
+}
+
+fn has_known_rules(argument: &Meta, errors: &mut Errors) -> bool {
+    let names_rules = ["rename_all", "rename_all_fields"].iter().any(|key| argument.path().is_ident(key));
+    let mut written = Vec::new();
+    if names_rules {
+        strings(argument.to_token_stream(), &mut written);
+    }
+    written.retain(|rule| !RULES.contains(&&*rule.value()));
+    for rule in &written {
+        let name = rule.value();
+        let remedy = match suggest(&name, RULES) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the rules are {}", list(RULES)),
+        };
+        errors.push(Error::new(rule.span(), format!("unknown rule `{name}` for names; {remedy}")));
+    }
+    written.is_empty()
+}
+
+fn strings(tokens: TokenStream, found: &mut Vec<LitStr>) {
+    for token in tokens {
+        match token {
+            proc_macro2::TokenTree::Group(group) => strings(group.stream(), found),
+            token => found.extend(syn::parse2::<LitStr>(token.into())),
+        }
+    }
 }

@@ -20,6 +20,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "output/output_without_llm_output",
             "output/nested_type_without_llm_output",
             "output/derives_above",
+            "output/decimal_without_its_feature",
         ],
     ),
     (
@@ -29,6 +30,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "item/run_without_state",
             "item/state_beside_the_model",
             "validate/validator_returns_text",
+            "validate/two_blocks",
+            "validate_path/without_attempt",
         ],
     ),
     (
@@ -38,6 +41,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "habits/await_left_out",
             "args/max_retries",
             "streams/event_with_question_mark",
+            "habits/question_mark_on_map",
+            "features/provider_without_its_feature",
         ],
     ),
     ("Tools", &["tools/name_of_the_function", "tools/node_without_state", "tools/set_by_a_function"]),

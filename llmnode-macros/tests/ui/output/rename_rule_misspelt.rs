@@ -1,8 +1,6 @@
 // Cause: a rule of serde for names is misspelt.
 // Mend: write `"snake_case"`.
 // Token: "snakecase"
-// Errors: 2
-// Missed: serde reports the rule and gives no impls, of which the node then knows.
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,6 +1,5 @@
 // Cause: a rule for names is none of serde's.
 // Mend: write one of the rules that the message lists, or `#[serde(rename = "…")]` on each variant.
-// Errors: 2
 use llmnode::prelude::*;
 
 #[llm_output]

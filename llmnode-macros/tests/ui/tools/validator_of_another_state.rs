@@ -1,6 +1,5 @@
 // Cause: the arguments' validator takes another state than the tool.
 // Mend: take the same one.
-// Errors: 2
 #![allow(unused)]
 
 use llmnode::prelude::*;

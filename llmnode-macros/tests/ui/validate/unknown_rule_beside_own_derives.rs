@@ -1,6 +1,5 @@
 // Cause: a rule for names is misspelt, on a type with derives of its own.
 // Mend: write `"kebab-case"`.
-// Errors: 2
 use llmnode::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
