@@ -7,6 +7,8 @@ use llm::prelude::*;
 // As the programs call it.
 extern crate llm as llmnode;
 
+// Formatted where they are of edition 2024.
+#[rustfmt::skip]
 #[path = "../strained/programs/mod.rs"]
 mod programs;
 
