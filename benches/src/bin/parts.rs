@@ -48,7 +48,8 @@ fn around(api: &str) -> (String, String) {
         "responses" => {
             let text = "word".repeat(PIECES);
             let item = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-            let end = json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}});
+            let end =
+                json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}});
             (String::new(), event(&end))
         }
         "messages" => {
