@@ -186,7 +186,7 @@ impl RecordedError {
             status: error.status,
             request_id: redactor.option(error.request_id.as_ref()),
             usage: error.usage.as_deref().copied(),
-            answered: error.answered,
+            answered: error.answered(),
             sent: error.sent,
             reached: error.reached,
             answer: redactor.option(error.answer.as_deref().map(|answer| &answer.content)),
@@ -205,7 +205,7 @@ impl RecordedError {
         error.status = self.status;
         error.request_id = self.request_id;
         error.usage = self.usage.map(Box::new);
-        error.answered = self.answered;
+        error.set_answered(self.answered);
         error.sent = self.sent;
         error.reached = self.reached;
         error.answer = self.answer.map(|answer| Box::new(Message::assistant(answer)));

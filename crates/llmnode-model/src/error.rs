@@ -64,7 +64,7 @@ pub struct ModelError {
     pub usage: Option<Box<TokenUsage>>,
     /// About how many tokens of an answer had come before it failed. `None`: none had, as far as is known.
     #[doc(hidden)]
-    pub answered: Option<u64>,
+    pub answered: Option<u32>,
     /// Whether the provider refused the request for what stands in a field of it, and so before the model read it.
     #[doc(hidden)]
     pub names_a_field: bool,
@@ -116,6 +116,18 @@ impl ModelError {
     pub fn may_have_used_tokens(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         self.reached && (has_begun || !self.category.counts_no_tokens())
+    }
+
+    /// About how many tokens of an answer had come.
+    #[doc(hidden)]
+    pub fn answered(&self) -> Option<u64> {
+        self.answered.map(u64::from)
+    }
+
+    /// Sets about how many tokens of an answer had come.
+    #[doc(hidden)]
+    pub fn set_answered(&mut self, tokens: Option<u64>) {
+        self.answered = tokens.map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
     }
 
     /// Providers bill no request that they refuse for its key, its quota, its rate, its model or one of its fields, unless they report

@@ -141,7 +141,7 @@ impl<'c> Reservation<'c> {
             Err(error) if !error.sent || !error.reached => Spent::Unsent,
             Err(error) => {
                 let usage = larger(error.usage.as_deref().copied(), so_far.usage());
-                let answered = error.answered.max(so_far.answered());
+                let answered = error.answered().max(so_far.answered());
                 match usage {
                     Some(usage) if usage.total().is_some() => self.read(usage, None),
                     None if answered.is_none() && !error.may_have_used_tokens() => Spent::Refused,

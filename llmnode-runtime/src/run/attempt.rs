@@ -568,7 +568,7 @@ fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
 }
 
 pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
-    open.broke_off(error.usage.as_deref().copied(), error.answered);
+    open.broke_off(error.usage.as_deref().copied(), error.answered());
     let may_have_used_tokens = error.may_have_used_tokens();
     let costs_nothing = error.costs_nothing();
     open.note(|record| {

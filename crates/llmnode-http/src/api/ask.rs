@@ -286,8 +286,9 @@ impl Inner {
             }
             Err(mut failure) => {
                 failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
-                failure.answered = failure.answered.or(answered);
-                failure.usage = failure.usage.map(|usage| Box::new(believed(*usage, failure.answered)));
+                failure.set_answered(failure.answered().or(answered));
+                let answered = failure.answered();
+                failure.usage = failure.usage.map(|usage| Box::new(believed(*usage, answered)));
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)

@@ -147,6 +147,6 @@ fn ended(
 
 fn with_usage_so_far(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
     failure.usage = larger(failure.usage.as_deref().copied(), written.usage()).map(Box::new);
-    failure.answered = written.answered();
+    failure.set_answered(written.answered());
     failure
 }

@@ -58,7 +58,7 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let answered = Some(tokens_of(answer.written()));
     let failed = |category, message: String, retry| {
         let mut failure = ModelError::new(category, message).retry(retry);
-        failure.answered = answered;
+        failure.set_answered(answered);
         Err(Unreadable::failure(failure, usage))
     };
     if let Some(broken) = answer.broken {
