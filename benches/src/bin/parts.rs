@@ -18,7 +18,7 @@ const PIECES: usize = 2_000_000;
 /// A part of a message has some 30 bytes beside its text, and a body 8 MiB at most.
 const PARTS: usize = 180_000;
 
-#[llm_node(prompt = "Write {what}.", retries = 0, max_output_bytes = 16_000_000)]
+#[llm_node(prompt = "Write {what}.", retries = 0)]
 struct Tell {
     what: &'static str,
 }

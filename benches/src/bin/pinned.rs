@@ -221,7 +221,11 @@ struct Read {
 }
 
 /// An agent whose tool does not end, up to its deadline.
-async fn ask_tool(url: &str, row: usize, deadline: Duration) -> Result<impl Future<Output = ()>, BoxError> {
+async fn ask_tool(
+    url: &str,
+    row: usize,
+    deadline: Duration,
+) -> Result<impl Future<Output = ()> + use<>, BoxError> {
     let server = Mcp::http(format!("{url}/mcp/{row}")).name("s").connect().await?;
     let run = Run::new(ScriptedModel::new().reply(Reply::text("").call("s_read", json!({}))));
     Ok(async move {
