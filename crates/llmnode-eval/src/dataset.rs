@@ -42,6 +42,9 @@ pub(super) struct Mark {
     pub(super) must: bool,
 }
 
+/// Cases that stay together.
+type Group<N, E> = Vec<((N, E), Mark)>;
+
 struct Row<N, E> {
     input: N,
     expected: E,
@@ -190,7 +193,7 @@ impl<N: Node, E> Dataset<N, E> {
         N: Serialize,
     {
         let all = self.cases.len();
-        let mut groups: BTreeMap<String, Vec<((N, E), Mark)>> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Group<N, E>> = BTreeMap::new();
         for (case, mark) in self.cases.into_iter().zip(self.marks) {
             let key = serde_json::to_string(&case.0).unwrap_or_default();
             groups.entry(key).or_default().push((case, mark));
@@ -229,7 +232,7 @@ impl<N, E> Dataset<N, E> {
         Dataset { cases, marks, fingerprint: Some(fingerprint) }
     }
 
-    fn of_group(group: Vec<((N, E), Mark)>, fingerprint: Option<String>) -> Self {
+    fn of_group(group: Group<N, E>, fingerprint: Option<String>) -> Self {
         let (cases, marks) = group.into_iter().unzip();
         Dataset { cases, marks, fingerprint }
     }
