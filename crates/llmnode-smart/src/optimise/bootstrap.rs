@@ -140,7 +140,7 @@ impl Bootstrap {
         M: Metric<N, E, S>,
     {
         let by = OptimiserId { name: "bootstrap", seed: self.seed };
-        let labels = labels(&trial.train.rows())?;
+        let labels = labels(trial.train.rows())?;
         let mut random = Random::new(self.seed);
         let start = trial.validate(cx, trial.start).await?;
         let Lessons { passed, scores } = self.teach(trial, cx, &labels, &mut random).await?;
