@@ -63,7 +63,7 @@ fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let mut days = seconds / 86_400;
     let mut year = 1970;
-    let is_leap = |year: u64| year % 4 == 0;
+    let is_leap = |year: u64| year.is_multiple_of(4);
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));
         year += 1;
