@@ -50,8 +50,8 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl __llmnode::smart::Serialize for Judge {
-        fn serialize<__S: __llmnode::smart::Serializer>(
+    impl __llmnode::serde::Serialize for Judge {
+        fn serialize<__S: __llmnode::serde::Serializer>(
             &self,
             __to: __S,
         ) -> ::core::result::Result<__S::Ok, __S::Error> {
@@ -59,8 +59,8 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<'__de> __llmnode::smart::Deserialize<'__de> for Judge {
-        fn deserialize<__D: __llmnode::smart::Deserializer<'__de>>(
+    impl<'__de> __llmnode::serde::Deserialize<'__de> for Judge {
+        fn deserialize<__D: __llmnode::serde::Deserializer<'__de>>(
             __from: __D,
         ) -> ::core::result::Result<Self, __D::Error> {
             __llmnode::smart::read_row(__from)

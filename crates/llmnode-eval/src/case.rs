@@ -46,6 +46,7 @@ pub struct Scored {
     pub(crate) model: Option<String>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node, E, M> Node for Case<'_, N, E, M> {
     type Output = Scored;
     const NAME: &'static str = "evaluate";

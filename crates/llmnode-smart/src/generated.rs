@@ -1,6 +1,7 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
 use llmnode_runtime::private::{Checks, Coverage, OutputSpec};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::form::{ReasoningSlot, SmartAnswerForm};
 
@@ -9,7 +10,6 @@ pub use crate::signature::{
     FieldFaults, Form, InputReader, InputWriter, SignatureBuilder, Smart, SmartInput, SmartOutput,
     TypedSignature,
 };
-pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use serde_json::{Map, Value};
 
 /// The values of inputs, or those that cannot be written.

@@ -75,8 +75,8 @@ fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> Toke
     let serialize = (!is_derived("Serialize")).then(|| {
         generated! {
             #[automatically_derived]
-            impl #private::smart::Serialize for #ident {
-                fn serialize<__S: #private::smart::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+            impl #private::serde::Serialize for #ident {
+                fn serialize<__S: #private::serde::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
                     #private::smart::write_row(self, __to)
                 }
             }
@@ -85,8 +85,8 @@ fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> Toke
     let deserialize = (!is_derived("Deserialize")).then(|| {
         generated! {
             #[automatically_derived]
-            impl<'__de> #private::smart::Deserialize<'__de> for #ident {
-                fn deserialize<__D: #private::smart::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
+            impl<'__de> #private::serde::Deserialize<'__de> for #ident {
+                fn deserialize<__D: #private::serde::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
                     #private::smart::read_row(__from)
                 }
             }
