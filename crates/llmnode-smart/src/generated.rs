@@ -10,6 +10,9 @@ pub use crate::signature::{
     FieldFaults, Form, InputReader, InputWriter, SignatureBuilder, Smart, SmartInput, SmartOutput,
     TypedSignature,
 };
+pub use crate::{__deserialize_row as deserialize_row, __serialize_row as serialize_row};
+/// For the two macros below.
+pub use serde;
 pub use serde_json::{Map, Value};
 
 /// The values of inputs, or those that cannot be written.
@@ -42,4 +45,37 @@ pub fn answers<N: Smart, S: ?Sized>(
 ) -> OutputSpec<N::Output, S> {
     let form = SmartAnswerForm::new::<N>(N::signature(), &ReasoningSlot::default());
     OutputSpec::of_form(Box::new(form), coverage, collect)
+}
+
+/// Writes a node with a goal as the row of a file.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __serialize_row {
+    ($node:ident) => {
+        #[automatically_derived]
+        impl $crate::generated::serde::Serialize for $node {
+            fn serialize<S: $crate::generated::serde::Serializer>(
+                &self,
+                to: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                $crate::generated::write_row(self, to)
+            }
+        }
+    };
+}
+
+/// Reads a node with a goal from the row of a file.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __deserialize_row {
+    ($node:ident) => {
+        #[automatically_derived]
+        impl<'de> $crate::generated::serde::Deserialize<'de> for $node {
+            fn deserialize<D: $crate::generated::serde::Deserializer<'de>>(
+                from: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::generated::read_row(from)
+            }
+        }
+    };
 }

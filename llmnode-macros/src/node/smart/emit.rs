@@ -72,26 +72,9 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
 fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> TokenStream {
     let derived: Vec<Ident> = derives(attributes).collect();
     let is_derived = |name: &str| derived.iter().any(|one| one == name);
-    let serialize = (!is_derived("Serialize")).then(|| {
-        generated! {
-            #[automatically_derived]
-            impl #private::serde::Serialize for #ident {
-                fn serialize<__S: #private::serde::Serializer>(&self, __to: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
-                    #private::smart::write_row(self, __to)
-                }
-            }
-        }
-    });
-    let deserialize = (!is_derived("Deserialize")).then(|| {
-        generated! {
-            #[automatically_derived]
-            impl<'__de> #private::serde::Deserialize<'__de> for #ident {
-                fn deserialize<__D: #private::serde::Deserializer<'__de>>(__from: __D) -> ::core::result::Result<Self, __D::Error> {
-                    #private::smart::read_row(__from)
-                }
-            }
-        }
-    });
+    let serialize = (!is_derived("Serialize")).then(|| quote!(#private::smart::serialize_row!(#ident);));
+    let deserialize =
+        (!is_derived("Deserialize")).then(|| quote!(#private::smart::deserialize_row!(#ident);));
     quote!(#serialize #deserialize)
 }
 
