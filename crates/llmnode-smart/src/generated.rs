@@ -5,13 +5,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::form::{ReasoningSlot, SmartAnswerForm};
 
+pub use crate::__row as row;
 pub use crate::node::{exec, render};
 pub use crate::signature::{
     FieldFaults, Form, InputReader, InputWriter, SignatureBuilder, Smart, SmartInput, SmartOutput,
     TypedSignature,
 };
-pub use crate::{__deserialize_row as deserialize_row, __serialize_row as serialize_row};
-/// For the two macros below.
+/// For the macro below.
 pub use serde;
 pub use serde_json::{Map, Value};
 
@@ -47,11 +47,11 @@ pub fn answers<N: Smart, S: ?Sized>(
     OutputSpec::of_form(Box::new(form), coverage, collect)
 }
 
-/// Writes a node with a goal as the row of a file.
+/// The traits of serde for a node with a goal, which is written as the row of a file, and read from one.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __serialize_row {
-    ($node:ident) => {
+macro_rules! __row {
+    (@Serialize $node:ident) => {
         #[automatically_derived]
         impl $crate::generated::serde::Serialize for $node {
             fn serialize<S: $crate::generated::serde::Serializer>(
@@ -62,13 +62,7 @@ macro_rules! __serialize_row {
             }
         }
     };
-}
-
-/// Reads a node with a goal from the row of a file.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __deserialize_row {
-    ($node:ident) => {
+    (@Deserialize $node:ident) => {
         #[automatically_derived]
         impl<'de> $crate::generated::serde::Deserialize<'de> for $node {
             fn deserialize<D: $crate::generated::serde::Deserializer<'de>>(
@@ -77,5 +71,8 @@ macro_rules! __deserialize_row {
                 $crate::generated::read_row(from)
             }
         }
+    };
+    ($node:ident: $($missing:ident)*) => {
+        $($crate::__row!(@$missing $node);)*
     };
 }

@@ -1,6 +1,6 @@
 //! Emits the impl of `Smart` for a checked node with a goal.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Generics, Type, parse_quote};
@@ -71,11 +71,10 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
 /// The inputs as a row of a file, unless the node derives serde's traits itself: rows then are what it says.
 fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> TokenStream {
     let derived: Vec<Ident> = derives(attributes).collect();
-    let is_derived = |name: &str| derived.iter().any(|one| one == name);
-    let serialize = (!is_derived("Serialize")).then(|| quote!(#private::smart::serialize_row!(#ident);));
-    let deserialize =
-        (!is_derived("Deserialize")).then(|| quote!(#private::smart::deserialize_row!(#ident);));
-    quote!(#serialize #deserialize)
+    let missing =
+        ["Serialize", "Deserialize"].into_iter().filter(|name| derived.iter().all(|one| one != name));
+    let missing: Vec<Ident> = missing.map(|name| Ident::new(name, Span::call_site())).collect();
+    if missing.is_empty() { TokenStream::new() } else { quote!(#private::smart::row!(#ident: #(#missing)*);) }
 }
 
 pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Option<TokenStream> {
