@@ -49,23 +49,7 @@ const _: () = {
             )
         }
     }
-    #[automatically_derived]
-    impl __llmnode::serde::Serialize for Judge {
-        fn serialize<__S: __llmnode::serde::Serializer>(
-            &self,
-            __to: __S,
-        ) -> ::core::result::Result<__S::Ok, __S::Error> {
-            __llmnode::smart::write_row(self, __to)
-        }
-    }
-    #[automatically_derived]
-    impl<'__de> __llmnode::serde::Deserialize<'__de> for Judge {
-        fn deserialize<__D: __llmnode::serde::Deserializer<'__de>>(
-            __from: __D,
-        ) -> ::core::result::Result<Self, __D::Error> {
-            __llmnode::smart::read_row(__from)
-        }
-    }
+    __llmnode::smart::row!(Judge : Serialize Deserialize);
     #[automatically_derived]
     impl __llmnode::smart::Smart for Judge {
         fn declared() -> &'static __llmnode::smart::TypedSignature {
