@@ -22,7 +22,12 @@ pub fn settings() -> Settings {
 }
 
 /// Calls a node on the tenant's data of this moment.
-pub async fn call<N, S>(run: &Run, tenant: &str, data: S, node: &N) -> Result<CallReport<N::Output>, NodeError>
+pub async fn call<N, S>(
+    run: &Run,
+    tenant: &str,
+    data: S,
+    node: &N,
+) -> Result<CallReport<N::Output>, NodeError>
 where
     N: Exec<S>,
     S: Send + Sync,

@@ -109,7 +109,8 @@ async fn a_text_that_is_not_valid_is_a_422_with_what_is_wrong() {
     let line = json!({"what": "two lamps", "cents": 2_400});
     let wrong = StubReply::json(json!({"number": "7", "cents": 2_000, "lines": [line]})).usage(400, 50);
     let service = Service::new(wrong).await;
-    let answered = service.send("POST", "/tenants/acme/invoice", "No. 7: two lamps, 24 euros; 20 euros").await;
+    let answered =
+        service.send("POST", "/tenants/acme/invoice", "No. 7: two lamps, 24 euros; 20 euros").await;
     assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answered.body);
     let violation = json!({"path": "cents", "message": "is 2000, and the lines are 2400 together"});
     assert_eq!(answered.json()["violations"], json!([violation]));
