@@ -30,7 +30,7 @@ async fn calls_are_spans_and_attempts_are_clients_below_them() {
     let [explore] = named("explore")[..] else { panic!("{spans:?}") };
     let [choose] = named("choose")[..] else { panic!("{spans:?}") };
     let [describe] = named("describe")[..] else { panic!("{spans:?}") };
-    let attempts = named("chat gpt-5.6-luna");
+    let attempts = named("chat gpt-6-luna");
     assert_eq!((attempts.len(), spans.len()), (3, 6));
 
     assert_eq!(explore.parent_span_id, SpanId::INVALID);
@@ -61,7 +61,7 @@ async fn attempts_have_the_attributes_of_the_conventions() {
     for attempt in [bad, good, described] {
         assert_eq!(text(attempt, "gen_ai.operation.name"), "chat");
         assert_eq!(text(attempt, "gen_ai.provider.name"), "custom");
-        assert_eq!(text(attempt, "gen_ai.request.model"), "gpt-5.6-luna");
+        assert_eq!(text(attempt, "gen_ai.request.model"), "gpt-6-luna");
         assert_eq!(text(attempt, "gen_ai.response.finish_reasons"), r#"["stop"]"#);
         // Numbers arrive as numbers.
         assert_eq!(get(attempt, "gen_ai.usage.input_tokens"), Some(&Value::I64(10)));
@@ -94,10 +94,10 @@ async fn the_tree_shows_what_stands_below_what() {
         [
             "explore",
             "  choose",
-            "    chat gpt-5.6-luna failed",
-            "    chat gpt-5.6-luna",
+            "    chat gpt-6-luna failed",
+            "    chat gpt-6-luna",
             "  describe",
-            "    chat gpt-5.6-luna"
+            "    chat gpt-6-luna"
         ]
     );
 }
