@@ -98,7 +98,7 @@ async fn an_answer_of_its_responses_that_is_cut_is_flagged() {
     let model = OpenAi::builder().base_url(server_url()).api_key(key()).model("tiny-random").responses();
     let run = Run::new(model.build().unwrap());
     let mut cut = 0;
-    for _ in 0..4 {
+    for _ in 0..12 {
         let report = match run.call(&tell()).max_tokens(20).report().await {
             Ok(report) => report,
             // It ended at once: this API takes no seed.
