@@ -13,7 +13,10 @@ use llmnode_reader::{ReadError, StrictError};
 use crate::format::FormatError;
 use crate::ledger::{AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::position::Position;
-use crate::text::shortened;
+use crate::text::{capped, shortened};
+
+/// Bytes of a message: a program's error may hold a whole file.
+const LONGEST_MESSAGE: usize = 64 << 10;
 
 mod debug;
 mod display;
@@ -59,9 +62,9 @@ struct Inner {
 }
 
 impl NodeError {
-    /// Creates an error, for nodes that are written by hand.
+    /// Creates an error, for nodes that are written by hand. A message of more than 64 KiB is cut.
     pub fn new(category: Category, message: impl Into<String>) -> Self {
-        let message = message.into();
+        let message = capped(message.into(), LONGEST_MESSAGE);
         NodeError(Box::new(Inner {
             category,
             node: Cow::Borrowed(""),
@@ -147,7 +150,7 @@ impl NodeError {
     }
 
     pub(crate) fn with_message(mut self, message: String) -> Self {
-        self.0.message = message;
+        self.0.message = capped(message, LONGEST_MESSAGE);
         self
     }
 
@@ -364,5 +367,19 @@ impl From<FormatError> for NodeError {
 impl From<AttachmentError> for NodeError {
     fn from(error: AttachmentError) -> Self {
         NodeError::new(Category::PrepError, error.to_string()).with_source(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_of_an_error_of_any_length_is_cut() {
+        let file = "ä".repeat(1 << 20);
+        let error = NodeError::of_execution(file.into());
+        assert_eq!(error.category(), Category::ExecError);
+        assert!(error.message().len() < LONGEST_MESSAGE + 100, "{}", error.message().len());
+        assert!(error.message().ends_with("[cut: 65536 of 2097152 bytes]"));
     }
 }

@@ -27,5 +27,6 @@ pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
     Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_IMAGE_BYTES,
     MAX_IMAGES, MAX_RESULT, Observer, OnProgress, Origin, OtherRequest, ProgressCounter, RunCore,
-    RunInternals, ToolFn, ToolsetInternals, capped, images_left_out, recorded_by,
+    RunInternals, ToolFn, ToolsetInternals, images_left_out, recorded_by,
 };
+pub use crate::text::capped;

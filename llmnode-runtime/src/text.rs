@@ -35,6 +35,16 @@ pub(crate) fn cut(mut text: String, cap: usize) -> String {
 }
 
 /// A path such as `a -> b -> … -> c`; a long one is cut in the middle.
+/// A text of at most this many bytes, and how many were cut.
+pub fn capped(text: String, most: usize) -> String {
+    let length = text.len();
+    if length <= most {
+        return text;
+    }
+    let kept = cut(text, most);
+    format!("{kept}\n[cut: {} of {length} bytes]", kept.len())
+}
+
 pub(crate) fn shortened(path: &[&str]) -> String {
     const SHOWN: usize = 3;
     let join =

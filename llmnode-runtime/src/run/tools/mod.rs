@@ -26,7 +26,7 @@ pub(super) use in_text::{CalledInText, TextCalls, called_in_text, misplaced_call
 pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
-pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, capped, images_left_out};
+pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
 pub(super) use round::{Round, RunningRound, answer_or_calls, forbidden_calls, unanswered_call};
 pub use toolset::Toolset;
 pub use typed::Tool;

@@ -9,7 +9,7 @@ use llmnode_reader::internal::{one_line, plural};
 use super::value::ToolReply;
 use crate::error::NodeError;
 use crate::pause::CallState;
-use crate::text::cut;
+use crate::text::capped;
 
 /// The most of a result that the model reads, in bytes.
 pub const MAX_RESULT: usize = 64 * 1024;
@@ -120,16 +120,6 @@ impl ToolEffect {
             ToolEffect::Stopped(error) => Err(error),
         }
     }
-}
-
-/// A text of at most this many bytes, and how many were cut.
-pub fn capped(text: String, most: usize) -> String {
-    let length = text.len();
-    if length <= most {
-        return text;
-    }
-    let kept = cut(text, most);
-    format!("{kept}\n[cut: {} of {length} bytes]", kept.len())
 }
 
 /// The first images that a model sees, and how many are left out.
