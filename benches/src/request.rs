@@ -1,6 +1,19 @@
-//! A request, as the servers of the measurements read it that have a thread for each connection.
+//! A server of the measurements that has a thread for each connection, and a request as it reads it.
 
 use std::io::BufRead;
+use std::net::{TcpListener, TcpStream};
+
+/// Starts a server, and returns its address. `connection` serves one of them until it is closed.
+pub fn serve(connection: fn(TcpStream) -> Option<()>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port on loopback");
+    let address = listener.local_addr().expect("the port is known");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || connection(stream));
+        }
+    });
+    format!("http://{address}")
+}
 
 pub struct Request {
     /// Its first line, which has the path.

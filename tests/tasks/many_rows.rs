@@ -56,8 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::test]
 async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
-    let journal = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many-rows.journal");
-    let _ = std::fs::remove_file(&journal);
+    let journal = std::env::temp_dir().join(format!("many-rows-{}.journal", std::process::id()));
     let letters = ["The roof leaks!", "Your bill is wrong."];
     let prices = || Prices::new().model("test", Price::per_million(0.25, 2.0));
 
@@ -75,5 +74,6 @@ async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std
     let topics = sort(&Run::new(model.clone()).with_prices(prices()), letters, &journal).await?;
     assert!(topics.iter().all(Result::is_ok));
     assert_eq!(model.requests().len(), 1);
+    std::fs::remove_file(journal)?;
     Ok(())
 }

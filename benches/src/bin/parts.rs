@@ -4,12 +4,12 @@
 //! its own, whose memory does not count.
 
 use std::io::{BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 
 use allocation_counter::measure;
 use llmnode::prelude::*;
 use llmnode::{Anthropic, BoxError, Gemini};
-use llmnode_benches::request::read_request;
+use llmnode_benches::request::{read_request, serve};
 use serde_json::{Value, json};
 
 const APIS: [&str; 4] = ["chat", "responses", "messages", "gemini"];
@@ -85,17 +85,6 @@ fn whole(api: &str) -> String {
     }
 }
 
-fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            std::thread::spawn(move || connection(stream.unwrap()));
-        }
-    });
-    url
-}
-
 /// The path begins with the API, and says whether the answer comes in one piece.
 fn connection(mut stream: TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
@@ -142,7 +131,7 @@ async fn ask(run: Run, listens: bool) -> String {
 }
 
 fn main() -> Result<(), BoxError> {
-    let url = serve();
+    let url = serve(connection);
     println!("| API | answer | most of the heap, plain | read along | came |");
     println!("|---|---|---|---|---|");
     for api in APIS {

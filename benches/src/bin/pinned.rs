@@ -7,7 +7,7 @@
 
 use std::future::poll_fn;
 use std::io::{BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use llmnode::prelude::*;
 use llmnode::{Anthropic, BoxError, Gemini, Mcp, Reply, ScriptedModel};
 use llmnode_benches::measure::thread_cpu;
-use llmnode_benches::request::read_request;
+use llmnode_benches::request::{read_request, serve};
 use serde_json::{Value, json};
 
 const APIS: [&str; 5] = ["chat", "responses", "messages", "gemini", "mcp"];
@@ -150,17 +150,6 @@ fn all(api: &str) -> Vec<Endless> {
         all.push(of("blank arguments", EVENTS, call(&object), call(" ")));
     }
     all
-}
-
-fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            std::thread::spawn(move || connection(stream.unwrap()));
-        }
-    });
-    url
 }
 
 /// The path begins with the API and the number of the row.
@@ -313,7 +302,7 @@ fn main() -> Result<(), BoxError> {
     let seconds = std::env::args().nth(1).map_or(Ok(1.0), |seconds| seconds.parse())?;
     let only = std::env::args().nth(2);
     let deadline = Duration::from_secs_f64(seconds);
-    let url = serve();
+    let url = serve(connection);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     println!("| API | sends | ended | longest poll | polls | read along | longest poll | a timer of 5 ms |");
     println!("|---|---|---|---|---|---|---|---|");

@@ -26,8 +26,8 @@ use super::verdict::{Verdict, VerdictKind};
 const MARGIN: f64 = 0.05;
 /// One case of so many may be without a score.
 const MOST_LEFT_OUT: usize = 10;
-/// Four of five cases have to be in both.
-const LEAST_COMMON: (usize, usize) = (4, 5);
+/// The share of cases that has to be in both.
+const LEAST_COMMON: f64 = 0.8;
 
 /// Holds a report against a baseline in a file: `Gate::new("evals/sort.baseline.json").margin(0.1).check(&report)`.
 ///
@@ -147,19 +147,25 @@ impl Gate {
         GateError::File { path: self.path.clone(), source }
     }
 
+    fn not_comparable(&self, why: String) -> GateError {
+        GateError::NotComparable { path: self.path.clone(), why }
+    }
+
     fn compare(&self, report: &Evaluation, baseline: &Baseline) -> Result<Verdict, GateError> {
-        let refused = |why: String| Err(GateError::NotComparable { path: self.path.clone(), why });
         if report.node != baseline.node {
-            return refused(format!("it is of the node `{}`, not of `{}`", baseline.node, report.node));
+            let why = format!("it is of the node `{}`, not of `{}`", baseline.node, report.node);
+            return Err(self.not_comparable(why));
         }
         if report.metric != baseline.metric {
-            return refused(format!("it was scored by `{}`, not by `{}`", baseline.metric, report.metric));
+            let why = format!("it was scored by `{}`, not by `{}`", baseline.metric, report.metric);
+            return Err(self.not_comparable(why));
         }
         unfinished(report)?;
         let common = Common::of(report, baseline);
         let all = report.cases.len().max(baseline.cases.len());
-        if common.pairs.len() * LEAST_COMMON.1 < all * LEAST_COMMON.0 {
-            return refused(format!("only {} of {all} cases are in both", common.pairs.len()));
+        let in_both = common.pairs.len();
+        if (in_both as f64) < all as f64 * LEAST_COMMON {
+            return Err(self.not_comparable(format!("only {in_both} of {all} cases are in both")));
         }
         let mut verdict = Verdict::between(report, baseline, &common, self.margin);
         if verdict.difference < 0.0 && is_surprising(verdict.chance) {

@@ -8,11 +8,27 @@ use super::*;
 use crate::report::{EvaluatedCase, Failure};
 use crate::verdict::VerdictKind;
 
-/// A file of its own for each test, which is removed first.
-fn file(name: &str) -> PathBuf {
+/// A baseline's file, of its own for each test.
+struct TestFile {
+    path: PathBuf,
+}
+
+impl AsRef<Path> for TestFile {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn file(name: &str) -> TestFile {
     let path = std::env::temp_dir().join(format!("llmnode-gate-{}-{name}.json", std::process::id()));
     let _ = std::fs::remove_file(&path);
-    path
+    TestFile { path }
 }
 
 fn case(place: usize, score: f64) -> EvaluatedCase {
@@ -35,8 +51,8 @@ fn report(cases: usize, wrong: usize) -> Evaluation {
 }
 
 /// Written as a baseline, whatever the environment says.
-fn baseline(path: &Path, report: &Evaluation) {
-    Baseline::of(report, false).write(path).unwrap();
+fn baseline(path: &TestFile, report: &Evaluation) {
+    Baseline::of(report, false).write(&path.path).unwrap();
 }
 
 #[test]
@@ -52,7 +68,7 @@ fn a_baseline_has_a_line_for_each_case_and_no_answer() {
 ]}
 "##
     );
-    Baseline::of(&report(1, 1), true).write(&path).unwrap();
+    Baseline::of(&report(1, 1), true).write(&path.path).unwrap();
     assert!(std::fs::read_to_string(&path).unwrap().contains(r#""answer":{"team":"roofers"}"#));
 }
 
@@ -92,7 +108,7 @@ fn a_dozen_cases_are_too_few_and_only_a_strict_gate_fails() {
     assert!(verdict.to_string().starts_with("cannot tell: -0.250 over 12 cases"), "{verdict}");
     assert!(!verdict.to_string().contains("p ="), "{verdict}");
     assert!(report(12, 0).against(&path).unwrap().to_string().contains(" cases would show it"));
-    assert!(matches!(Gate::new(&path).strict().check(&now), Err(GateError::CannotTell { .. })));
+    assert!(matches!(Gate::new(&path.path).strict().check(&now), Err(GateError::CannotTell { .. })));
 }
 
 #[test]
@@ -171,10 +187,10 @@ async fn a_fall_is_confirmed_before_the_test_fails() {
         let wrong = if falls.replace(0) > 0 { 7 } else { 0 };
         std::future::ready(Ok(report(60, wrong)))
     };
-    let verdict = Gate::new(&path).margin(0.1).confirm(evaluate).await.unwrap();
+    let verdict = Gate::new(&path.path).margin(0.1).confirm(evaluate).await.unwrap();
     assert_eq!(verdict.kind, VerdictKind::NoWorse);
     let always = || std::future::ready(Ok(report(60, 7)));
-    assert!(matches!(Gate::new(&path).confirm(always).await, Err(GateError::Worse { .. })));
+    assert!(matches!(Gate::new(&path.path).confirm(always).await, Err(GateError::Worse { .. })));
 }
 
 #[test]

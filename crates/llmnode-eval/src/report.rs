@@ -140,8 +140,7 @@ impl EvaluatedCase {
         }
         let elapsed: Duration = repeats.iter().map(|repeat| repeat.elapsed).sum();
         // One with a score says more than one that was left out; of equal ones, the first is taken.
-        let rank = |case: &EvaluatedCase| if case.is_left_out() { f64::INFINITY } else { case.score };
-        let worst = repeats.into_iter().reduce(|one, two| if rank(&two) < rank(&one) { two } else { one })?;
+        let worst = repeats.into_iter().min_by(|one, two| one.rank().total_cmp(&two.rank()))?;
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         Some(EvaluatedCase {
             name: mark.name.clone(),
@@ -154,6 +153,11 @@ impl EvaluatedCase {
             replayed,
             ..worst
         })
+    }
+
+    /// The worst is the lowest; one that was left out is above all.
+    fn rank(&self) -> f64 {
+        if self.is_left_out() { f64::INFINITY } else { self.score }
     }
 
     /// The lowest score of its repeats.

@@ -151,12 +151,11 @@ impl Verdict {
             write!(f, "\ncases: {} new, {} gone", self.added, self.gone)?;
         }
         if let Some([then, now]) = &self.models {
-            let names = |models: &BTreeSet<String>| models.iter().cloned().collect::<Vec<_>>().join(", ");
             write!(
                 f,
                 "\nthe model changed from {} to {}; compare both prompts on one of them",
-                names(then),
-                names(now)
+                named(then),
+                named(now)
             )?;
         }
         match self.tokens {
@@ -168,4 +167,8 @@ impl Verdict {
 
 fn per_repeat(tokens: Option<u64>, repeats: u32) -> Option<u64> {
     tokens.map(|sum| sum / u64::from(repeats.max(1)))
+}
+
+fn named(models: &BTreeSet<String>) -> String {
+    models.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -43,14 +43,13 @@ pub(crate) fn written_forms(value: &str) -> Vec<String> {
 }
 
 fn encoded_forms(value: &str) -> Vec<String> {
-    let upper = percent_encoded(value);
-    let lower = percent_encoded_in_lower_case(value);
     let mut forms = vec![value.to_owned()];
     for once in spellings_in_json(value) {
         forms.push(json_escaped(&once));
         forms.push(once);
     }
-    for encoded in [upper, lower] {
+    for digits in [b"0123456789ABCDEF", b"0123456789abcdef"] {
+        let encoded = percent_encoded(value, digits);
         forms.push(encoded.replace("%20", "+"));
         forms.push(encoded);
     }
@@ -107,25 +106,15 @@ fn json_escaped(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-fn percent_encoded(text: &str) -> String {
+fn percent_encoded(text: &str, digits: &[u8; 16]) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-fn percent_encoded_in_lower_case(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02x}"));
+            encoded.push('%');
+            encoded.push(char::from(digits[usize::from(byte >> 4)]));
+            encoded.push(char::from(digits[usize::from(byte & 15)]));
         }
     }
     encoded
