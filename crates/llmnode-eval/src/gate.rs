@@ -4,11 +4,12 @@
 //! In this order:
 //!
 //! 1. a case that must be right and is not fails, with or without a baseline;
-//! 2. an evaluation that was started to write the baseline writes it, and passes;
-//! 3. what cannot be compared is refused: no baseline, another node or metric, other data, too many cases without a score;
-//! 4. *worse*: the scores fell, and by more than chance would make them fall. Only this fails by a comparison;
-//! 5. *no worse*: the lowest difference that would not be surprising is above the margin;
-//! 6. *cannot tell* otherwise, which passes unless the gate is strict: with a dozen cases hardly anything can be told, and who fails
+//! 2. outages left too many cases without a score, or one that must be right: that is unfinished, and never a fall;
+//! 3. an evaluation that was started to write the baseline writes it, and passes;
+//! 4. what cannot be compared is refused: no baseline, another node or metric, other data;
+//! 5. *worse*: the scores fell, and by more than chance would make them fall. Only this fails by a comparison;
+//! 6. *no worse*: the lowest difference that would not be surprising is above the margin;
+//! 7. *cannot tell* otherwise, which passes unless the gate is strict: with a dozen cases hardly anything can be told, and who fails
 //!    on the mean alone fails a third of the time for nothing.
 
 use std::future::IntoFuture;
@@ -74,6 +75,7 @@ impl Gate {
     /// A [`GateError`]: the node is worse, a case that must be right is not, or nothing can be compared.
     pub fn check(&self, report: &Evaluation) -> Result<Verdict, GateError> {
         self.must(report)?;
+        unfinished(report)?;
         if report.is_blessing {
             return self.write(report);
         }
@@ -116,7 +118,8 @@ impl Gate {
     }
 
     fn must(&self, report: &Evaluation) -> Result<(), GateError> {
-        let wrong = report.cases().iter().enumerate().filter(|(_, case)| case.must && case.lowest() < 1.0);
+        let scored = report.cases().iter().enumerate().filter(|(_, case)| !case.is_left_out());
+        let wrong = scored.filter(|(_, case)| case.must && case.lowest() < 1.0);
         let wrong: Vec<_> = wrong.map(|(at, case)| FallenCase::alone(at, case)).collect();
         if wrong.is_empty() { Ok(()) } else { Err(GateError::Must { cases: wrong }) }
     }
@@ -125,7 +128,6 @@ impl Gate {
         if std::env::var_os("CI").is_some() {
             return Err(GateError::WriteInCi { path: self.path.clone() });
         }
-        unfinished(report)?;
         let baseline = Baseline::of(report, self.with_answers);
         baseline.write(&self.path).map_err(|source| self.file(source))?;
         Ok(Verdict::written(report, &self.path))
@@ -160,7 +162,6 @@ impl Gate {
             let why = format!("it was scored by `{}`, not by `{}`", baseline.metric, report.metric);
             return Err(self.not_comparable(why));
         }
-        unfinished(report)?;
         let common = Common::of(report, baseline);
         let all = report.cases.len().max(baseline.cases.len());
         let in_both = common.pairs.len();
@@ -215,7 +216,8 @@ impl Evaluation {
 fn unfinished(report: &Evaluation) -> Result<(), GateError> {
     let left_out = report.cases.iter().filter(|case| case.is_left_out()).count();
     let cases = report.cases.len();
-    if left_out * MOST_LEFT_OUT > cases {
+    let lacks_a_must = report.cases.iter().any(|case| case.must && case.is_left_out());
+    if lacks_a_must || left_out * MOST_LEFT_OUT > cases {
         return Err(GateError::Unfinished { left_out, cases });
     }
     Ok(())

@@ -62,9 +62,9 @@ pub enum GateError {
         /// What is different.
         why: String,
     },
-    /// Outages left too many cases without a score.
+    /// Outages left more than one case in ten without a score, or one that must be right.
     #[error(
-        "unfinished: outages left {left_out} of {cases} cases without a score, which is more than one in ten; evaluate again"
+        "unfinished: outages left {left_out} of {cases} cases without a score, more than one in ten or one that must be right; evaluate again"
     )]
     Unfinished {
         /// How many have none.

@@ -128,6 +128,14 @@ fn a_case_that_must_be_right_fails_by_itself() {
     now.cases[1].score = 2.0 / 3.0;
     let error = now.against(file("must")).unwrap_err();
     assert!(matches!(&error, GateError::Must { cases } if cases[0].place == 1));
+    let outage = Failure { category: Category::Network, message: "refused".to_owned() };
+    let mut unasked = report(30, 0);
+    unasked.cases[1] =
+        EvaluatedCase { must: true, score: 0.0, failure: Some(outage), ..unasked.cases[1].clone() };
+    assert!(matches!(
+        unasked.against(file("unasked")),
+        Err(GateError::Unfinished { left_out: 1, cases: 30 })
+    ));
     assert!(error.to_string().starts_with("a case that must be right is not:\n  case 1: 0.000"), "{error}");
 }
 
