@@ -37,15 +37,27 @@ fn search(
     library: &Library,
 ) -> Result<Vec<Book>, String> {
     let word = word.to_lowercase();
-    let found: Vec<Book> =
-        library.shelf.iter().filter(|book| book.title.to_lowercase().contains(&word)).cloned().collect();
-    if found.is_empty() { Err(format!("no title has the word {word:?}")) } else { Ok(found) }
+    let found: Vec<Book> = library
+        .shelf
+        .iter()
+        .filter(|book| book.title.to_lowercase().contains(&word))
+        .cloned()
+        .collect();
+    if found.is_empty() {
+        Err(format!("no title has the word {word:?}"))
+    } else {
+        Ok(found)
+    }
 }
 
 /// Lends a book to the reader.
 #[tool(alone, idempotent = false)]
 async fn lend(title: String, library: &Library) -> String {
-    library.lent.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(title.clone());
+    library
+        .lent
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .push(title.clone());
     format!("{title:?} is lent")
 }
 
@@ -62,7 +74,11 @@ impl Lend {
 }
 
 /// Says in one sentence why a book is worth reading.
-#[llm_node(tool, prompt = "Why is {title:?} worth reading? Answer in one sentence.", max_tokens = 100)]
+#[llm_node(
+    tool,
+    prompt = "Why is {title:?} worth reading? Answer in one sentence.",
+    max_tokens = 100
+)]
 struct Praise {
     title: String,
 }
@@ -77,7 +93,11 @@ struct Advice {
 impl Advice {
     fn the_title_is_on_the_shelf(&self, library: &Library) -> Result<(), Invalid> {
         let known = library.shelf.iter().any(|book| book.title == self.title);
-        if known { Ok(()) } else { Err(Invalid::at("title", "is not on the shelf")) }
+        if known {
+            Ok(())
+        } else {
+            Err(Invalid::at("title", "is not on the shelf"))
+        }
     }
 }
 
@@ -100,11 +120,25 @@ struct Recommend {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[QUESTION] [--page FILE]");
-    let question = arguments.value(0).unwrap_or("Something on the sea?").to_owned();
+    let question = arguments
+        .value(0)
+        .unwrap_or("Something on the sea?")
+        .to_owned();
     let (model, _server) = common::model(stub()).await?;
-    let shelf = [("The Sea Around Us", 1951), ("The Worst Journey in the World", 1922)];
-    let shelf = shelf.map(|(title, year)| Book { title: title.into(), year }).into();
-    let run = Run::new(model).with_state(Library { shelf, lent: Mutex::default() });
+    let shelf = [
+        ("The Sea Around Us", 1951),
+        ("The Worst Journey in the World", 1922),
+    ];
+    let shelf = shelf
+        .map(|(title, year)| Book {
+            title: title.into(),
+            year,
+        })
+        .into();
+    let run = Run::new(model).with_state(Library {
+        shelf,
+        lent: Mutex::default(),
+    });
 
     let librarian = Recommend { question };
     let recording = Recording::new().with_content(true);
@@ -112,7 +146,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(event) = answer.next().await {
         match event {
             Event::ToolCalls(calls) => {
-                calls.iter().for_each(|call| println!("{} {}({})", call.id, call.name, call.arguments));
+                calls
+                    .iter()
+                    .for_each(|call| println!("{} {}({})", call.id, call.name, call.arguments));
             }
             Event::ToolResult { id, outcome, .. } => println!("{id} {outcome}"),
             _ => {}
@@ -122,9 +158,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     page::write(&recording, arguments.option("--page"))?;
     let report = outcome?;
     println!("{}: {}", report.value.title, report.value.reason);
-    println!("lent: {:?}", run.state().lent.lock().map(|lent| lent.clone()).unwrap_or_default());
+    println!(
+        "lent: {:?}",
+        run.state()
+            .lent
+            .lock()
+            .map(|lent| lent.clone())
+            .unwrap_or_default()
+    );
     let total = run.ledger().total();
-    println!("requests: {} ({} of the librarian)", total.requests, report.record.attempts.len());
+    println!(
+        "requests: {} ({} of the librarian)",
+        total.requests,
+        report.record.attempts.len()
+    );
     Ok(())
 }
 
@@ -150,5 +197,9 @@ fn stub() -> StubServerBuilder {
 
 /// How many results of tools the request holds.
 fn results(request: &LoggedRequest) -> usize {
-    request.messages().iter().filter(|(role, _)| role == "tool").count()
+    request
+        .messages()
+        .iter()
+        .filter(|(role, _)| role == "tool")
+        .count()
 }

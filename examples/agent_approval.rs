@@ -29,7 +29,8 @@ struct Desk {
 /// Lists the files on the desk.
 #[tool]
 fn list(desk: &Desk) -> Result<Vec<String>, std::io::Error> {
-    let names = fs::read_dir(&desk.folder)?.map(|file| Ok(file?.file_name().to_string_lossy().into_owned()));
+    let names = fs::read_dir(&desk.folder)?
+        .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()));
     let mut names = names.collect::<Result<Vec<_>, std::io::Error>>()?;
     names.sort();
     println!("list: {}", names.join(" "));
@@ -53,7 +54,11 @@ fn delete(
 impl Delete {
     fn it_lies_on_the_desk(&self, desk: &Desk) -> Result<(), Invalid> {
         let is_name = !self.name.contains(['/', '\\']) && desk.folder.join(&self.name).is_file();
-        if is_name { Ok(()) } else { Err(Invalid::at("name", "is no file on the desk")) }
+        if is_name {
+            Ok(())
+        } else {
+            Err(Invalid::at("name", "is no file on the desk"))
+        }
     }
 }
 
@@ -72,7 +77,9 @@ flow! { Tidying(Desk): Tidy => end }
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let place = std::env::temp_dir().join("llmnode-agent-approval");
-    let place = common::Arguments::read("[FOLDER]").value(0).map_or(place, PathBuf::from);
+    let place = common::Arguments::read("[FOLDER]")
+        .value(0)
+        .map_or(place, PathBuf::from);
     let (folder, journal) = (place.join("desk"), place.join("tidy.journal"));
     if !journal.exists() {
         fs::create_dir_all(&folder)?;
@@ -81,7 +88,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let (model, _server) = common::model(stub()).await?;
-    let mut run = Run::new(model).with_state(Desk { folder, report: String::new() });
+    let mut run = Run::new(model).with_state(Desk {
+        folder,
+        report: String::new(),
+    });
     let mut decided: Option<Paused> = None;
     loop {
         let mut tidying = run.flow(Tidying).resume(JournalFile::open(&journal)?);
@@ -101,7 +111,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Asks about each call that waits.
 fn ask(mut paused: Paused) -> Result<Paused, Box<dyn std::error::Error>> {
-    for WaitingCall { id, name, arguments, .. } in paused.waiting() {
+    for WaitingCall {
+        id,
+        name,
+        arguments,
+        ..
+    } in paused.waiting()
+    {
         print!("{name}({arguments})? ");
         std::io::stdout().flush()?;
         let mut line = String::new();
@@ -121,14 +137,20 @@ fn ask(mut paused: Paused) -> Result<Paused, Box<dyn std::error::Error>> {
 /// A server that plays the model.
 fn stub() -> StubServerBuilder {
     let results = |request: &LoggedRequest| {
-        request.messages().iter().filter(|(role, _)| role == "tool").map(|(_, text)| text.clone()).collect()
+        request
+            .messages()
+            .iter()
+            .filter(|(role, _)| role == "tool")
+            .map(|(_, text)| text.clone())
+            .collect()
     };
     StubServer::builder().default_reply(StubReply::for_request(move |request| {
         let results: Vec<String> = results(request);
         let delete = |name: &str| json!({"name": name});
         match results.len() {
             0 => StubReply::call("list", json!({})),
-            1 => StubReply::call("delete", delete("draft-1.txt")).and_call("delete", delete("draft-2.txt")),
+            1 => StubReply::call("delete", delete("draft-1.txt"))
+                .and_call("delete", delete("draft-2.txt")),
             _ => {
                 let deleted = results.iter().filter(|result| *result == "deleted").count();
                 StubReply::text(format!("I deleted {deleted} files."))

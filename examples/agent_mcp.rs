@@ -33,18 +33,35 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[FOLDER] [QUESTION]");
     let notes = match arguments.value(0) {
         Some("serve") => return serve(),
-        Some(folder) => Mcp::stdio("npx", ["-y", "@modelcontextprotocol/server-filesystem", folder])
-            // It can write, too.
-            .only(["list_directory", "read_text_file"]),
+        Some(folder) => Mcp::stdio(
+            "npx",
+            ["-y", "@modelcontextprotocol/server-filesystem", folder],
+        )
+        // It can write, too.
+        .only(["list_directory", "read_text_file"]),
         None => Mcp::stdio(std::env::current_exe()?, ["serve"]),
     };
     let notes = notes.name("notes").connect().await?;
-    let question = arguments.value(1).unwrap_or("When does the ship sail?").to_owned();
+    let question = arguments
+        .value(1)
+        .unwrap_or("When does the ship sail?")
+        .to_owned();
 
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
-    let report = run.call(&Ask { question, tools: notes.tools() }).report().await?;
-    for tool in report.record.attempts.iter().flat_map(|attempt| &attempt.tools) {
+    let report = run
+        .call(&Ask {
+            question,
+            tools: notes.tools(),
+        })
+        .report()
+        .await?;
+    for tool in report
+        .record
+        .attempts
+        .iter()
+        .flat_map(|attempt| &attempt.tools)
+    {
         println!("{} {}", tool.name, tool.outcome);
     }
     println!("{}", report.value);
@@ -57,7 +74,9 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let mut output = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line?)?;
-        let Some(id) = message.get("id") else { continue };
+        let Some(id) = message.get("id") else {
+            continue;
+        };
         let result = match message["method"].as_str() {
             Some("initialize") => json!({
                 "protocolVersion": message["params"]["protocolVersion"],
@@ -73,7 +92,11 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
             Some("tools/call") => called(&message["params"]),
             _ => json!({}),
         };
-        writeln!(output, "{}", json!({"jsonrpc": "2.0", "id": id, "result": result}))?;
+        writeln!(
+            output,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": id, "result": result})
+        )?;
         output.flush()?;
     }
     Ok(())

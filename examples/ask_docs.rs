@@ -41,7 +41,9 @@ impl Step<World> for Find {
     type Output = Hits;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
-        Ok(Find { search: state.docs.search(&state.question).k(4) })
+        Ok(Find {
+            search: state.docs.search(&state.question).k(4),
+        })
     }
 
     async fn exec(&self, cx: &Cx<'_, World>) -> Result<Hits, BoxError> {
@@ -103,7 +105,10 @@ async fn ask() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[FOLDER] [QUESTION]");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let folder = arguments.value(0).map_or(own, PathBuf::from);
-    let question = arguments.value(1).unwrap_or("When is a request sent again after a failure?").to_owned();
+    let question = arguments
+        .value(1)
+        .unwrap_or("When is a request sent again after a failure?")
+        .to_owned();
 
     let (model, server) = common::model(stub()).await?;
     // A collection each: it remembers which model made its vectors.
@@ -111,13 +116,23 @@ async fn ask() -> Result<(), Box<dyn std::error::Error>> {
         Some(_) => ("stub", Embeddings::new(&model, "stub")),
         None => ("docs", Embeddings::openai_from_env()?),
     };
-    let file = std::env::var_os("ASK_DOCS_DB")
-        .map_or_else(|| std::env::temp_dir().join("llmnode-ask-docs.db"), PathBuf::from);
-    let docs = Collection::builder(SqliteStore::open(file)?, name).embedder(embeddings).open().await?;
+    let file = std::env::var_os("ASK_DOCS_DB").map_or_else(
+        || std::env::temp_dir().join("llmnode-ask-docs.db"),
+        PathBuf::from,
+    );
+    let docs = Collection::builder(SqliteStore::open(file)?, name)
+        .embedder(embeddings)
+        .open()
+        .await?;
 
     let run = Run::new(model);
     read(&run, &docs, &folder).await?;
-    let world = World { docs, question, hits: Hits::default(), answer: None };
+    let world = World {
+        docs,
+        question,
+        hits: Hits::default(),
+        answer: None,
+    };
     let mut run = run.with_state(world);
     let ended = run.flow(AskDocs).await;
     if let Some(Answer { answer, sources }) = &run.state().answer {
@@ -130,7 +145,11 @@ async fn ask() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Reads the Markdown files of a folder into the store, with a bar.
-async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+async fn read(
+    run: &Run,
+    docs: &Collection,
+    folder: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut pages = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();
@@ -144,7 +163,12 @@ async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn
     let writes = pages.into_iter().map(|page| docs.write(page));
     let bar = move |progress: &llmnode::BatchProgress| {
         let done = progress.done * 30 / all.max(1);
-        eprint!("\r[{}{}] {} of {all}", "#".repeat(done), "-".repeat(30 - done), progress.done);
+        eprint!(
+            "\r[{}{}] {} of {all}",
+            "#".repeat(done),
+            "-".repeat(30 - done),
+            progress.done
+        );
         // A bar that cannot be drawn is no reason to stop.
         let _ = io::stderr().flush();
     };
@@ -154,16 +178,24 @@ async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn
     for written in all_written {
         sum += written?;
     }
-    println!("{} new chunks, {} kept, {} replaced", sum.chunks, sum.kept, sum.replaced);
+    println!(
+        "{} new chunks, {} kept, {} replaced",
+        sum.chunks, sum.kept, sum.replaced
+    );
     Ok(())
 }
 
 /// A server that plays the models: its first answer cites a source that was not found.
 fn stub() -> StubServerBuilder {
     let cites = |request: &llmnode::stub_server::LoggedRequest| {
-        let (_, prompt) = request.messages().into_iter().find(|(role, _)| role == "user").unwrap_or_default();
-        let source =
-            prompt.lines().find_map(|line| line.strip_prefix('[')?.strip_suffix(']').map(str::to_owned));
+        let (_, prompt) = request
+            .messages()
+            .into_iter()
+            .find(|(role, _)| role == "user")
+            .unwrap_or_default();
+        let source = prompt
+            .lines()
+            .find_map(|line| line.strip_prefix('[')?.strip_suffix(']').map(str::to_owned));
         StubReply::json(
             json!({"answer": "It is sent again after failures of the transport.", "sources": [source]}),
         )

@@ -42,7 +42,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         if input.is_empty() {
             continue;
         }
-        match run.call(&Chat { history: &history, input }).report().await {
+        match run
+            .call(&Chat {
+                history: &history,
+                input,
+            })
+            .report()
+            .await
+        {
             Ok(report) => {
                 println!("{}", report.value);
                 history = report.history()?;
@@ -63,8 +70,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn stub() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request: &LoggedRequest| {
         let messages = request.messages();
-        let said: Vec<_> =
-            messages.iter().filter(|(role, _)| role == "user").map(|(_, said)| said.as_str()).collect();
+        let said: Vec<_> = messages
+            .iter()
+            .filter(|(role, _)| role == "user")
+            .map(|(_, said)| said.as_str())
+            .collect();
         match said.split_last() {
             Some((last, [])) => StubReply::text(format!("You said: {last}")),
             Some((last, before)) => {

@@ -41,14 +41,21 @@ struct Classify {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[FILE]");
-    let path =
-        arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tickets.jsonl"));
+    let path = arguments.value(0).unwrap_or(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/data/tickets.jsonl"
+    ));
     let lines = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let tickets: Vec<Ticket> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let tickets: Vec<Ticket> = lines
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
 
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
-    let nodes = tickets.iter().map(|ticket| Classify { text: ticket.text.clone() });
+    let nodes = tickets.iter().map(|ticket| Classify {
+        text: ticket.text.clone(),
+    });
     let topics = run.map(nodes).concurrency(8).await;
 
     for (ticket, topic) in tickets.iter().zip(&topics) {
@@ -73,11 +80,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn stub() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
-        let ticket =
-            messages.last().map_or("", |(_, content)| content).rsplit("\n\n").next().unwrap_or_default();
+        let ticket = messages
+            .last()
+            .map_or("", |(_, content)| content)
+            .rsplit("\n\n")
+            .next()
+            .unwrap_or_default();
         let has = |words: &[&str]| words.iter().any(|word| ticket.contains(word));
         let topic = match () {
-            () if ticket.trim().is_empty() => return StubReply::refusal("There is no ticket to judge."),
+            () if ticket.trim().is_empty() => {
+                return StubReply::refusal("There is no ticket to judge.");
+            }
             () if has(&["charged", "card", "money"]) => "Billing",
             () if has(&["crashes", "Nothing happens", "stuck"]) => "Defect",
             () if has(&["add", "let me"]) => "Wish",

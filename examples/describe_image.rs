@@ -36,9 +36,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         None => Image::bytes("image/png", red_square(8))?.detail(Detail::Low),
     };
     let answer = r#"{"sentence": "A plain red square.", "colours": ["red"]}"#;
-    let (model, server) = common::model(StubServer::builder().script([StubReply::text(answer)])).await?;
+    let (model, server) =
+        common::model(StubServer::builder().script([StubReply::text(answer)])).await?;
     let run = Run::new(model);
-    let Description { sentence, colours } = run.call(&Describe { picture, language: "English" }).await?;
+    let Description { sentence, colours } = run
+        .call(&Describe {
+            picture,
+            language: "English",
+        })
+        .await?;
     println!("{sentence} ({})", colours.join(", "));
     if let Some(server) = server {
         for part in server.requests()[0]
@@ -59,21 +65,44 @@ fn red_square(side: u8) -> Vec<u8> {
     let row = [&[0][..], &RED.repeat(side.into())].concat();
     let pixels = row.repeat(side.into());
     let length = pixels.len() as u16;
-    let stored = [&[0x78, 0x01, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes(), &pixels];
+    let stored = [
+        &[0x78, 0x01, 1][..],
+        &length.to_le_bytes(),
+        &(!length).to_le_bytes(),
+        &pixels,
+    ];
     let compressed = [&stored.concat()[..], &adler32(&pixels).to_be_bytes()].concat();
     let header = [0, 0, 0, side, 0, 0, 0, side, 8, 2, 0, 0, 0];
-    [b"\x89PNG\r\n\x1a\n", &chunk(b"IHDR", &header)[..], &chunk(b"IDAT", &compressed), &chunk(b"IEND", &[])]
-        .concat()
+    [
+        b"\x89PNG\r\n\x1a\n",
+        &chunk(b"IHDR", &header)[..],
+        &chunk(b"IDAT", &compressed),
+        &chunk(b"IEND", &[]),
+    ]
+    .concat()
 }
 
 fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let named = [name, data].concat();
-    [&(data.len() as u32).to_be_bytes()[..], &named, &crc32(&named).to_be_bytes()].concat()
+    [
+        &(data.len() as u32).to_be_bytes()[..],
+        &named,
+        &crc32(&named).to_be_bytes(),
+    ]
+    .concat()
 }
 
 fn crc32(data: &[u8]) -> u32 {
-    let bit = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-    !data.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc)))
+    let bit = |crc: u32| {
+        if crc & 1 == 1 {
+            (crc >> 1) ^ 0xedb8_8320
+        } else {
+            crc >> 1
+        }
+    };
+    !data.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc))
+    })
 }
 
 fn adler32(data: &[u8]) -> u32 {

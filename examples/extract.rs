@@ -42,7 +42,11 @@ struct Line {
 #[validate]
 impl Line {
     fn quantity_is_positive(&self) -> Result<(), Invalid> {
-        if self.quantity > 0 { Ok(()) } else { Err(Invalid::at("quantity", "must be 1 or more")) }
+        if self.quantity > 0 {
+            Ok(())
+        } else {
+            Err(Invalid::at("quantity", "must be 1 or more"))
+        }
     }
 }
 
@@ -57,7 +61,10 @@ impl Invoice {
     }
 
     fn lines_add_up(&self) -> Result<(), Invalid> {
-        let lines = self.lines.iter().map(|line| line.quantity.saturating_mul(line.unit_cents));
+        let lines = self
+            .lines
+            .iter()
+            .map(|line| line.quantity.saturating_mul(line.unit_cents));
         let sum = lines.fold(self.tax_cents, i64::saturating_add);
         if sum == self.total_cents {
             return Ok(());
@@ -84,17 +91,36 @@ struct ReadInvoice {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[FILE]");
-    let path =
-        arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/invoice.txt"));
+    let path = arguments.value(0).unwrap_or(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/data/invoice.txt"
+    ));
     let document = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
     let report = run.call(&ReadInvoice { document }).report().await?;
 
-    let Invoice { number, date, customer, lines, total_cents, paid, .. } = &report.value;
+    let Invoice {
+        number,
+        date,
+        customer,
+        lines,
+        total_cents,
+        paid,
+        ..
+    } = &report.value;
     let address = customer.address.as_deref().unwrap_or("no address");
-    println!("{number} of {date} to {} ({address}), {}", customer.name, if *paid { "paid" } else { "open" });
-    for Line { quantity, description, unit_cents } in lines {
+    println!(
+        "{number} of {date} to {} ({address}), {}",
+        customer.name,
+        if *paid { "paid" } else { "open" }
+    );
+    for Line {
+        quantity,
+        description,
+        unit_cents,
+    } in lines
+    {
         println!("{quantity:>4} x {description} at {}", euros(*unit_cents));
     }
     println!("total {}", euros(*total_cents));
@@ -110,8 +136,13 @@ fn euros(cents: i64) -> String {
 fn stub() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
-        let corrected = messages.iter().any(|(_, content)| content.contains("add up to"));
-        let document = messages.iter().find(|(role, _)| role == "user").map_or("", |(_, content)| content);
+        let corrected = messages
+            .iter()
+            .any(|(_, content)| content.contains("add up to"));
+        let document = messages
+            .iter()
+            .find(|(role, _)| role == "user")
+            .map_or("", |(_, content)| content);
         StubReply::json(read_by_rule(document, corrected))
     }))
 }
@@ -135,7 +166,9 @@ fn read_by_rule(document: &str, with_tax: bool) -> serde_json::Value {
         document
             .lines()
             .find(|line| line.trim().starts_with(label))
-            .map_or(0, |line| cents(line.rsplit("EUR").next().unwrap_or_default()))
+            .map_or(0, |line| {
+                cents(line.rsplit("EUR").next().unwrap_or_default())
+            })
     };
     let lines: Vec<_> = document
         .lines()

@@ -29,8 +29,16 @@ struct Research {
 fn search(query: &str) -> Result<&'static str, String> {
     println!("search: {query}");
     let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
-    let hits = |text: &str| words.iter().filter(|word| text.to_lowercase().contains(*word)).count();
-    let best = CORPUS.into_iter().max_by_key(|text| hits(text)).filter(|text| hits(text) > 0);
+    let hits = |text: &str| {
+        words
+            .iter()
+            .filter(|word| text.to_lowercase().contains(*word))
+            .count()
+    };
+    let best = CORPUS
+        .into_iter()
+        .max_by_key(|text| hits(text))
+        .filter(|text| hits(text) > 0);
     best.ok_or_else(|| format!("nothing is known about {query:?}"))
 }
 
@@ -68,13 +76,25 @@ flow! { Agent(Research): Gather => Answer, Answer => end }
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[QUESTION]");
-    let question = arguments.value(0).unwrap_or("How far does the north light reach?").to_owned();
+    let question = arguments
+        .value(0)
+        .unwrap_or("How far does the north light reach?")
+        .to_owned();
     let (model, _server) = common::model(stub()).await?;
-    let research = Research { question, notes: String::new(), answer: String::new() };
+    let research = Research {
+        question,
+        notes: String::new(),
+        answer: String::new(),
+    };
     let mut run = Run::new(model).with_state(research);
     run.flow(Agent).await?;
     println!("answer: {}", run.state().answer);
-    println!("requests of gather: {}", run.ledger().of::<Gather>().map_or(0, |stats| stats.usage.requests));
+    println!(
+        "requests of gather: {}",
+        run.ledger()
+            .of::<Gather>()
+            .map_or(0, |stats| stats.usage.requests)
+    );
     Ok(())
 }
 
@@ -82,12 +102,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn stub() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
-        let (role, said) = messages.last().map_or(("", ""), |(role, said)| (role.as_str(), said.as_str()));
-        let known = said.lines().find_map(|line| line.strip_prefix("What we know: "));
+        let (role, said) = messages
+            .last()
+            .map_or(("", ""), |(role, said)| (role.as_str(), said.as_str()));
+        let known = said
+            .lines()
+            .find_map(|line| line.strip_prefix("What we know: "));
         match (role, known) {
             ("tool", _) => StubReply::text(said),
             (_, Some(known)) => StubReply::text(known),
-            _ => StubReply::call("search", serde_json::json!({"query": "north light reaches"})),
+            _ => StubReply::call(
+                "search",
+                serde_json::json!({"query": "north light reaches"}),
+            ),
         }
     }))
 }

@@ -41,13 +41,21 @@ impl Step<Talk> for Listen {
 
     async fn exec(&self, _: &Cx<'_, Talk>) -> Result<Option<String>, BoxError> {
         // Who waits for a person must not keep the other tasks of the runtime waiting.
-        let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next().transpose());
-        let line = read.await.map_err(std::io::Error::other).and_then(|line| line);
-        Ok(line.map_err(|error| NodeError::new(Category::Aborted, error.to_string()).with_source(error))?)
+        let read =
+            tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next().transpose());
+        let line = read
+            .await
+            .map_err(std::io::Error::other)
+            .and_then(|line| line);
+        Ok(line.map_err(|error| {
+            NodeError::new(Category::Aborted, error.to_string()).with_source(error)
+        })?)
     }
 
     fn post(self, line: Option<String>, state: &mut Talk) -> Result<Heard, BoxError> {
-        let Some(line) = line else { return Ok(Heard::Nothing) };
+        let Some(line) = line else {
+            return Ok(Heard::Nothing);
+        };
         state.input = line;
         Ok(Heard::Words)
     }
@@ -72,7 +80,9 @@ struct Answer {
 impl Answer {
     fn say(self, answer: String, state: &mut Talk) {
         println!("{answer}");
-        state.history.extend([Message::user(self.input), Message::assistant(answer)]);
+        state
+            .history
+            .extend([Message::user(self.input), Message::assistant(answer)]);
     }
 }
 
@@ -97,6 +107,8 @@ fn stub() -> StubServerBuilder {
         let messages = request.messages();
         let said = messages.iter().filter(|(role, _)| role == "user").count();
         let last = messages.last().map_or("", |(_, content)| content);
-        StubReply::text(format!("You told me {said} things, the last of them: {last}"))
+        StubReply::text(format!(
+            "You told me {said} things, the last of them: {last}"
+        ))
     }))
 }

@@ -71,9 +71,21 @@ struct Judge {
 impl Judge {
     fn rule(self, verdict: Verdict, state: &mut Desk) -> Ruling {
         state.rounds += 1;
-        println!("round {}: {}", state.rounds, if verdict.good_enough { "good enough" } else { "not yet" });
+        println!(
+            "round {}: {}",
+            state.rounds,
+            if verdict.good_enough {
+                "good enough"
+            } else {
+                "not yet"
+            }
+        );
         state.complaint = Some(verdict.complaint);
-        if verdict.good_enough || state.rounds == ROUNDS { Ruling::Pass } else { Ruling::Fail }
+        if verdict.good_enough || state.rounds == ROUNDS {
+            Ruling::Pass
+        } else {
+            Ruling::Fail
+        }
     }
 }
 
@@ -87,7 +99,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[--page FILE]");
     let (model, _server) = common::model(stub()).await?;
     let task = "Write one line for a poster of a lighthouse.".to_owned();
-    let mut run = Run::new(model).with_state(Desk { task, ..Desk::default() });
+    let mut run = Run::new(model).with_state(Desk {
+        task,
+        ..Desk::default()
+    });
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Polish).record(&recording).await;
     page::write(&recording, arguments.option("--page"))?;
@@ -102,7 +117,10 @@ fn stub() -> StubServerBuilder {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let wordy = "Come and see the light, which is very, very high, and quite old.";
-        match (asked.ends_with("Is it good enough?"), asked.contains("Too long.")) {
+        match (
+            asked.ends_with("Is it good enough?"),
+            asked.contains("Too long."),
+        ) {
             (true, _) if asked.contains(wordy) => {
                 StubReply::json(serde_json::json!({"good_enough": false, "complaint": "Too long."}))
             }

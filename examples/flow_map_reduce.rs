@@ -34,7 +34,9 @@ impl Step<Reports> for Read {
     type Output = Vec<(String, String)>;
 
     async fn prep(state: &Reports) -> Result<Self, BoxError> {
-        Ok(Read { folder: state.folder.clone() })
+        Ok(Read {
+            folder: state.folder.clone(),
+        })
     }
 
     async fn exec(&self, _: &Cx<'_, Reports>) -> Result<Self::Output, BoxError> {
@@ -45,7 +47,11 @@ impl Step<Reports> for Read {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(&self.folder).map_err(aborted)? {
             let path = entry.map_err(aborted)?.path();
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             files.push((name, std::fs::read_to_string(path).map_err(aborted)?));
         }
         files.sort();
@@ -83,12 +89,19 @@ struct SumUp {
 
 impl SumUp {
     fn each(state: &Reports) -> Vec<SumUp> {
-        state.files.iter().map(|(_, text)| SumUp { text: text.clone() }).collect()
+        state
+            .files
+            .iter()
+            .map(|(_, text)| SumUp { text: text.clone() })
+            .collect()
     }
 
     /// For a report that the model cannot read; the others are not concerned.
     fn by_hand(&self, _: &Reports, _: &NodeError) -> Sum {
-        Sum { visitors: 0, to_do: "read it yourself".to_owned() }
+        Sum {
+            visitors: 0,
+            to_do: "read it yourself".to_owned(),
+        }
     }
 }
 
@@ -112,15 +125,29 @@ flow! { MapReduce(Reports):
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[FOLDER]");
-    let folder = arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/reports"));
+    let folder = arguments.value(0).unwrap_or(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/data/reports"
+    ));
     let (model, _server) = common::model(stub()).await?;
-    let mut run = Run::new(model).with_state(Reports { folder: folder.into(), ..Reports::default() });
+    let mut run = Run::new(model).with_state(Reports {
+        folder: folder.into(),
+        ..Reports::default()
+    });
     run.flow(MapReduce).await?;
-    let Reports { files, sums, verdict, .. } = run.state();
+    let Reports {
+        files,
+        sums,
+        verdict,
+        ..
+    } = run.state();
     for ((name, _), sum) in files.iter().zip(sums) {
         println!("{name}: {} visitors, to do: {}", sum.visitors, sum.to_do);
     }
-    println!("{} visitors in all; {verdict}", sums.iter().map(|sum| u64::from(sum.visitors)).sum::<u64>());
+    println!(
+        "{} visitors in all; {verdict}",
+        sums.iter().map(|sum| u64::from(sum.visitors)).sum::<u64>()
+    );
     Ok(())
 }
 
@@ -134,9 +161,15 @@ fn stub() -> StubServerBuilder {
             .find(|content| content.contains('\n'))
             .unwrap_or_default();
         let visitors = asked.split_once("Visitors: ").map(|(_, rest)| rest);
-        let Some(rest) = visitors else { return StubReply::text("The handrail is most urgent.") };
+        let Some(rest) = visitors else {
+            return StubReply::text("The handrail is most urgent.");
+        };
         let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        let to_do = if asked.contains("handrail") { "a new handrail" } else { "find a keeper" };
+        let to_do = if asked.contains("handrail") {
+            "a new handrail"
+        } else {
+            "find a keeper"
+        };
         let visitors = number.parse::<u32>().ok().filter(|number| *number > 0);
         StubReply::json(serde_json::json!({"visitors": visitors, "to_do": to_do}))
     }))

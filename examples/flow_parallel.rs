@@ -50,9 +50,18 @@ flow! { Wake(Morning):
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     common::Arguments::read("");
     let (model, _server) = common::model(stub()).await?;
-    let mut run = Run::new(model).with_state(Morning { place: "Heligoland".into(), ..Morning::default() });
+    let mut run = Run::new(model).with_state(Morning {
+        place: "Heligoland".into(),
+        ..Morning::default()
+    });
     let report = run.flow(Wake).report().await?;
-    let Morning { weather, news, tides, brief, .. } = run.state();
+    let Morning {
+        weather,
+        news,
+        tides,
+        brief,
+        ..
+    } = run.state();
     println!("weather: {weather}\nnews: {news}\ntides: {tides}\nbrief: {brief}");
     for step in &report.record.steps {
         println!("{}: {} requests", step.position, step.usage.requests);
@@ -69,7 +78,10 @@ fn stub() -> StubServerBuilder {
             _ if asked.starts_with("The weather") => ("Wind from the west, dry.", 60),
             _ if asked.starts_with("The news") => ("The ferry is late again.", 30),
             _ if asked.starts_with("The tides") => ("High water at eleven today.", 1),
-            _ => ("A dry and windy day, a late ferry, and high water at eleven.", 1),
+            _ => (
+                "A dry and windy day, a late ferry, and high water at eleven.",
+                1,
+            ),
         };
         StubReply::text(said).after(Duration::from_millis(milliseconds))
     }))

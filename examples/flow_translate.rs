@@ -35,7 +35,9 @@ impl Step<Book> for Load {
     type Output = String;
 
     async fn prep(state: &Book) -> Result<Self, BoxError> {
-        Ok(Load { file: state.file.clone() })
+        Ok(Load {
+            file: state.file.clone(),
+        })
     }
 
     async fn exec(&self, _: &Cx<'_, Book>) -> Result<String, BoxError> {
@@ -66,7 +68,12 @@ struct Render {
 
 impl Render {
     fn keep(self, translation: String, state: &mut Book) {
-        let file = state.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let file = state
+            .file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         state.pages.push((file, self.language, translation));
     }
 }
@@ -89,9 +96,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     files.sort();
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(Book::default());
-    let pairs = files.iter().flat_map(|file| LANGUAGES.map(|language| (file.clone(), language.to_owned())));
+    let pairs = files
+        .iter()
+        .flat_map(|file| LANGUAGES.map(|language| (file.clone(), language.to_owned())));
     // Without `all`, the first error would end it.
-    let outcomes = run.flows(pairs.map(|(file, language)| Translate { file, language })).all().await;
+    let outcomes = run
+        .flows(pairs.map(|(file, language)| Translate { file, language }))
+        .all()
+        .await;
     for (file, language, translation) in &run.state().pages {
         println!("{file}, {language}: {translation}");
     }

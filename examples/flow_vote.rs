@@ -49,11 +49,18 @@ struct Ask {
 
 impl Ask {
     fn voters(state: &Poll) -> Vec<Ask> {
-        (1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter }).collect()
+        (1..=VOTERS)
+            .map(|voter| Ask {
+                question: state.question.clone(),
+                voter,
+            })
+            .collect()
     }
 
     fn count(_: Vec<Ask>, votes: Vec<Vote>, state: &mut Poll) {
-        votes.into_iter().for_each(|vote| *state.votes.entry(vote.answer).or_default() += 1);
+        votes
+            .into_iter()
+            .for_each(|vote| *state.votes.entry(vote.answer).or_default() += 1);
     }
 }
 
@@ -65,9 +72,11 @@ flow! { Majority(Poll):
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[--page FILE]");
     let (model, _server) = common::model(stub()).await?;
-    let question =
-        "A snail climbs 3 m a day and slides back 2 m a night. On which day is it up a wall of 10 m?";
-    let mut run = Run::new(model).with_state(Poll { question: question.into(), votes: BTreeMap::new() });
+    let question = "A snail climbs 3 m a day and slides back 2 m a night. On which day is it up a wall of 10 m?";
+    let mut run = Run::new(model).with_state(Poll {
+        question: question.into(),
+        votes: BTreeMap::new(),
+    });
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Majority).record(&recording).await;
     page::write(&recording, arguments.option("--page"))?;

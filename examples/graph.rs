@@ -23,22 +23,31 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[QUESTION] [--page FILE]");
     let question = arguments.value(0).unwrap_or("What is a lighthouse?");
     let (model, _server) = common::model(stub()).await?;
-    let registry =
-        Registry::new().folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs")).build()?;
+    let registry = Registry::new()
+        .folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs"))
+        .build()?;
     // Everything that is wrong with the file is said here, before a request.
     let graph = Graph::open("iterator", &registry)?;
     // A small model on a busy machine would write for minutes.
     let limits = Limits::new().time(Duration::from_secs(90));
-    let mut run =
-        registry.run(model).with_limits(limits).with_state(graph.start(json!({"question": question}))?);
+    let mut run = registry
+        .run(model)
+        .with_limits(limits)
+        .with_state(graph.start(json!({"question": question}))?);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(&graph).record(&recording).report().await;
     page::write(&recording, arguments.option("--page"))?;
     let report = outcome?;
     for step in &report.record.steps {
-        println!("{}: {} visits, {} requests", step.position, step.visits, step.usage.requests);
+        println!(
+            "{}: {} visits, {} requests",
+            step.position, step.visits, step.usage.requests
+        );
     }
-    println!("answer: {}", run.state()["answer"].as_str().unwrap_or_default());
+    println!(
+        "answer: {}",
+        run.state()["answer"].as_str().unwrap_or_default()
+    );
     Ok(())
 }
 

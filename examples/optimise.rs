@@ -52,21 +52,33 @@ fn metric(_: &Sort, expected: &Sorted, output: &Sorted) -> (bool, String) {
         Queue::Ledger => "whatever concerns an invoice goes to the ledger",
         Queue::Crew => "whatever concerns the app goes to the crew",
     };
-    (right, if right { String::new() } else { feedback.to_owned() })
+    (
+        right,
+        if right {
+            String::new()
+        } else {
+            feedback.to_owned()
+        },
+    )
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[reflect]");
     let (model, server) = common::model(stub()).await?;
-    let teacher = std::env::var("OPENAI_TEACHER").ok().or(server.is_some().then(|| "teacher".to_owned()));
+    let teacher = std::env::var("OPENAI_TEACHER")
+        .ok()
+        .or(server.is_some().then(|| "teacher".to_owned()));
     let run = Run::new(model).with_limits(Limits::new().time(Duration::from_secs(600)));
 
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/desk.jsonl");
     let (seen, test) = Dataset::<Sort, Sorted>::open(path)?.split(0.6, 1);
     let (train, validation) = seen.split(0.6, 2);
 
-    println!("Evaluating {} cases, then up to 100 requests to find a better program …\n", test.len());
+    println!(
+        "Evaluating {} cases, then up to 100 requests to find a better program …\n",
+        test.len()
+    );
     let before = evaluate(&run, &test, metric).await?;
     println!("Before:\n{before}\n");
 
@@ -77,14 +89,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(teacher) => reflect.model(teacher),
             None => reflect,
         };
-        reflect.optimise(&run, &start, &train, &validation, metric).on_progress(bar).await?
+        reflect
+            .optimise(&run, &start, &train, &validation, metric)
+            .on_progress(bar)
+            .await?
     } else {
         let bootstrap = Bootstrap::new().limits(limits);
         let bootstrap = match teacher {
             Some(teacher) => bootstrap.teacher(teacher),
             None => bootstrap,
         };
-        bootstrap.optimise(&run, &start, &train, &validation, metric).on_progress(bar).await?
+        bootstrap
+            .optimise(&run, &start, &train, &validation, metric)
+            .on_progress(bar)
+            .await?
     };
     println!("\n{}\n", optimised.report());
 
@@ -94,7 +112,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let program = Program::<Sort>::open(&file)?;
-    println!("Written to {}: {:?}, {} examples\n", file.display(), program.goal(), program.demos().len());
+    println!(
+        "Written to {}: {:?}, {} examples\n",
+        file.display(),
+        program.goal(),
+        program.demos().len()
+    );
 
     // The validation cases have chosen the program. What it is worth is seen on others.
     let run = run.with_program(program);
@@ -107,7 +130,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn bar(so_far: &OptimiseProgress) {
     let share = so_far.requests as f64 / so_far.limit as f64;
     let full = (share * 40.0) as usize;
-    let best = so_far.best.map_or("?".to_owned(), |best| format!("{best:.3}"));
+    let best = so_far
+        .best
+        .map_or("?".to_owned(), |best| format!("{best:.3}"));
     print!(
         "\r[{:<40}] {} of {} requests, best {best}",
         "#".repeat(full.min(40)),
@@ -123,17 +148,31 @@ fn stub() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
-        let shown: String = messages.iter().rev().skip(1).map(|(_, content)| content.as_str()).collect();
+        let shown: String = messages
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|(_, content)| content.as_str())
+            .collect();
         if shown.starts_with("You improve the instruction") {
             return StubReply::json(serde_json::json!({"instruction": instruction(asked)}));
         }
         let known = |word: &str, queue: &str| {
-            shown.contains(&format!("concerns {word}")) || shown.contains(&format!("to the {queue}"))
+            shown.contains(&format!("concerns {word}"))
+                || shown.contains(&format!("to the {queue}"))
         };
-        let (_, word, queue) =
-            QUEUES.iter().find(|(key, ..)| asked.to_lowercase().contains(key)).unwrap_or(&QUEUES[0]);
-        let queue = if teaches(request) || known(word, queue) { queue } else { "harbour" };
-        StubReply::json(serde_json::json!({"reasoning": format!("It concerns {word}."), "queue": queue}))
+        let (_, word, queue) = QUEUES
+            .iter()
+            .find(|(key, ..)| asked.to_lowercase().contains(key))
+            .unwrap_or(&QUEUES[0]);
+        let queue = if teaches(request) || known(word, queue) {
+            queue
+        } else {
+            "harbour"
+        };
+        StubReply::json(
+            serde_json::json!({"reasoning": format!("It concerns {word}."), "queue": queue}),
+        )
     }))
 }
 
@@ -145,12 +184,19 @@ const QUEUES: [(&str, &str, &str); 4] = [
 ];
 
 fn teaches(request: &LoggedRequest) -> bool {
-    request.json().is_some_and(|body| body["model"] == "teacher")
+    request
+        .json()
+        .is_some_and(|body| body["model"] == "teacher")
 }
 
 /// The rules that stand in the old instruction or in the feedback.
 fn instruction(asked: &str) -> String {
-    let rules = QUEUES.iter().map(|(_, word, queue)| format!("whatever concerns {word} goes to the {queue}"));
+    let rules = QUEUES
+        .iter()
+        .map(|(_, word, queue)| format!("whatever concerns {word} goes to the {queue}"));
     let rules: Vec<_> = rules.filter(|rule| asked.contains(rule)).collect();
-    format!("Which queue does the ticket belong to? Know that {}.", rules.join(", "))
+    format!(
+        "Which queue does the ticket belong to? Know that {}.",
+        rules.join(", ")
+    )
 }

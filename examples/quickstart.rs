@@ -37,7 +37,10 @@ impl Choice {
         if state.inventory.contains(&self.item) {
             return Ok(());
         }
-        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&state.inventory))
+        Err(
+            Invalid::at("item", format!("{:?} is not available", self.item))
+                .allowed(&state.inventory),
+        )
     }
 
     fn reason_is_given(&self) -> Result<(), Invalid> {
@@ -70,11 +73,17 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let world = World { inventory: vec!["brass key".into(), "oil lamp".into(), "rope".into()] };
+    let world = World {
+        inventory: vec!["brass key".into(), "oil lamp".into(), "rope".into()],
+    };
     // A price of the program's own, in dollars. A model without one has no cost.
     let prices = Prices::new().model("stub", Price::per_million(0.25, 2.0));
     let run = Run::new(model).with_prices(prices).with_state(world);
-    let answer = run.call(&ChooseItem { goal: "open the cellar door".into() }).await;
+    let answer = run
+        .call(&ChooseItem {
+            goal: "open the cellar door".into(),
+        })
+        .await;
 
     if json {
         println!("{:#}", run.ledger().to_json());
@@ -103,7 +112,9 @@ async fn main() -> ExitCode {
 fn stub() -> StubServerBuilder {
     StubServer::builder().script([
         StubReply::text(r#"{"item": "crowbar", "reason": ""}"#),
-        StubReply::text(r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#),
+        StubReply::text(
+            r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#,
+        ),
     ])
 }
 
@@ -116,5 +127,8 @@ fn print_log(server: &StubServer) {
         }
     }
     let totals = server.usage_totals();
-    println!("tokens by the server's log: {}", totals.total().unwrap_or_default());
+    println!(
+        "tokens by the server's log: {}",
+        totals.total().unwrap_or_default()
+    );
 }

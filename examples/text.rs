@@ -26,9 +26,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let subject = arguments.value(0).unwrap_or("a lighthouse keeper");
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
-    let report = run.call(&Opening { subject, words: 20 }).temperature(0.7).report().await?;
+    let report = run
+        .call(&Opening { subject, words: 20 })
+        .temperature(0.7)
+        .report()
+        .await?;
     println!("{}", report.value);
-    eprintln!("({} tokens, {:.0?})", report.record.usage().total.known, report.record.elapsed);
+    eprintln!(
+        "({} tokens, {:.0?})",
+        report.record.usage().total.known,
+        report.record.elapsed
+    );
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 
 #[doc(inline)]
 pub use llmnode_graph::{
-    Fault, FaultKind, Graph, GraphFaults, GraphNode, MissingName, NodeLoader, NodeType, Registered, Registry,
-    State, Template, Turn, Update, Visit,
+    Fault, FaultKind, Graph, GraphFaults, GraphNode, MissingName, NodeLoader, NodeType, Registered,
+    Registry, State, Template, Turn, Update, Visit,
 };
 #[cfg(feature = "openai")]
 #[doc(inline)]

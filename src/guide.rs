@@ -19,14 +19,25 @@ macro_rules! page {
 page!(agents, doctest);
 page!(approval, doctest);
 page!(calls, doctest);
-page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
+page!(
+    cassettes,
+    all(doctest, feature = "cassette", feature = "openai")
+);
 page!(categories, any());
 page!(chat, doctest);
 page!(comparison, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
-page!(evaluate, all(doctest, feature = "evals", feature = "openai", feature = "prices"));
+page!(
+    evaluate,
+    all(
+        doctest,
+        feature = "evals",
+        feature = "openai",
+        feature = "prices"
+    )
+);
 page!(extract, all(doctest, feature = "openai"));
 page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));
@@ -34,7 +45,11 @@ page!(graphs, all(doctest, feature = "graph"));
 page!(how_this_is_made, "how-this-is-made", any());
 page!(look, all(doctest, feature = "openai", feature = "page"));
 page!(many_machines, "many-machines", any());
-page!(many_rows, "many-rows", all(doctest, feature = "journal", feature = "openai"));
+page!(
+    many_rows,
+    "many-rows",
+    all(doctest, feature = "journal", feature = "openai")
+);
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));
@@ -45,9 +60,21 @@ page!(providers, feature = "openai");
 page!(reading, doctest);
 page!(reliability, doctest);
 page!(retrieval, all(doctest, feature = "rag-sqlite"));
-page!(schemas, all(doctest, feature = "openai", feature = "chrono04", feature = "rust_decimal1"));
+page!(
+    schemas,
+    all(
+        doctest,
+        feature = "openai",
+        feature = "chrono04",
+        feature = "rust_decimal1"
+    )
+);
 page!(service, doctest);
-page!(small_models, "small-models", all(doctest, feature = "openai"));
+page!(
+    small_models,
+    "small-models",
+    all(doctest, feature = "openai")
+);
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(stability, any());
 page!(streams, doctest);

@@ -15,7 +15,10 @@
 //!
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
-#![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
+#![cfg_attr(
+    not(feature = "openai"),
+    doc = "Annotate a struct, get an LLM call that the compiler checks."
+)]
 //!
 //! # Features
 //!
@@ -857,15 +860,16 @@ pub use llmnode_page::Recording;
 pub use llmnode_rag as rag;
 #[doc(inline)]
 pub use llmnode_runtime::{
-    Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio, Backoff, BatchProgress,
-    BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport, CallStream, Carried, Category,
-    ChatModel, Clock, Completion, Correction, Cost, Cx, Degraded, Delta, DynNode, Estimate, Event, Exec,
-    FailedTry, Failures, File, FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items,
-    Ledger, LedgerSnapshot, Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, Note,
-    OutputSchema, Pace, Part, Paused, Price, Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply,
-    Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
-    StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec,
-    Toolset, Unfinished, Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,
+    Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio, Backoff,
+    BatchProgress, BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport, CallStream,
+    Carried, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Degraded, Delta,
+    DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel,
+    FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map,
+    Message, ModelError, Node, NodeError, NodeStats, Note, OutputSchema, Pace, Part, Paused, Price,
+    Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply, Request, ResponseFormat,
+    Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError, TestClock,
+    TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished,
+    Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]
@@ -898,8 +902,8 @@ pub mod prompt {
     #[doc(hidden)]
     pub use llmnode_runtime::private::{
         Column, DisplayProbe, Example, ExampleInput, ExampleOutput, ExampleText, IntoExample, Line,
-        OutputSpec, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptText,
-        PromptValue, Segment,
+        OutputSpec, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
+        PromptText, PromptValue, Segment,
     };
     #[doc(inline)]
     pub use llmnode_runtime::prompt::*;
@@ -910,9 +914,9 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Action, Approval, AttemptInfo, BoxError, Category, ChatModel, Cx, Event, Invalid, Limits, Message,
-        NodeError, Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset, llm_node, llm_output, tool,
-        validate,
+        Action, Approval, AttemptInfo, BoxError, Category, ChatModel, Cx, Event, Invalid, Limits,
+        Message, NodeError, Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset, llm_node,
+        llm_output, tool, validate,
     };
     #[doc(inline)]
     pub use llmnode_flow::flow::{CxExt, RunExt};

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use allocation_counter::measure;
 use llmnode::{
-    BoxFuture, ChatModel, Completion, Invalid, ModelError, Request, Run, Sink, TokenUsage, llm_node,
-    llm_output, validate,
+    BoxFuture, ChatModel, Completion, Invalid, ModelError, Request, Run, Sink, TokenUsage,
+    llm_node, llm_output, validate,
 };
 
 struct World {
@@ -30,7 +30,10 @@ impl Choice {
         if world.inventory.contains(&self.item) {
             return Ok(());
         }
-        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
+        Err(
+            Invalid::at("item", format!("{:?} is not available", self.item))
+                .allowed(&world.inventory),
+        )
     }
 }
 
@@ -59,7 +62,9 @@ impl ChatModel for Prebuilt {
 }
 
 fn completion(item: &str) -> Completion {
-    let mut completion = Completion::new(format!(r#"{{"item": "{item}", "reasons": ["it is dark"]}}"#));
+    let mut completion = Completion::new(format!(
+        r#"{{"item": "{item}", "reasons": ["it is dark"]}}"#
+    ));
     completion.usage = Some(TokenUsage::new(120, 25));
     completion.model = Some("gpt-4o-mini".to_owned());
     completion.request_id = Some("req_1".to_owned());
@@ -80,13 +85,28 @@ fn measured(
 ) -> (u64, u64) {
     const WARM_UP: usize = 300;
     let call = answers.iter().rev().copied();
-    let completions = std::iter::repeat_n(call, WARM_UP + 1).flatten().map(completion).collect();
+    let completions = std::iter::repeat_n(call, WARM_UP + 1)
+        .flatten()
+        .map(completion)
+        .collect();
     let inventory = ["lamp", "rope", "key"].map(str::to_owned).to_vec();
-    let run =
-        Run::new(Prebuilt(Mutex::new(completions))).with_state(World { inventory, notes: "x".repeat(state) });
-    let node = Choose { goal: "open the door".to_owned() };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let call = || drop(runtime.block_on(async { with(run.call(&node)).await }).unwrap());
+    let run = Run::new(Prebuilt(Mutex::new(completions))).with_state(World {
+        inventory,
+        notes: "x".repeat(state),
+    });
+    let node = Choose {
+        goal: "open the door".to_owned(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let call = || {
+        drop(
+            runtime
+                .block_on(async { with(run.call(&node)).await })
+                .unwrap(),
+        )
+    };
     (0..WARM_UP).for_each(|_| call());
     let counted = measure(call);
     (counted.count_total, counted.bytes_total)
@@ -107,7 +127,10 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     let (corrected, _) = allocations(&["axe", "lamp"], 1000);
     // Two of them are the stack of steps that a failure selects, and the count of those taken; one is the room of the
     // second record.
-    assert!(corrected <= 41, "a call with one correction allocates {corrected} times");
+    assert!(
+        corrected <= 41,
+        "a call with one correction allocates {corrected} times"
+    );
 }
 
 /// Into the same recording: it grows now and then.
@@ -118,5 +141,8 @@ fn a_recording_of_figures_takes_two_allocations_for_each_call() {
         std::sync::LazyLock::new(|| llmnode::Recording::new().limit(100));
     let (plain, _) = allocations(&["lamp"], 1000);
     let (recorded, _) = measured(&["lamp"], 1000, |call| call.record(&*RECORDING));
-    assert!(recorded <= plain + 2, "{recorded} with a recording, {plain} without");
+    assert!(
+        recorded <= plain + 2,
+        "{recorded} with a recording, {plain} without"
+    );
 }

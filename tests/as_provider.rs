@@ -1,6 +1,12 @@
 //! Nodes, agents and conversations against the stub server as each provider: answered, though each refuses other things.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests"
+)]
 
 use std::collections::BTreeMap;
 
@@ -45,7 +51,11 @@ const ROWS: &[(Provider, &str, Way)] = &[
     (Provider::MiniMax, "MiniMax-M3", Way::Chat),
     (Provider::DashScope, "qwen3.7-plus", Way::Chat),
     (Provider::Cerebras, "gpt-oss-120b", Way::Chat),
-    (Provider::Fireworks, "accounts/fireworks/models/glm-5p3", Way::Chat),
+    (
+        Provider::Fireworks,
+        "accounts/fireworks/models/glm-5p3",
+        Way::Chat,
+    ),
     (Provider::OpenRouter, "deepseek/deepseek-v4-pro", Way::Chat),
     (Provider::LiteLlm, "claude-sonnet-5", Way::Chat),
     (Provider::LmStudio, "google/gemma-4-12b", Way::Chat),
@@ -60,37 +70,80 @@ const REFUSALS: usize = 3;
 fn run(server: &StubServer, model: &str, way: Way) -> Run {
     let url = server.base_url();
     match way {
-        Way::Chat => Run::new(OpenAi::builder().base_url(url).model(model).build().unwrap()),
-        Way::Responses => Run::new(OpenAi::builder().base_url(url).model(model).responses().build().unwrap()),
-        Way::Messages => Run::new(Anthropic::builder().base_url(url).model(model).build().unwrap()),
-        Way::Gemini => Run::new(Gemini::builder().base_url(url).model(model).build().unwrap()),
+        Way::Chat => Run::new(
+            OpenAi::builder()
+                .base_url(url)
+                .model(model)
+                .build()
+                .unwrap(),
+        ),
+        Way::Responses => Run::new(
+            OpenAi::builder()
+                .base_url(url)
+                .model(model)
+                .responses()
+                .build()
+                .unwrap(),
+        ),
+        Way::Messages => Run::new(
+            Anthropic::builder()
+                .base_url(url)
+                .model(model)
+                .build()
+                .unwrap(),
+        ),
+        Way::Gemini => Run::new(
+            Gemini::builder()
+                .base_url(url)
+                .model(model)
+                .build()
+                .unwrap(),
+        ),
     }
 }
 
 fn refused(server: &StubServer) -> Vec<&'static str> {
-    server.requests().iter().filter_map(LoggedRequest::refused_by).collect()
+    server
+        .requests()
+        .iter()
+        .filter_map(LoggedRequest::refused_by)
+        .collect()
 }
 
 /// Runs it against a server without a provider, and against each provider. `ask` says what was wrong.
-async fn against_all(server: impl Fn() -> StubServerBuilder, ask: impl AsyncFn(&Run) -> Result<(), String>) {
+async fn against_all(
+    server: impl Fn() -> StubServerBuilder,
+    ask: impl AsyncFn(&Run) -> Result<(), String>,
+) {
     let mut wrong = Vec::new();
     for (provider, model, way) in ROWS.iter().copied() {
         let plain = server().start().await.unwrap();
         let asked = ask(&run(&plain, model, way)).await;
         let before = refused(&plain);
         if let Err(why) = asked {
-            wrong.push(format!("without a provider, {model} by {way:?}: {why} {before:?}"));
+            wrong.push(format!(
+                "without a provider, {model} by {way:?}: {why} {before:?}"
+            ));
         }
         let strict = server().as_provider(provider).start().await.unwrap();
         let asked = ask(&run(&strict, model, way)).await;
         let refusals = refused(&strict);
         if let Err(why) = asked {
-            wrong.push(format!("{provider:?}, {model} by {way:?}: {why} {refusals:?}"));
+            wrong.push(format!(
+                "{provider:?}, {model} by {way:?}: {why} {refusals:?}"
+            ));
         } else if refusals.len() > before.len() + REFUSALS {
-            wrong.push(format!("{provider:?}, {model} by {way:?}: refused too often {refusals:?}"));
+            wrong.push(format!(
+                "{provider:?}, {model} by {way:?}: refused too often {refusals:?}"
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -118,7 +171,9 @@ struct ReadEvent {
     text: &'static str,
 }
 
-const READ: ReadEvent = ReadEvent { text: "Ada's party on the 2nd of May" };
+const READ: ReadEvent = ReadEvent {
+    text: "Ada's party on the 2nd of May",
+};
 
 fn event() -> serde_json::Value {
     json!({"name": "Party", "day": "2026-05-02", "guests": ["Ada"], "place": null, "rank": 3})
@@ -129,12 +184,26 @@ async fn a_typed_node_is_answered() {
     let server = || StubServer::builder().default_reply(StubReply::json(event()));
     against_all(server, async |run: &Run| {
         let event = run.call(&READ).await.map_err(|error| error.to_string())?;
-        if event.name == "Party" { Ok(()) } else { Err(format!("{event:?}")) }
+        if event.name == "Party" {
+            Ok(())
+        } else {
+            Err(format!("{event:?}"))
+        }
     })
     .await;
     against_all(server, async |run: &Run| {
-        let event = run.call(&READ).stream().report().await.map_err(|error| error.to_string())?.value;
-        if event.rank == 3 { Ok(()) } else { Err(format!("{event:?}")) }
+        let event = run
+            .call(&READ)
+            .stream()
+            .report()
+            .await
+            .map_err(|error| error.to_string())?
+            .value;
+        if event.rank == 3 {
+            Ok(())
+        } else {
+            Err(format!("{event:?}"))
+        }
     })
     .await;
 }
@@ -156,8 +225,14 @@ async fn responses_takes_each_response_format() {
             .start()
             .await
             .unwrap();
-        let model = OpenAi::builder().base_url(server.base_url()).model("gpt-6-luna").response_format(format);
-        let event = Run::new(model.responses().build().unwrap()).call(&READ).await.unwrap();
+        let model = OpenAi::builder()
+            .base_url(server.base_url())
+            .model("gpt-6-luna")
+            .response_format(format);
+        let event = Run::new(model.responses().build().unwrap())
+            .call(&READ)
+            .await
+            .unwrap();
         assert_eq!(event.name, "Party");
         assert_eq!(refused(&server), [""; 0], "{format:?}");
     }
@@ -175,13 +250,19 @@ struct Clock {
     question: &'static str,
 }
 
-const CLOCK: Clock = Clock { question: "What time is it?" };
+const CLOCK: Clock = Clock {
+    question: "What time is it?",
+};
 
 /// A call of the clock, then the answer.
 fn clock_server() -> StubServerBuilder {
     StubServer::builder().default_reply(StubReply::for_request(|request| {
         let has_result = request.messages().iter().any(|(role, _)| role == "tool");
-        if has_result { StubReply::text("It is noon.") } else { StubReply::call("now", json!({})) }
+        if has_result {
+            StubReply::text("It is noon.")
+        } else {
+            StubReply::call("now", json!({}))
+        }
     }))
 }
 
@@ -189,12 +270,25 @@ fn clock_server() -> StubServerBuilder {
 async fn an_agent_is_answered() {
     against_all(clock_server, async |run: &Run| {
         let answer = run.call(&CLOCK).await.map_err(|error| error.to_string())?;
-        if answer == "It is noon." { Ok(()) } else { Err(answer) }
+        if answer == "It is noon." {
+            Ok(())
+        } else {
+            Err(answer)
+        }
     })
     .await;
     against_all(clock_server, async |run: &Run| {
-        let report = run.call(&CLOCK).stream().report().await.map_err(|error| error.to_string())?;
-        if report.value == "It is noon." { Ok(()) } else { Err(report.value) }
+        let report = run
+            .call(&CLOCK)
+            .stream()
+            .report()
+            .await
+            .map_err(|error| error.to_string())?;
+        if report.value == "It is noon." {
+            Ok(())
+        } else {
+            Err(report.value)
+        }
     })
     .await;
 }
@@ -211,7 +305,12 @@ struct Talk {
 async fn a_conversation_goes_on() {
     let server = || {
         StubServer::builder().default_reply(StubReply::for_request(|request| {
-            match request.messages().iter().filter(|(role, _)| role == "user").count() {
+            match request
+                .messages()
+                .iter()
+                .filter(|(role, _)| role == "user")
+                .count()
+            {
                 1 => StubReply::text("Hello!"),
                 2 if request.messages().iter().all(|(role, _)| role != "tool") => {
                     StubReply::call("now", json!({}))
@@ -223,8 +322,15 @@ async fn a_conversation_goes_on() {
     against_all(server, async |run: &Run| {
         let mut before = Vec::new();
         for question in ["Hi", "What time is it?", "Thanks"] {
-            let talk = Talk { before: before.clone(), question };
-            let report = run.call(&talk).report().await.map_err(|error| format!("{question}: {error}"))?;
+            let talk = Talk {
+                before: before.clone(),
+                question,
+            };
+            let report = run
+                .call(&talk)
+                .report()
+                .await
+                .map_err(|error| format!("{question}: {error}"))?;
             before = report.history().unwrap();
         }
         Ok(())
@@ -238,9 +344,24 @@ async fn a_history_by_hand_is_taken() {
     let server = || StubServer::builder().default_reply(StubReply::text("Noon."));
     against_all(server, async |run: &Run| {
         let before = vec![Message::user("Hi"), Message::assistant("Hello!")];
-        let report = run.call(&Talk { before, question: "What time is it?" }).report().await;
-        let before = report.map_err(|error| error.to_string())?.history().unwrap();
-        run.call(&Talk { before, question: "Thanks" }).await.map(drop).map_err(|error| error.to_string())
+        let report = run
+            .call(&Talk {
+                before,
+                question: "What time is it?",
+            })
+            .report()
+            .await;
+        let before = report
+            .map_err(|error| error.to_string())?
+            .history()
+            .unwrap();
+        run.call(&Talk {
+            before,
+            question: "Thanks",
+        })
+        .await
+        .map(drop)
+        .map_err(|error| error.to_string())
     })
     .await;
 }
@@ -307,7 +428,9 @@ struct KeepJournal {
     task: &'static str,
 }
 
-const KEEP: KeepJournal = KeepJournal { task: "Keep a journal of the day." };
+const KEEP: KeepJournal = KeepJournal {
+    task: "Keep a journal of the day.",
+};
 
 fn journal() -> serde_json::Value {
     json!({
@@ -333,17 +456,36 @@ fn journal_server() -> StubServerBuilder {
                 "grow",
                 json!({"tree": {"name": "oak", "children": [{"name": "leaf", "children": []}]}}),
             )
-            .and_call("note", json!({"text": null, "at": "2026-05-02T12:00:00Z", "on": null}))
+            .and_call(
+                "note",
+                json!({"text": null, "at": "2026-05-02T12:00:00Z", "on": null}),
+            )
     }))
 }
 
 #[tokio::test]
 async fn an_agent_with_all_kinds_of_types_is_answered() {
     against_all(journal_server, async |run: &Run| {
-        let report = run.call(&KEEP).report().await.map_err(|error| error.to_string())?;
-        let outcomes: Vec<_> = report.record.attempts.iter().flat_map(|attempt| &attempt.tools).collect();
-        let failed = outcomes.iter().filter(|tool| &*tool.outcome != "ok").count();
-        if report.value.title == "A day" && failed == 0 { Ok(()) } else { Err(format!("{outcomes:?}")) }
+        let report = run
+            .call(&KEEP)
+            .report()
+            .await
+            .map_err(|error| error.to_string())?;
+        let outcomes: Vec<_> = report
+            .record
+            .attempts
+            .iter()
+            .flat_map(|attempt| &attempt.tools)
+            .collect();
+        let failed = outcomes
+            .iter()
+            .filter(|tool| &*tool.outcome != "ok")
+            .count();
+        if report.value.title == "A day" && failed == 0 {
+            Ok(())
+        } else {
+            Err(format!("{outcomes:?}"))
+        }
     })
     .await;
 }

@@ -1,6 +1,12 @@
 //! Any cut of any valid history is taken by the strict server of each API.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests"
+)]
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{Provider, StubReply};
@@ -53,7 +59,12 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         prop::collection::vec(round, 0..3),
         prop::option::of(0_u64..300),
     );
-    let turn = turn.prop_map(|(system, asked, rounds, tokens)| Turn { system, asked, rounds, tokens });
+    let turn = turn.prop_map(|(system, asked, rounds, tokens)| Turn {
+        system,
+        asked,
+        rounds,
+        tokens,
+    });
     prop::collection::vec(turn, 0..5)
 }
 
@@ -67,14 +78,20 @@ fn history(turns: &[Turn]) -> Vec<Message> {
         for has_image in &turn.asked {
             let message = Message::user("What is this?");
             let image = || Image::bytes("image/png", b"\x89PNG\r\n\x1a\n").unwrap();
-            history.push(if *has_image { message.attach(image()) } else { message });
+            history.push(if *has_image {
+                message.attach(image())
+            } else {
+                message
+            });
         }
         for round in &turn.rounds {
             let Round::Calls(calls, says, fails) = *round else {
                 history.push(Message::assistant("I go on."));
                 continue;
             };
-            let ids: Vec<String> = (0..calls).map(|at| format!("call_{}", number + at)).collect();
+            let ids: Vec<String> = (0..calls)
+                .map(|at| format!("call_{}", number + at))
+                .collect();
             number += calls;
             let asked = Message::assistant(if says { "I look." } else { "" });
             history.push(asked.calling(ids.iter().map(|id| ToolCall::new(id, "now", "{}"))));
@@ -99,16 +116,41 @@ async fn servers() -> Vec<(StubServer, Run)> {
         (Provider::Anthropic, "claude-sonnet-5-5"),
         (Provider::Gemini, "gemini-3.8-flash"),
     ] {
-        let server = StubServer::builder().as_provider(provider).default_reply(StubReply::text("Noon."));
+        let server = StubServer::builder()
+            .as_provider(provider)
+            .default_reply(StubReply::text("Noon."));
         let server = server.start().await.unwrap();
         let url = server.base_url();
         let run = match provider {
-            Provider::Anthropic => Run::new(Anthropic::builder().base_url(url).model(model).build().unwrap()),
-            Provider::Gemini => Run::new(Gemini::builder().base_url(url).model(model).build().unwrap()),
-            _ if model == "gpt-6-luna" => {
-                Run::new(OpenAi::builder().base_url(url).model(model).responses().build().unwrap())
-            }
-            _ => Run::new(OpenAi::builder().base_url(url).model(model).build().unwrap()),
+            Provider::Anthropic => Run::new(
+                Anthropic::builder()
+                    .base_url(url)
+                    .model(model)
+                    .build()
+                    .unwrap(),
+            ),
+            Provider::Gemini => Run::new(
+                Gemini::builder()
+                    .base_url(url)
+                    .model(model)
+                    .build()
+                    .unwrap(),
+            ),
+            _ if model == "gpt-6-luna" => Run::new(
+                OpenAi::builder()
+                    .base_url(url)
+                    .model(model)
+                    .responses()
+                    .build()
+                    .unwrap(),
+            ),
+            _ => Run::new(
+                OpenAi::builder()
+                    .base_url(url)
+                    .model(model)
+                    .build()
+                    .unwrap(),
+            ),
         };
         servers.push((server, run));
     }
@@ -117,8 +159,15 @@ async fn servers() -> Vec<(StubServer, Run)> {
 
 async fn is_taken(run: &Run, before: Vec<Message>) -> Result<(), String> {
     let shown = format!("{before:?}");
-    let outcome = run.call(&Talk { before, question: "And now?" }).await;
-    outcome.map(drop).map_err(|error| format!("{error}\n{shown}"))
+    let outcome = run
+        .call(&Talk {
+            before,
+            question: "And now?",
+        })
+        .await;
+    outcome
+        .map(drop)
+        .map_err(|error| format!("{error}\n{shown}"))
 }
 
 proptest! {

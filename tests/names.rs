@@ -2,7 +2,12 @@
 //!
 //! `LLMNODE_UPDATE=1 cargo test --test names` updates the list.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +60,10 @@ const NO_ITEMS: &[&str] = &[
 ];
 
 /// Crates whose names the facade has through the runtime.
-const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];
+const BELOW: &[&str] = &[
+    "crates/llmnode-model/src/lib.rs",
+    "crates/llmnode-reader/src/lib.rs",
+];
 
 /// Crates without a library.
 const PROGRAMS: &[&str] = &["crates/llmnode-cli/src/main.rs"];
@@ -94,16 +102,23 @@ impl Exports {
     }
 
     fn item(&mut self, item: &[TokenTree]) {
-        let Some(at) = item.iter().position(|token| is(token, "pub")) else { return };
-        let attributes = item[..at].iter().map(ToString::to_string).collect::<String>();
+        let Some(at) = item.iter().position(|token| is(token, "pub")) else {
+            return;
+        };
+        let attributes = item[..at]
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>();
         let narrower = matches!(&item[at + 1], TokenTree::Group(_));
         if narrower || attributes.contains("doc (hidden)") || attributes.contains("doc(hidden)") {
             return;
         }
         let kind = |token: &&TokenTree| {
-            ["use", "mod", "struct", "enum", "trait", "fn", "type", "const", "static"]
-                .iter()
-                .any(|kind| is(token, kind))
+            [
+                "use", "mod", "struct", "enum", "trait", "fn", "type", "const", "static",
+            ]
+            .iter()
+            .any(|kind| is(token, kind))
         };
         let mut words = item[at + 1..].iter().skip_while(|token| !kind(token));
         let (kind, rest) = (words.next().unwrap().to_string(), words.collect::<Vec<_>>());
@@ -112,7 +127,11 @@ impl Exports {
             ("mod", Some(TokenTree::Group(inner))) => self.items(inner.stream()),
             ("mod", _) => self.modules.push(rest[0].to_string()),
             // Of a `const fn` the second word is no name either.
-            _ => self.names.extend([rest.iter().find(|token| !is(token, "fn")).unwrap().to_string()]),
+            _ => self.names.extend([rest
+                .iter()
+                .find(|token| !is(token, "fn"))
+                .unwrap()
+                .to_string()]),
         }
     }
 }
@@ -123,24 +142,45 @@ fn is(token: &TokenTree, word: &str) -> bool {
 
 /// The names that a `use` brings: the last of each path, or what it is renamed to.
 fn used(path: &[&TokenTree]) -> Vec<String> {
-    let group =
-        path.iter().find_map(|token| if let TokenTree::Group(group) = token { Some(group) } else { None });
+    let group = path.iter().find_map(|token| {
+        if let TokenTree::Group(group) = token {
+            Some(group)
+        } else {
+            None
+        }
+    });
     if let Some(group) = group {
         let inner: Vec<_> = group.stream().into_iter().collect();
-        let paths = inner.split(|token| token.to_string() == ",").filter(|path| !path.is_empty());
-        return paths.flat_map(|path| used(&path.iter().collect::<Vec<_>>())).collect();
+        let paths = inner
+            .split(|token| token.to_string() == ",")
+            .filter(|path| !path.is_empty());
+        return paths
+            .flat_map(|path| used(&path.iter().collect::<Vec<_>>()))
+            .collect();
     }
-    let mut idents = path.iter().filter(|token| matches!(token, TokenTree::Ident(_)));
+    let mut idents = path
+        .iter()
+        .filter(|token| matches!(token, TokenTree::Ident(_)));
     let glob = path.iter().any(|token| token.to_string() == "*");
-    idents.next_back().filter(|_| !glob).map(ToString::to_string).into_iter().collect()
+    idents
+        .next_back()
+        .filter(|_| !glob)
+        .map(ToString::to_string)
+        .into_iter()
+        .collect()
 }
 
 fn public() -> Exports {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Exports::default();
     for module in MODULES {
-        let Exports { names, modules } = Exports::of(&std::fs::read_to_string(root.join(module)).unwrap());
-        all.names.extend(names.into_iter().filter(|name| !NO_ITEMS.contains(&name.as_str())));
+        let Exports { names, modules } =
+            Exports::of(&std::fs::read_to_string(root.join(module)).unwrap());
+        all.names.extend(
+            names
+                .into_iter()
+                .filter(|name| !NO_ITEMS.contains(&name.as_str())),
+        );
         all.modules.extend(modules);
     }
     all
@@ -149,8 +189,15 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 260, "{} names are more than anybody reads", names.len());
-    assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), "public_names");
+    assert!(
+        names.len() <= 260,
+        "{} names are more than anybody reads",
+        names.len()
+    );
+    assert_snapshot(
+        &names.into_iter().collect::<Vec<_>>().join("\n"),
+        "public_names",
+    );
 }
 
 #[test]
@@ -170,8 +217,13 @@ fn what_is_exported_is_found() {
          pub mod open; pub mod inline { pub use h::Six; } #[derive(Debug)] pub struct Seven { pub not: u8 }
          impl Seven { pub fn not(&self) {} } pub const fn eight() {} pub type Nine<'a> = &'a u8; pub const TEN: u8 = 10;",
     );
-    let expected = ["Five", "Four", "Nine", "One", "Seven", "Six", "TEN", "Two", "eight"];
-    assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    let expected = [
+        "Five", "Four", "Nine", "One", "Seven", "Six", "TEN", "Two", "eight",
+    ];
+    assert_eq!(
+        names.iter().map(String::as_str).collect::<Vec<_>>(),
+        expected
+    );
     assert_eq!(modules, ["open"]);
 }
 
@@ -179,20 +231,29 @@ fn what_is_exported_is_found() {
 fn every_crate_is_read() {
     let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
     for folder in crates {
-        let source = format!("crates/{}/src", folder.unwrap().file_name().to_str().unwrap());
+        let source = format!(
+            "crates/{}/src",
+            folder.unwrap().file_name().to_str().unwrap()
+        );
         let (library, program) = (format!("{source}/lib.rs"), format!("{source}/main.rs"));
-        let is_read = [MODULES, BELOW].iter().any(|read| read.contains(&&*library));
-        assert!(is_read || PROGRAMS.contains(&&*program), "`{library}` is not read");
+        let is_read = [MODULES, BELOW]
+            .iter()
+            .any(|read| read.contains(&&*library));
+        assert!(
+            is_read || PROGRAMS.contains(&&*program),
+            "`{library}` is not read"
+        );
     }
 }
 
 /// Words that say nothing to a reader who has not met the authors, in names of types, modules and files, and in names of functions.
 const NOT_IN_TYPES: &[&str] = &[
-    "told", "said", "minded", "meant", "given", "own", "stand", "stands", "place", "around", "within",
-    "whole", "made", "known",
+    "told", "said", "minded", "meant", "given", "own", "stand", "stands", "place", "around",
+    "within", "whole", "made", "known",
 ];
-const NOT_IN_FUNCTIONS: &[&str] =
-    &["told", "tell", "tells", "said", "say", "says", "minded", "meant", "vain", "stand", "stands"];
+const NOT_IN_FUNCTIONS: &[&str] = &[
+    "told", "tell", "tells", "said", "say", "says", "minded", "meant", "vain", "stand", "stands",
+];
 
 /// The words of a name in either spelling, in small letters.
 fn words(name: &str) -> Vec<String> {
@@ -201,7 +262,10 @@ fn words(name: &str) -> Vec<String> {
         if letter == '_' || letter.is_uppercase() {
             words.push(String::new());
         }
-        words.last_mut().unwrap().extend(letter.to_lowercase().filter(|letter| *letter != '_'));
+        words
+            .last_mut()
+            .unwrap()
+            .extend(letter.to_lowercase().filter(|letter| *letter != '_'));
     }
     words
 }
@@ -249,7 +313,11 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 fn all_sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for module in MODULES.iter().filter(|module| module.ends_with("src/lib.rs")).chain(PROGRAMS) {
+    for module in MODULES
+        .iter()
+        .filter(|module| module.ends_with("src/lib.rs"))
+        .chain(PROGRAMS)
+    {
         sources(root.join(module).parent().unwrap(), &mut files);
     }
     sources(&root.join("llmnode-macros/src"), &mut files);
@@ -276,8 +344,10 @@ const MODELS: [&str; 15] = [
 ];
 
 /// A hint in a message, and the example in another one. Prices are in a file of data.
-const WITH_NAMES_OF_MODELS: [&str; 2] =
-    ["crates/llmnode-http/src/http/lookalikes.rs", "llmnode-runtime/src/prices/file.rs"];
+const WITH_NAMES_OF_MODELS: [&str; 2] = [
+    "crates/llmnode-http/src/http/lookalikes.rs",
+    "llmnode-runtime/src/prices/file.rs",
+];
 
 /// The literals in these tokens that name a model, but for those of docs and tests.
 fn names_of_models(tokens: TokenStream, found: &mut Vec<String>) {
@@ -286,7 +356,12 @@ fn names_of_models(tokens: TokenStream, found: &mut Vec<String>) {
         match &token {
             TokenTree::Literal(literal) => {
                 let text = literal.to_string().to_lowercase();
-                found.extend(MODELS.iter().any(|name| text.contains(name)).then_some(text));
+                found.extend(
+                    MODELS
+                        .iter()
+                        .any(|name| text.contains(name))
+                        .then_some(text),
+                );
             }
             // Of an attribute, which is also how a doc comment comes.
             TokenTree::Group(_) if before == "#" || before == "tests" => {}
@@ -308,10 +383,17 @@ fn no_model_is_known_by_its_name() {
             continue;
         }
         let mut in_file = Vec::new();
-        names_of_models(std::fs::read_to_string(&path).unwrap().parse().unwrap(), &mut in_file);
+        names_of_models(
+            std::fs::read_to_string(&path).unwrap().parse().unwrap(),
+            &mut in_file,
+        );
         found.extend(in_file.into_iter().map(|name| format!("{shown}: {name}")));
     }
-    assert!(found.is_empty(), "a model is known by its name:\n{}", found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "a model is known by its name:\n{}",
+        found.join("\n")
+    );
     let mut planted = Vec::new();
     let tokens = r#"#[doc = "gpt-5"] fn a() { b("gpt-6*") } mod tests { const C: &str = "qwen"; }"#;
     names_of_models(tokens.parse().unwrap(), &mut planted);
@@ -325,10 +407,16 @@ fn names_are_the_fields_own() {
     for path in all_sources() {
         let mut in_file = Vec::new();
         let stem = path.file_stem().unwrap().to_str().unwrap();
-        if words(stem).iter().any(|word| NOT_IN_TYPES.contains(&&**word)) {
+        if words(stem)
+            .iter()
+            .any(|word| NOT_IN_TYPES.contains(&&**word))
+        {
             in_file.push("the file's name".to_owned());
         }
-        unclear(std::fs::read_to_string(&path).unwrap().parse().unwrap(), &mut in_file);
+        unclear(
+            std::fs::read_to_string(&path).unwrap().parse().unwrap(),
+            &mut in_file,
+        );
         let shown = path.strip_prefix(root).unwrap().display();
         found.extend(in_file.into_iter().map(|name| format!("{shown}: {name}")));
     }
@@ -338,6 +426,11 @@ fn names_are_the_fields_own() {
         found.join("\n")
     );
     let mut planted = Vec::new();
-    unclear("mod a { struct WellKnown; fn is_told() {} fn known() {} }".parse().unwrap(), &mut planted);
+    unclear(
+        "mod a { struct WellKnown; fn is_told() {} fn known() {} }"
+            .parse()
+            .unwrap(),
+        &mut planted,
+    );
     assert_eq!(planted, ["struct WellKnown", "fn is_told"]);
 }

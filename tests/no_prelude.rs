@@ -62,7 +62,10 @@ struct Choose<'a> {
 }
 
 fn any(_: &Choose<'_>, _: &World, _: &::llmnode::NodeError) -> Choice {
-    Choice { item: ::std::string::ToString::to_string("rope"), kind: Kind::Any }
+    Choice {
+        item: ::std::string::ToString::to_string("rope"),
+        kind: Kind::Any,
+    }
 }
 
 /// A name of llmnode's, of a type that has a text: the macro asks for its `Display`.
@@ -86,13 +89,17 @@ async fn answer() -> ::std::string::String {
 
 async fn report() -> ::llmnode::CallReport<Choice> {
     let answer = r#"{"item": "axe", "kind": {"Named": {"points": [[1, null], [9, null]]}}}"#;
-    let run = ::llmnode::Run::new(::llmnode::ScriptedModel::new().reply(answer)).with_state(World { end: 5 });
+    let run = ::llmnode::Run::new(::llmnode::ScriptedModel::new().reply(answer))
+        .with_state(World { end: 5 });
     run.call(&Choose { whom: "Ann" }).report().await.unwrap()
 }
 
 #[::core::prelude::v1::test]
 fn a_node_without_the_prelude() {
-    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = ::tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     ::std::assert_eq!(runtime.block_on(answer()), "Ann");
     let report = runtime.block_on(report());
     let found = ::std::string::ToString::to_string(&report.record.attempts[0].violations[0]);
@@ -128,24 +135,40 @@ fn twice(_: &World) -> ::std::vec::Vec<GoOn> {
     ::std::vec![GoOn, GoOn]
 }
 
-fn keep(nodes: ::std::vec::Vec<GoOn>, _: ::std::vec::Vec<::std::string::String>, world: &mut World) {
+fn keep(
+    nodes: ::std::vec::Vec<GoOn>,
+    _: ::std::vec::Vec<::std::string::String>,
+    world: &mut World,
+) {
     world.end = nodes.len() as u8;
 }
 
 #[::core::prelude::v1::test]
 fn steps_without_the_prelude() {
-    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let model = ::llmnode::ScriptedModel::new().reply(r#"{"value": 9}"#).reply("a").reply("b");
+    let runtime = ::tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let model = ::llmnode::ScriptedModel::new()
+        .reply(r#"{"value": 9}"#)
+        .reply("a")
+        .reply("b");
     let mut run = ::llmnode::Run::new(model).with_state(World { end: 5 });
     ::std::assert!(runtime.block_on(run.step::<Count>()).unwrap());
     ::std::assert_eq!(run.state().end, 9);
-    runtime.block_on(run.step::<::llmnode::flow::Batch<GoOn>>()).unwrap();
+    runtime
+        .block_on(run.step::<::llmnode::flow::Batch<GoOn>>())
+        .unwrap();
     ::std::assert_eq!(run.state().end, 2);
 }
 
 /// Tools of all kinds, by names that something else has, too.
 mod tools {
-    #![allow(non_snake_case, clippy::module_inception, reason = "the names are the point")]
+    #![allow(
+        non_snake_case,
+        clippy::module_inception,
+        reason = "the names are the point"
+    )]
 
     /// Calls.
     #[::llmnode::tool(alone, require_approval, attempts = 2, wait = 1s, deadline = 30s)]
@@ -191,7 +214,10 @@ struct Work {
 
 #[::core::prelude::v1::test]
 fn tools_without_the_prelude() {
-    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = ::tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let json = |text: &str| ::serde_json::from_str::<::serde_json::Value>(text).unwrap();
     let calls = ::llmnode::Reply::text("")
         .call("call", json(r#"{"what": "abc"}"#))
@@ -201,7 +227,10 @@ fn tools_without_the_prelude() {
     let model = ::llmnode::ScriptedModel::new().reply(calls).reply("Done.");
     let run = ::llmnode::Run::new(::core::clone::Clone::clone(&model)).with_state(World { end: 5 });
     let run = run.with_approval(|_| async { ::llmnode::Approval::yes() });
-    let work = Work { what: ::std::string::String::from("it"), how: ::std::string::String::new() };
+    let work = Work {
+        what: ::std::string::String::from("it"),
+        how: ::std::string::String::new(),
+    };
     ::std::assert_eq!(runtime.block_on(run.call(&work)).unwrap(), "Done.");
     let requests = model.requests();
     let mut results: ::std::vec::Vec<&str> = ::std::vec![];

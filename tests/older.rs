@@ -11,8 +11,8 @@ use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::rag::{Collection, Document, HashEmbedder, SqliteStore, StoreExt};
 use llmnode::{
-    Approval, Cassette, CassetteMode, Category, ChatModel, FnModel, Image, Message, Paused, Reply, Request,
-    ScriptedModel, Sink, TokenUsage,
+    Approval, Cassette, CassetteMode, Category, ChatModel, FnModel, Image, Message, Paused, Reply,
+    Request, ScriptedModel, Sink, TokenUsage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -60,9 +60,12 @@ const DOCUMENTS: Twins = (
 fn the_twins_collide() {
     for (before, twins) in [PROMPTS, GRAPHS, WRITTEN, DOCUMENTS] {
         let [one, other] = twins.map(|twin| {
-            before.bytes().chain(twin.bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            })
+            before
+                .bytes()
+                .chain(twin.bytes())
+                .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+                })
         });
         assert!(one == other && twins[0] != twins[1]);
     }
@@ -98,7 +101,9 @@ impl Drop for Folder {
 }
 
 fn older(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/older").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/older")
+        .join(name)
 }
 
 fn journal(path: &Path) -> JournalFile {
@@ -177,20 +182,28 @@ fn rater(said: &'static str) -> FnModel {
 async fn rated(model: &FnModel, path: &Path, topics: &[&'static str]) -> Vec<Option<u8>> {
     let nodes = topics.iter().map(|topic| Rate { topic });
     let run = Run::new(model.clone());
-    let rated = run.map(nodes).concurrency(1).resume(journal(path)).allow_changes().await;
+    let rated = run
+        .map(nodes)
+        .concurrency(1)
+        .resume(journal(path))
+        .allow_changes()
+        .await;
     rated.into_iter().map(Result::ok).collect()
 }
 
 /// A graph whose only node waits for a person.
 fn waits(name: &str) -> String {
-    let node =
-        r#"{"id":"pay","type":"agent","data":{"prompt":"Pay.","save_as":"paid","require_approval":true}}"#;
-    format!(r#"{}{name}","nodes":[{node}],"edges":[{{"source":"pay","target":"END"}}]}}"#, GRAPHS.0)
+    let node = r#"{"id":"pay","type":"agent","data":{"prompt":"Pay.","save_as":"paid","require_approval":true}}"#;
+    format!(
+        r#"{}{name}","nodes":[{node}],"edges":[{{"source":"pay","target":"END"}}]}}"#,
+        GRAPHS.0
+    )
 }
 
 async fn graph_run(file: &str, approved: Option<Paused>) -> Result<(), NodeError> {
     let graph = Graph::parse(file, &Registry::new().build().unwrap()).unwrap();
-    let mut run = Run::new(ScriptedModel::new().reply("paid")).with_state(graph.start(json!({})).unwrap());
+    let mut run =
+        Run::new(ScriptedModel::new().reply("paid")).with_state(graph.start(json!({})).unwrap());
     match approved {
         Some(paused) => run.flow(&graph).approve(paused).await.map(drop),
         None => run.flow(&graph).await.map(drop),
@@ -198,13 +211,21 @@ async fn graph_run(file: &str, approved: Option<Paused>) -> Result<(), NodeError
 }
 
 async fn writes(store: &SqliteStore, text: &str) -> (State, Collection) {
-    let registry = Registry::new().store("docs", store.clone(), HashEmbedder::new(16)).build().unwrap();
+    let registry = Registry::new()
+        .store("docs", store.clone(), HashEmbedder::new(16))
+        .build()
+        .unwrap();
     let node = json!({"id": "keep", "type": "rag_node", "data": {"store": "docs", "collection": "notes", "action": "write", "input": "{{ note }}"}});
     let file = json!({"format": "llmnode/graph", "version": 1, "inputs": {"note": {"type": "string"}}, "nodes": [node], "edges": [{"source": "keep", "target": "END"}]});
     let graph = Graph::parse(&file.to_string(), &registry).unwrap();
-    let mut run = registry.run(ScriptedModel::new()).with_state(graph.start(json!({"note": text})).unwrap());
+    let mut run = registry
+        .run(ScriptedModel::new())
+        .with_state(graph.start(json!({"note": text})).unwrap());
     run.flow(&graph).await.unwrap();
-    let docs = Collection::builder(store.clone(), "notes").embedder(HashEmbedder::new(16)).open().await;
+    let docs = Collection::builder(store.clone(), "notes")
+        .embedder(HashEmbedder::new(16))
+        .open()
+        .await;
     (run.state().clone(), docs.unwrap())
 }
 
@@ -219,14 +240,26 @@ impl Sink for Unheard {
 
 /// Asks about a text and about an image.
 async fn cassette(path: &Path, mode: CassetteMode) -> [Result<String, Category>; 2] {
-    let model = || Ok(ScriptedModel::new().named("small").reply("a text").reply("an image"));
+    let model = || {
+        Ok(ScriptedModel::new()
+            .named("small")
+            .reply("a text")
+            .reply("an image"))
+    };
     let model = Cassette::open(path).mode(mode).around(model).unwrap();
     let image = Image::bytes("image/png", "a cat").unwrap();
     let ask = async |message: Message| {
-        let completed = model.complete(&Request::new(vec![message]), &mut Unheard).await;
-        completed.map(|completion| completion.text).map_err(|error| error.category)
+        let completed = model
+            .complete(&Request::new(vec![message]), &mut Unheard)
+            .await;
+        completed
+            .map(|completion| completion.text)
+            .map_err(|error| error.category)
     };
-    [ask(Message::user("What is it?")).await, ask(Message::user("What is it?").attach(image)).await]
+    [
+        ask(Message::user("What is it?")).await,
+        ask(Message::user("What is it?").attach(image)).await,
+    ]
 }
 
 #[tokio::test]
@@ -235,7 +268,10 @@ async fn an_approval_of_one_graph_is_none_of_another_that_collides() {
     let paused = graph_run(&one, None).await.unwrap_err().paused().unwrap();
     let decided = paused.decide("pay", Approval::yes()).unwrap();
     let error = graph_run(&other, Some(decided.clone())).await.unwrap_err();
-    assert!(error.message().contains("changed since `pay` paused"), "{error}");
+    assert!(
+        error.message().contains("changed since `pay` paused"),
+        "{error}"
+    );
     graph_run(&one, Some(decided)).await.unwrap();
 }
 
@@ -243,10 +279,24 @@ async fn an_approval_of_one_graph_is_none_of_another_that_collides() {
 async fn an_approval_of_one_prompt_is_none_of_another_that_collides() {
     let [one, other] = PROMPTS.1.map(|wish| Return { wish });
     let model = || ScriptedModel::new().reply(calls("refund"));
-    let paused = Run::new(model()).call(&one).await.unwrap_err().paused().unwrap();
-    let decided = paused.decide("call_1", Approval::no("not this one")).unwrap();
-    let error = Run::new(model()).call(&other).approve(decided).await.unwrap_err();
-    assert!(error.message().contains("changed since the pause"), "{error}");
+    let paused = Run::new(model())
+        .call(&one)
+        .await
+        .unwrap_err()
+        .paused()
+        .unwrap();
+    let decided = paused
+        .decide("call_1", Approval::no("not this one"))
+        .unwrap();
+    let error = Run::new(model())
+        .call(&other)
+        .approve(decided)
+        .await
+        .unwrap_err();
+    assert!(
+        error.message().contains("changed since the pause"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -263,12 +313,22 @@ async fn documents_that_collide_are_different_ones() {
     let folder = Folder::new("documents");
     let store = SqliteStore::open(folder.file("docs.db")).unwrap();
     for (number, text) in (1..).zip(WRITTEN.1) {
-        assert_eq!(writes(&store, text).await.1.count().await.unwrap().sources, number);
+        assert_eq!(
+            writes(&store, text).await.1.count().await.unwrap().sources,
+            number
+        );
     }
-    let docs = Collection::builder(store, "docs").embedder(HashEmbedder::new(16)).open().await.unwrap();
+    let docs = Collection::builder(store, "docs")
+        .embedder(HashEmbedder::new(16))
+        .open()
+        .await
+        .unwrap();
     for text in DOCUMENTS.1 {
         let run = Run::new(ScriptedModel::new());
-        let written = run.call(&docs.write(Document::new("a", text))).await.unwrap();
+        let written = run
+            .call(&docs.write(Document::new("a", text)))
+            .await
+            .unwrap();
         assert_eq!((written.kept, written.chunks), (0, 1));
     }
 }
@@ -278,10 +338,22 @@ async fn a_result_of_before_is_not_trusted_and_its_tool_not_executed_again() {
     let folder = Folder::new("sale");
     let path = folder.older("sale-v3.journal");
     let none = ScriptedModel::new();
-    let error = shop(none.clone()).flow(Sale).resume(journal(&path)).await.unwrap_err();
+    let error = shop(none.clone())
+        .flow(Sale)
+        .resume(journal(&path))
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().starts_with("the node `charge` was called in the first step"), "{error}");
-    assert_eq!((none.requests().len(), CHARGED.load(Ordering::SeqCst)), (0, 0));
+    assert!(
+        error
+            .message()
+            .starts_with("the node `charge` was called in the first step"),
+        "{error}"
+    );
+    assert_eq!(
+        (none.requests().len(), CHARGED.load(Ordering::SeqCst)),
+        (0, 0)
+    );
 
     let model = ScriptedModel::new().reply("Sold.");
     let mut run = shop(model.clone());
@@ -298,16 +370,31 @@ async fn an_answer_of_before_is_asked_for_anew_and_so_is_an_idempotent_tool() {
     let (seen, _guard) = recorder::Recorder::start();
     run.flow(Visit).resume(journal(&path)).await.unwrap();
     assert_eq!((&*run.state().said, model.requests().len()), ("Three.", 2));
-    assert_eq!(model.requests()[0].messages.len(), 1, "the answer of before is not given again");
-    let told: Vec<_> =
-        seen.events("llmnode::journal").into_iter().map(|event| event.fields["message"].clone()).collect();
+    assert_eq!(
+        model.requests()[0].messages.len(),
+        1,
+        "the answer of before is not given again"
+    );
+    let told: Vec<_> = seen
+        .events("llmnode::journal")
+        .into_iter()
+        .map(|event| event.fields["message"].clone())
+        .collect();
     assert!(
-        told[0].starts_with("answers: 1, results of tools: 1; they have hashes of an older version"),
+        told[0]
+            .starts_with("answers: 1, results of tools: 1; they have hashes of an older version"),
         "{told:?}"
     );
-    assert!(told[1].starts_with("1 answers in the journal were not used"), "{told:?}");
+    assert!(
+        told[1].starts_with("1 answers in the journal were not used"),
+        "{told:?}"
+    );
     assert_eq!(COUNTED.load(Ordering::SeqCst), 1);
-    assert_eq!(run.ledger().total().requests, 2 + 2, "what was spent before counts");
+    assert_eq!(
+        run.ledger().total().requests,
+        2 + 2,
+        "what was spent before counts"
+    );
 }
 
 #[tokio::test]
@@ -316,7 +403,10 @@ async fn a_map_of_before_goes_on_and_asks_anew_once() {
     let path = folder.older("map-v3.journal");
     for asked in [3, 0] {
         let model = rater("2");
-        assert_eq!(rated(&model, &path, &["rain", "sun", "snow"]).await, [Some(2); 3]);
+        assert_eq!(
+            rated(&model, &path, &["rain", "sun", "snow"]).await,
+            [Some(2); 3]
+        );
         assert_eq!(model.requests().len(), asked);
     }
 }
@@ -329,23 +419,46 @@ async fn a_pause_of_before_is_read_and_approves_nothing() {
     let paused = read("paused-v1.json");
     assert!(paused.waiting().is_empty(), "it is decided");
     let none = ScriptedModel::new();
-    let error =
-        Run::new(none.clone()).call(&Return { wish: "Return it." }).approve(paused).await.unwrap_err();
+    let error = Run::new(none.clone())
+        .call(&Return { wish: "Return it." })
+        .approve(paused)
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("was stored by an older version"), "{error}");
-    assert!(error.message().ends_with("check what they did first: `charge`"), "{error}");
-    assert_eq!((none.requests().len(), REFUNDED.load(Ordering::SeqCst)), (0, 0));
+    assert!(
+        error.message().contains("was stored by an older version"),
+        "{error}"
+    );
+    assert!(
+        error
+            .message()
+            .ends_with("check what they did first: `charge`"),
+        "{error}"
+    );
+    assert_eq!(
+        (none.requests().len(), REFUNDED.load(Ordering::SeqCst)),
+        (0, 0)
+    );
 
-    let error = graph_run(&waits("a"), Some(read("paused-graph-v1.json"))).await.unwrap_err();
+    let error = graph_run(&waits("a"), Some(read("paused-graph-v1.json")))
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("was stored by an older version"), "{error}");
+    assert!(
+        error.message().contains("was stored by an older version"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_cassette_of_before_plays_but_for_attachments() {
     let [text, image] = cassette(&older("cassette-v1.json"), CassetteMode::Replay).await;
     assert_eq!(text.unwrap(), "a text");
-    assert_eq!(image.unwrap_err(), Category::ConfigError, "its short mark tells nothing");
+    assert_eq!(
+        image.unwrap_err(),
+        Category::ConfigError,
+        "its short mark tells nothing"
+    );
 }
 
 #[tokio::test]
@@ -355,8 +468,15 @@ async fn a_text_of_a_store_of_before_is_written_under_its_new_name_and_found_onc
     for (chunks, kept) in [(0, 0), (0, 1)] {
         let (state, docs) = writes(&store, "The key is here.").await;
         let status = &state["rag_write_status"];
-        assert_eq!((status["chunks"].as_u64(), status["kept"].as_u64()), (Some(chunks), Some(kept)));
+        assert_eq!(
+            (status["chunks"].as_u64(), status["kept"].as_u64()),
+            (Some(chunks), Some(kept))
+        );
         let count = docs.count().await.unwrap();
-        assert_eq!((count.sources, count.chunks), (2, 1), "the text is stored once");
+        assert_eq!(
+            (count.sources, count.chunks),
+            (2, 1),
+            "the text is stored once"
+        );
     }
 }

@@ -9,14 +9,24 @@ const README: &str = include_str!("../README.md");
 fn the_compile_error_is_what_rustc_prints() {
     let printed = include_str!("../llmnode-macros/tests/ui/readme/misspelt_in_sort.stderr");
     let case = include_str!("../llmnode-macros/tests/ui/readme/misspelt_in_sort.rs");
-    let place = |text: &str| text.lines().position(|line| line.starts_with("    prompt ")).unwrap() + 1;
+    let place = |text: &str| {
+        text.lines()
+            .position(|line| line.starts_with("    prompt "))
+            .unwrap()
+            + 1
+    };
     let (_, program) = README.split_once("```rust\n").unwrap();
     let (there, here) = (place(case), place(program));
-    let (_, error) = README.split_once("A misspelt variable does not compile").unwrap();
+    let (_, error) = README
+        .split_once("A misspelt variable does not compile")
+        .unwrap();
     let (_, error) = error.split_once("```text\n").unwrap();
     let (error, _) = error.split_once("```").unwrap();
     let printed = printed
-        .replace(&format!("tests/ui/readme/misspelt_in_sort.rs:{there}:"), &format!("src/main.rs:{here}:"))
+        .replace(
+            &format!("tests/ui/readme/misspelt_in_sort.rs:{there}:"),
+            &format!("src/main.rs:{here}:"),
+        )
         .replace(&format!("\n{there} "), &format!("\n{here} "));
     assert!(printed.starts_with(error), "{printed}");
     // The case is the README's node, misspelt.
@@ -29,15 +39,28 @@ fn the_compile_error_is_what_rustc_prints() {
             .map(|line| line.split(" // ").next().unwrap().trim_end().to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(node(&case.replace("{leter:fence}", "{letter:fence}")), node(README));
+    assert_eq!(
+        node(&case.replace("{leter:fence}", "{letter:fence}")),
+        node(README)
+    );
 }
 
 /// The rows of the table below a heading of the page on categories, each as its cells.
 fn table(heading: &str) -> Vec<Vec<String>> {
-    let (_, section) = include_str!("../docs/categories.md").split_once(heading).unwrap();
-    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let (_, section) = include_str!("../docs/categories.md")
+        .split_once(heading)
+        .unwrap();
+    let rows = section
+        .lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1);
     rows.take_while(|line| line.starts_with('|'))
-        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
+        .map(|line| {
+            line.trim_matches('|')
+                .split('|')
+                .map(|cell| cell.trim().to_owned())
+                .collect()
+        })
         .collect()
 }
 
@@ -45,8 +68,15 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 fn the_table_of_categories_is_the_codes() {
     use llmnode::{Category, Group};
     let named = |group: &str| {
-        let row = table("# Categories of errors").into_iter().find(|row| row[0] == group).unwrap();
-        row[1].split('`').filter(|word| !word.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        let row = table("# Categories of errors")
+            .into_iter()
+            .find(|row| row[0] == group)
+            .unwrap();
+        row[1]
+            .split('`')
+            .filter(|word| !word.trim().is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     for (name, group) in [
         ("answer", Group::Answer),
@@ -62,9 +92,14 @@ fn the_table_of_categories_is_the_codes() {
             .collect();
         assert_eq!(named(name), in_code, "{name}");
     }
-    let described: Vec<_> =
-        table("## What to do").into_iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
-    let all: Vec<_> = Category::ALL.iter().map(|category| category.as_str()).collect();
+    let described: Vec<_> = table("## What to do")
+        .into_iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
+    let all: Vec<_> = Category::ALL
+        .iter()
+        .map(|category| category.as_str())
+        .collect();
     assert_eq!(described, all);
 }
 
@@ -103,11 +138,17 @@ fn the_skill_is_short_and_its_mistakes_are_cases() {
     assert!(lines <= 500, "{lines}");
     assert!(skill.starts_with("---\nname: llmnode\ndescription: "));
     let (_, mistakes) = skill.split_once("## Mistakes").unwrap();
-    let cases: Vec<_> = mistakes.lines().filter(|line| line.ends_with("` |")).collect();
+    let cases: Vec<_> = mistakes
+        .lines()
+        .filter(|line| line.ends_with("` |"))
+        .collect();
     assert!(cases.len() >= 10);
     for line in cases {
         let case = line.trim_end_matches("` |").rsplit('`').next().unwrap();
-        let path = format!("{}/llmnode-macros/tests/ui/{case}.stderr", env!("CARGO_MANIFEST_DIR"));
+        let path = format!(
+            "{}/llmnode-macros/tests/ui/{case}.stderr",
+            env!("CARGO_MANIFEST_DIR")
+        );
         assert!(std::path::Path::new(&path).exists(), "{path}");
     }
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -126,30 +167,54 @@ fn pages() -> impl Iterator<Item = std::path::PathBuf> {
 /// The table of features in the crate's documentation has all of them.
 #[test]
 fn the_table_of_features_is_the_manifests() {
-    let (_, listed) = include_str!("../Cargo.toml").split_once("\n[features]\n").unwrap();
+    let (_, listed) = include_str!("../Cargo.toml")
+        .split_once("\n[features]\n")
+        .unwrap();
     let (listed, _) = listed.split_once("\n\n").unwrap();
-    let names = listed.lines().filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
-    let (_, table) = include_str!("../src/lib.rs").split_once("//! # Features").unwrap();
-    let rows: String = table.lines().take_while(|line| line.starts_with("//!") || line.is_empty()).collect();
-    let missing: Vec<_> =
-        names.filter(|name| *name != "default" && !rows.contains(&format!("`{name}`"))).collect();
+    let names = listed
+        .lines()
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+    let (_, table) = include_str!("../src/lib.rs")
+        .split_once("//! # Features")
+        .unwrap();
+    let rows: String = table
+        .lines()
+        .take_while(|line| line.starts_with("//!") || line.is_empty())
+        .collect();
+    let missing: Vec<_> = names
+        .filter(|name| *name != "default" && !rows.contains(&format!("`{name}`")))
+        .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
 
 /// The macro's documentation lists each argument, with its default and an example.
 #[test]
 fn the_documentation_of_a_node_lists_every_argument() {
-    let (_, keys) = include_str!("../src/__private/keys.rs").split_once("    llm_node {").unwrap();
+    let (_, keys) = include_str!("../src/__private/keys.rs")
+        .split_once("    llm_node {")
+        .unwrap();
     let (keys, _) = keys.split_once("    }").unwrap();
-    let names: Vec<_> =
-        keys.lines().filter_map(|line| line.rsplit_once("\" ").map(|(_, name)| name)).collect();
+    let names: Vec<_> = keys
+        .lines()
+        .filter_map(|line| line.rsplit_once("\" ").map(|(_, name)| name))
+        .collect();
     assert!(names.len() >= 30, "{names:?}");
     let docs = include_str!("../src/lib.rs");
-    let rows: Vec<_> = docs.lines().filter(|line| line.starts_with("/// | `")).collect();
+    let rows: Vec<_> = docs
+        .lines()
+        .filter(|line| line.starts_with("/// | `"))
+        .collect();
     let documented = |name: &str| {
-        let forms = [format!("`{name} ="), format!("`{name}("), format!("`{name}`")];
-        rows.iter()
-            .any(|row| forms.iter().any(|form| row.split(" | ").take(2).any(|cell| cell.contains(form))))
+        let forms = [
+            format!("`{name} ="),
+            format!("`{name}("),
+            format!("`{name}`"),
+        ];
+        rows.iter().any(|row| {
+            forms
+                .iter()
+                .any(|form| row.split(" | ").take(2).any(|cell| cell.contains(form)))
+        })
     };
     let missing: Vec<_> = names.into_iter().filter(|name| !documented(name)).collect();
     assert_eq!(missing, Vec::<&str>::new());
@@ -160,7 +225,10 @@ fn what_the_readme_says_to_run_is_what_ci_runs() {
     let (_, commands) = README.split_once("```sh\n").unwrap();
     let (commands, _) = commands.split_once("```").unwrap();
     let ci = include_str!("../.ci/run").replace(" --quiet", "");
-    for command in commands.lines().map(|line| line.split("  #").next().unwrap().trim()) {
+    for command in commands
+        .lines()
+        .map(|line| line.split("  #").next().unwrap().trim())
+    {
         assert!(ci.contains(&format!(" {command}\n")), "{command}");
     }
     assert!(README.contains("llmnode needs Rust 1.89."));
@@ -185,15 +253,23 @@ fn crates(arguments: &[&str]) -> usize {
         .args(arguments)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let tree = String::from_utf8(output.stdout).unwrap();
-    let crates = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>());
+    let crates = tree
+        .lines()
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>());
     crates.collect::<std::collections::BTreeSet<_>>().len()
 }
 
 #[test]
 fn the_wiring_of_opentelemetry_is_the_examples() {
-    let (_, page) = include_str!("../docs/observability.md").split_once("```text\n").unwrap();
+    let (_, page) = include_str!("../docs/observability.md")
+        .split_once("```text\n")
+        .unwrap();
     let example = include_str!("../examples/apps/src/bin/opentelemetry/telemetry.rs");
     for line in page.lines().take_while(|line| *line != "```") {
         assert!(example.contains(line), "{line}");
@@ -205,8 +281,10 @@ fn the_wiring_of_opentelemetry_is_the_examples() {
 fn the_page_names_every_field_of_the_spans() {
     let names = include_str!("../llmnode-runtime/src/ledger/spans/names.rs");
     let page = include_str!("../docs/observability.md");
-    let names: Vec<_> =
-        names.lines().filter_map(|line| line.strip_suffix("\";")?.split('"').nth(1)).collect();
+    let names: Vec<_> = names
+        .lines()
+        .filter_map(|line| line.strip_suffix("\";")?.split('"').nth(1))
+        .collect();
     assert!(names.len() >= 30, "{names:?}");
     for name in names.iter().filter(|name| !name.starts_with("otel.")) {
         assert!(page.contains(&format!("`{name}`")), "{name}");
@@ -230,26 +308,40 @@ fn the_tests_that_the_page_on_pocketflow_names_are_there() {
         .collect();
     assert_eq!(behaviours.len(), 13);
     for line in behaviours {
-        let names = line.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2);
+        let names = line
+            .rsplit(" | ")
+            .next()
+            .unwrap()
+            .split('`')
+            .skip(1)
+            .step_by(2);
         let named: Vec<_> = names.filter(|name| !name.contains('/')).collect();
         assert!(!named.is_empty(), "{line}");
         for name in named {
-            assert!(tests.contains(&format!("fn {name}(")), "no test is called {name}");
+            assert!(
+                tests.contains(&format!("fn {name}(")),
+                "no test is called {name}"
+            );
         }
     }
 }
 
 /// Where a page's links to others lead. Each is defined at its end, by its own name, which has another place in rustdoc.
 fn links(page: &str) -> impl Iterator<Item = &str> {
-    let definitions = page.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
-    definitions.filter(|(name, to)| name == to).map(|(_, to)| to)
+    let definitions = page
+        .lines()
+        .filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+    definitions
+        .filter(|(name, to)| name == to)
+        .map(|(_, to)| to)
 }
 
 /// Pages that are in the repository alone.
 const MAINTAINERS: [&str; 3] = ["decisions", "performance", "verification"];
 
 fn is_for_maintainers(page: &std::path::Path) -> bool {
-    page.file_stem().is_some_and(|name| MAINTAINERS.iter().any(|one| name == *one))
+    page.file_stem()
+        .is_some_and(|name| MAINTAINERS.iter().any(|one| name == *one))
 }
 
 #[test]
@@ -260,37 +352,56 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let guide = read(&root.join("src/guide.rs"));
     let guide_links = read(&root.join("src/guide_links.md"));
     let (mut names, mut found) = (Vec::new(), 0);
-    for (page, folder, rustdoc) in pages().map(|page| (page, root.join("docs"), &guide_links)).chain([(
-        root.join("README.md"),
-        root.to_owned(),
-        &crate_docs,
-    )]) {
+    for (page, folder, rustdoc) in pages()
+        .map(|page| (page, root.join("docs"), &guide_links))
+        .chain([(root.join("README.md"), root.to_owned(), &crate_docs)])
+    {
         let text = read(&page);
         for to in links(&text) {
             let (file, anchor) = to.split_once('#').unwrap_or((to, ""));
             let there = read(&folder.join(file));
             let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
             let slug = |line: &str| {
-                line.trim_start_matches(['#', ' ']).to_lowercase().chars().filter(kept).collect::<String>()
+                line.trim_start_matches(['#', ' '])
+                    .to_lowercase()
+                    .chars()
+                    .filter(kept)
+                    .collect::<String>()
             };
-            let has_anchor =
-                there.lines().any(|line| line.starts_with('#') && slug(line).replace(' ', "-") == anchor);
+            let has_anchor = there
+                .lines()
+                .any(|line| line.starts_with('#') && slug(line).replace(' ', "-") == anchor);
             assert!(anchor.is_empty() || has_anchor, "{}: {to}", page.display());
             if is_for_maintainers(&page) {
                 continue;
             }
-            let own = rustdoc.lines().any(|line| line.contains(&format!("[{to}]: ")));
+            let own = rustdoc
+                .lines()
+                .any(|line| line.contains(&format!("[{to}]: ")));
             assert!(own, "{}: rustdoc has no place for {to}", page.display());
             found += 1;
         }
-        let inline = text.split("](").skip(1).filter_map(|link| link.split(')').next());
+        let inline = text
+            .split("](")
+            .skip(1)
+            .filter_map(|link| link.split(')').next());
         let is_page = |link: &&str| link.ends_with(".md") || link.contains(".md#");
-        assert_eq!(inline.filter(is_page).collect::<Vec<_>>(), Vec::<&str>::new(), "{}", page.display());
-        names.extend(page.file_stem().map(|name| name.to_string_lossy().into_owned()));
+        assert_eq!(
+            inline.filter(is_page).collect::<Vec<_>>(),
+            Vec::<&str>::new(),
+            "{}",
+            page.display()
+        );
+        names.extend(
+            page.file_stem()
+                .map(|name| name.to_string_lossy().into_owned()),
+        );
     }
     assert!(found > 20, "{found}");
     names.retain(|name| name != "README" && !MAINTAINERS.contains(&name.as_str()));
-    let missing = names.iter().filter(|name| !guide.contains(&format!("page!({}, ", name.replace('-', "_"))));
+    let missing = names
+        .iter()
+        .filter(|name| !guide.contains(&format!("page!({}, ", name.replace('-', "_"))));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
@@ -300,13 +411,25 @@ fn the_maintainers_pages_name_files_that_exist() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for (page, longest) in [("ARCHITECTURE.md", 150), ("CONTRIBUTING.md", 80)] {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
-        assert!(text.lines().count() <= longest, "{page} is longer than {longest} lines");
-        let spans = text.split('`').skip(1).step_by(2).filter_map(|code| code.split_whitespace().next());
-        let paths: Vec<_> = spans.filter(|word| word.contains('/') || word.ends_with(".rs")).collect();
+        assert!(
+            text.lines().count() <= longest,
+            "{page} is longer than {longest} lines"
+        );
+        let spans = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|code| code.split_whitespace().next());
+        let paths: Vec<_> = spans
+            .filter(|word| word.contains('/') || word.ends_with(".rs"))
+            .collect();
         assert!(paths.len() > 10, "{page}: {paths:?}");
         for path in paths {
             let found = [root.join(path), root.join("llmnode-runtime/src").join(path)];
-            assert!(found.iter().any(|file| file.exists()), "{page} names `{path}`, which does not exist");
+            assert!(
+                found.iter().any(|file| file.exists()),
+                "{page} names `{path}`, which does not exist"
+            );
         }
     }
 }
@@ -324,16 +447,30 @@ const MODELS: [(&str, &str); 7] = [
 ];
 
 /// How names of models begin. `gpt-x` and the like are no models.
-const FAMILIES: [&str; 8] =
-    ["claude-", "deepseek-", "gemini-", "gpt-", "grok-", "llama-", "mistral-", "text-embedding-"];
+const FAMILIES: [&str; 8] = [
+    "claude-",
+    "deepseek-",
+    "gemini-",
+    "gpt-",
+    "grok-",
+    "llama-",
+    "mistral-",
+    "text-embedding-",
+];
 
 #[test]
 fn the_models_that_docs_and_examples_name_are_those_of_the_list() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let examples = root.join("examples").read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let files =
-        pages().filter(|page| !is_for_maintainers(page)).chain(examples.filter(|file| file.is_file()));
-    let files = files.chain(["README.md", "skills/llmnode/SKILL.md", "llms.txt"].map(|file| root.join(file)));
+    let examples = root
+        .join("examples")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = pages()
+        .filter(|page| !is_for_maintainers(page))
+        .chain(examples.filter(|file| file.is_file()));
+    let files = files
+        .chain(["README.md", "skills/llmnode/SKILL.md", "llms.txt"].map(|file| root.join(file)));
     let mut named = std::collections::BTreeSet::new();
     for file in files {
         let text = std::fs::read_to_string(file).unwrap();
@@ -344,5 +481,8 @@ fn the_models_that_docs_and_examples_name_are_those_of_the_list() {
         });
         named.extend(models.map(str::to_owned));
     }
-    assert_eq!(named.into_iter().collect::<Vec<_>>(), MODELS.map(|(name, _)| name.to_owned()));
+    assert_eq!(
+        named.into_iter().collect::<Vec<_>>(),
+        MODELS.map(|(name, _)| name.to_owned())
+    );
 }

@@ -17,7 +17,9 @@ pub fn cpu() -> Duration {
 
 /// Processor time of this thread so far: `getrusage` would tell that of the last tick, which is too coarse for one call.
 pub fn thread_cpu() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .unwrap()
+        .into()
 }
 
 /// Processor time of `what`, in microseconds for each of `times`.
@@ -30,7 +32,10 @@ pub fn cpu_each(times: usize, what: impl FnOnce()) -> f64 {
 /// Resident memory in KB: `VmRSS` is what is in use now, `VmHWM` the most so far.
 pub fn resident(what: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':')).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(what)?.strip_prefix(':'))
+        .unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 

@@ -50,12 +50,18 @@ impl Calls {
 
     /// `calls` calls whose first answer is bad.
     pub fn corrected(calls: usize, state: usize) -> Calls {
-        Calls::answered((0..2 * calls).map(|request| if request % 2 == 0 { BAD } else { GOOD }), state)
+        Calls::answered(
+            (0..2 * calls).map(|request| if request % 2 == 0 { BAD } else { GOOD }),
+            state,
+        )
     }
 
     fn answered<'a>(texts: impl DoubleEndedIterator<Item = &'a str>, state: usize) -> Calls {
         let run = Run::new(Prebuilt::answers(texts)).with_state(World::of_bytes(state));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         Calls { run, runtime }
     }
 

@@ -27,7 +27,9 @@ pub fn read_request(connection: &mut impl BufRead) -> Option<Request> {
     let mut length = 0;
     loop {
         let header = read_line(connection)?;
-        let Some((name, value)) = header.split_once(':') else { break };
+        let Some((name, value)) = header.split_once(':') else {
+            break;
+        };
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok()?;
         }
@@ -39,6 +41,9 @@ pub fn read_request(connection: &mut impl BufRead) -> Option<Request> {
 
 fn read_line(connection: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
-    connection.read_line(&mut line).ok().filter(|count| *count > 0)?;
+    connection
+        .read_line(&mut line)
+        .ok()
+        .filter(|count| *count > 0)?;
     Some(line)
 }

@@ -3,8 +3,10 @@
 use llmnode::__private::{LlmNode, Prompt};
 use llmnode::llm_node;
 
-#[llm_node(prompt = "You write summaries for {audience}.\nTitle: {title}\nGoal: {goal}\nText:\n{text}\n\
-                     Summarize the text in at most {words} words, and name no one.")]
+#[llm_node(
+    prompt = "You write summaries for {audience}.\nTitle: {title}\nGoal: {goal}\nText:\n{text}\n\
+                     Summarize the text in at most {words} words, and name no one."
+)]
 pub struct Summarize {
     audience: String,
     title: String,
@@ -31,7 +33,15 @@ pub fn by_llmnode(node: &Summarize) -> Prompt {
     prompt
 }
 
-pub fn by_format(Summarize { audience, title, goal, text, words }: &Summarize) -> String {
+pub fn by_format(
+    Summarize {
+        audience,
+        title,
+        goal,
+        text,
+        words,
+    }: &Summarize,
+) -> String {
     format!(
         "You write summaries for {audience}.\nTitle: {title}\nGoal: {goal}\nText:\n{text}\n\
          Summarize the text in at most {words} words, and name no one."

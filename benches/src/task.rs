@@ -21,8 +21,13 @@ pub struct World {
 
 impl World {
     pub fn of_bytes(notes: usize) -> World {
-        let inventory = ["lamp", "rope", "knife", "a very old key"].map(str::to_owned).to_vec();
-        World { inventory, notes: "x".repeat(notes) }
+        let inventory = ["lamp", "rope", "knife", "a very old key"]
+            .map(str::to_owned)
+            .to_vec();
+        World {
+            inventory,
+            notes: "x".repeat(notes),
+        }
     }
 }
 
@@ -59,14 +64,19 @@ pub struct Choose {
 
 impl Choose {
     pub fn door(door: usize) -> Choose {
-        Choose { door, history: "you came down a corridor and lit nothing" }
+        Choose {
+            door,
+            history: "you came down a corridor and lit nothing",
+        }
     }
 
     /// The prompt as one writes it without llmnode.
     pub fn prompt_by_hand(&self, world: &World) -> String {
         let items = world.inventory.join("\n- ");
         let Choose { door, history } = self;
-        format!("Goal: open door {door}\nAvailable items:\n- {items}\nHistory: {history}.\nChoose one.")
+        format!(
+            "Goal: open door {door}\nAvailable items:\n- {items}\nHistory: {history}.\nChoose one."
+        )
     }
 }
 
@@ -83,12 +93,22 @@ mod tests {
 
     #[test]
     fn by_hand_is_the_same_task() {
-        let (model, world) = (std::sync::Arc::new(ScriptedModel::new().reply(GOOD)), World::of_bytes(0));
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (model, world) = (
+            std::sync::Arc::new(ScriptedModel::new().reply(GOOD)),
+            World::of_bytes(0),
+        );
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let by_hand = Choose::door(7).prompt_by_hand(&world);
         let run = Run::new(model.clone()).with_state(world);
-        runtime.block_on(async { run.call(&Choose::door(7)).await }).unwrap();
+        runtime
+            .block_on(async { run.call(&Choose::door(7)).await })
+            .unwrap();
         let messages = &model.requests()[0].messages;
-        assert_eq!([&messages[0].content, &messages[1].content], [SYSTEM, &by_hand]);
+        assert_eq!(
+            [&messages[0].content, &messages[1].content],
+            [SYSTEM, &by_hand]
+        );
     }
 }

@@ -36,7 +36,9 @@ impl Body {
             body.text(Duration::ZERO, text)?;
         } else if let Some(whole) = server.get("body") {
             // As it is: no macro.
-            let text = whole.as_str().map_or_else(|| whole.to_string(), str::to_owned);
+            let text = whole
+                .as_str()
+                .map_or_else(|| whole.to_string(), str::to_owned);
             body.push(Duration::ZERO, text.into_bytes());
         } else if let Some(text) = server["body_base64"].as_str() {
             body.push(Duration::ZERO, base64(text)?);
@@ -53,7 +55,11 @@ impl Body {
 
     /// All of it, unless it is repeated.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.pieces.iter().flat_map(|piece| &piece.bytes).copied().collect()
+        self.pieces
+            .iter()
+            .flat_map(|piece| &piece.bytes)
+            .copied()
+            .collect()
     }
 
     fn push(&mut self, delay: Duration, bytes: Vec<u8>) {
@@ -69,7 +75,10 @@ impl Body {
             } else {
                 plain.text(Duration::ZERO, text)?;
             }
-            let repeated = plain.repeated.as_ref().map(|again| (&again.bytes[..], again.times));
+            let repeated = plain
+                .repeated
+                .as_ref()
+                .map(|again| (&again.bytes[..], again.times));
             self.push(delay, gzip::packed(&plain.bytes(), repeated));
         } else if let Some(rest) = text.strip_prefix("@split:") {
             let (size, text) = rest.split_once(':').ok_or("@split has no text")?;
@@ -85,9 +94,16 @@ impl Body {
             let pause = Duration::from_millis(pause.parse().map_err(|_| "@every has no time")?);
             // So short a pause only says that it never ends: it is sent as fast as it is taken.
             self.repeated = Some(if pause < Duration::from_millis(10) {
-                Repeated { times: usize::MAX, ..filler(text, "1KiB")? }
+                Repeated {
+                    times: usize::MAX,
+                    ..filler(text, "1KiB")?
+                }
             } else {
-                Repeated { bytes: text.into(), pause, times: usize::MAX }
+                Repeated {
+                    bytes: text.into(),
+                    pause,
+                    times: usize::MAX,
+                }
             });
         } else if let Some(rest) = text.strip_prefix("@repeat:") {
             let (text, size) = rest.rsplit_once(':').ok_or("@repeat has no size")?;
@@ -95,7 +111,10 @@ impl Body {
             match text.strip_suffix('…') {
                 Some(text) => {
                     self.push(delay, text.into());
-                    let last = text.char_indices().next_back().map_or("", |(at, _)| &text[at..]);
+                    let last = text
+                        .char_indices()
+                        .next_back()
+                        .map_or("", |(at, _)| &text[at..]);
                     self.repeated = Some(filler(last, size)?);
                 }
                 None => self.repeated = Some(filler(text, size)?),
@@ -104,7 +123,10 @@ impl Body {
             self.push(delay, b"data: ".to_vec());
             self.repeated = Some(filler("x", size)?);
         } else if text.starts_with('@') {
-            return Err(format!("unknown macro in {:?}", text.chars().take(40).collect::<String>()));
+            return Err(format!(
+                "unknown macro in {:?}",
+                text.chars().take(40).collect::<String>()
+            ));
         } else {
             self.push(delay, text.into());
         }
@@ -125,16 +147,25 @@ fn filler(text: &str, size: &str) -> Result<Repeated, String> {
         "GiB" => 1 << 30,
         other => return Err(format!("unknown unit {other:?}")),
     };
-    let size = digits.parse::<usize>().map_err(|error| format!("{size:?}: {error}"))?.saturating_mul(unit);
+    let size = digits
+        .parse::<usize>()
+        .map_err(|error| format!("{size:?}: {error}"))?
+        .saturating_mul(unit);
     let bytes = text.repeat((64 * 1024 / text.len()).max(1)).into_bytes();
-    Ok(Repeated { pause: Duration::ZERO, times: size.div_ceil(bytes.len()), bytes })
+    Ok(Repeated {
+        pause: Duration::ZERO,
+        times: size.div_ceil(bytes.len()),
+        bytes,
+    })
 }
 
 fn base64(text: &str) -> Result<Vec<u8>, String> {
     const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
     for c in text.trim_end_matches('=').chars() {
-        let digit = ALPHABET.find(c).ok_or_else(|| format!("{c:?} is no base64"))?;
+        let digit = ALPHABET
+            .find(c)
+            .ok_or_else(|| format!("{c:?} is no base64"))?;
         bits = (bits << 6 | digit as u32) & 0xffff;
         held += 6;
         if held >= 8 {

@@ -17,7 +17,8 @@ use crate::time::CallClock;
 const CANARY: &str = "sk-test-SECRET-0123456789";
 
 /// The authority is not the server's, so that the system's certificates are not needed to refuse it.
-const FOREIGN_AUTHORITY: &[u8] = include_bytes!("../../crates/llmnode-http/tests/openai/data/server.pem");
+const FOREIGN_AUTHORITY: &[u8] =
+    include_bytes!("../../crates/llmnode-http/tests/openai/data/server.pem");
 
 #[llm_output]
 struct Answer {
@@ -46,7 +47,9 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     let (client, streams) = (&row["client"], row["stream"] == true);
     let responses = Response::sequence(row)?;
     let server = Server::start(responses).await?;
-    let base_url = client["base_url"].as_str().map_or_else(|| server.base_url(), str::to_owned);
+    let base_url = client["base_url"]
+        .as_str()
+        .map_or_else(|| server.base_url(), str::to_owned);
     log.clear();
     let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
     let clock = CallClock::new(milliseconds("deadline_ms"));
@@ -57,9 +60,12 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
         Ok(model) => {
             let ended = Arc::new(Mutex::new(None));
             let keep = Arc::clone(&ended);
-            let run = Run::new(model).with_clock(clock.clone()).with_settings(settings(client)).on_call(
-                move |record| *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.clone()),
-            );
+            let run = Run::new(model)
+                .with_clock(clock.clone())
+                .with_settings(settings(client))
+                .on_call(move |record| {
+                    *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.clone())
+                });
             let cancel = milliseconds("cancel_after_ms").unwrap_or(Duration::from_secs(3600));
             let dropped_as = tokio::select! {
                 outcome = call(&run, client, streams) => Err(outcome),
@@ -78,10 +84,16 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
         Err(error) => (Outcome::failed(&error.into()), String::new()),
     };
     let key = client["api_key"].as_str().unwrap_or(CANARY);
-    let query = base_url.split_once('?').map(|(_, query)| query.rsplit('=').next().unwrap_or(query));
+    let query = base_url
+        .split_once('?')
+        .map(|(_, query)| query.rsplit('=').next().unwrap_or(query));
     let secrets: Vec<&str> = [key, CANARY].into_iter().chain(query).collect();
     // Whatever can be shown of the settings, too.
-    let shown = format!("{:?} {:?}", builder(client, &server, &base_url, streams), settings(client));
+    let shown = format!(
+        "{:?} {:?}",
+        builder(client, &server, &base_url, streams),
+        settings(client)
+    );
     let texts = outcome
         .texts
         .iter()
@@ -104,14 +116,21 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
 fn builder(client: &Value, server: &Server, base_url: &str, streams: bool) -> OpenAiBuilder {
     let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
     // Without a stream, one timer covers every phase of an attempt, so that the shorter of a row's counts.
-    let timeouts = ["timeout_ms", "idle_timeout_ms"].into_iter().filter_map(milliseconds);
+    let timeouts = ["timeout_ms", "idle_timeout_ms"]
+        .into_iter()
+        .filter_map(milliseconds);
     let idle = milliseconds("idle_timeout_ms").filter(|_| streams);
     let mut builder = OpenAi::builder()
         .base_url(base_url)
         .model("m")
         .root_certificates(FOREIGN_AUTHORITY)
         .connect_timeout(milliseconds("connect_timeout_ms").unwrap_or(Duration::from_millis(500)))
-        .attempt_timeout(timeouts.filter(|_| idle.is_none()).min().unwrap_or(Duration::from_secs(10)))
+        .attempt_timeout(
+            timeouts
+                .filter(|_| idle.is_none())
+                .min()
+                .unwrap_or(Duration::from_secs(10)),
+        )
         .idle_timeout(idle.unwrap_or(Duration::from_secs(5)));
     if let Some(bytes) = client["max_body_bytes"].as_u64() {
         builder = builder.max_body_bytes(bytes.try_into().unwrap_or(usize::MAX));
@@ -126,21 +145,45 @@ fn builder(client: &Value, server: &Server, base_url: &str, streams: bool) -> Op
 
 fn settings(client: &Value) -> Settings {
     let mut settings = Settings::new().retries(2).transport_retries(2);
-    settings.max_output_bytes = client["max_output_bytes"].as_u64().and_then(|bytes| bytes.try_into().ok());
-    settings.max_tokens = client["max_tokens"].as_u64().and_then(|tokens| tokens.try_into().ok());
+    settings.max_output_bytes = client["max_output_bytes"]
+        .as_u64()
+        .and_then(|bytes| bytes.try_into().ok());
+    settings.max_tokens = client["max_tokens"]
+        .as_u64()
+        .and_then(|tokens| tokens.try_into().ok());
     settings.max_wait = client["max_wait_ms"].as_u64().map(Duration::from_millis);
     settings
 }
 
 async fn call(run: &Run, client: &Value, streams: bool) -> Outcome {
-    let tokens = client["prompt_tokens"].as_u64().map_or(1, |tokens| tokens.min(1 << 20) as usize);
+    let tokens = client["prompt_tokens"]
+        .as_u64()
+        .map_or(1, |tokens| tokens.min(1 << 20) as usize);
     // A token is about four characters.
     let prompt = "abc ".repeat(tokens);
     let result = match (client["output"] == "text", streams) {
-        (true, false) => run.call(&Raw { prompt }).report().await.map(|report| report.record),
-        (true, true) => run.call(&Raw { prompt }).stream().report().await.map(|report| report.record),
-        (false, false) => run.call(&Typed { prompt }).report().await.map(|report| report.record),
-        (false, true) => run.call(&Typed { prompt }).stream().report().await.map(|report| report.record),
+        (true, false) => run
+            .call(&Raw { prompt })
+            .report()
+            .await
+            .map(|report| report.record),
+        (true, true) => run
+            .call(&Raw { prompt })
+            .stream()
+            .report()
+            .await
+            .map(|report| report.record),
+        (false, false) => run
+            .call(&Typed { prompt })
+            .report()
+            .await
+            .map(|report| report.record),
+        (false, true) => run
+            .call(&Typed { prompt })
+            .stream()
+            .report()
+            .await
+            .map(|report| report.record),
     };
     match result {
         Ok(record) => Outcome::of(&record, None),

@@ -6,7 +6,11 @@ const CAP: usize = 64 << 20;
 /// The begin as it is, then a block over and over, packed about a thousandfold.
 pub(crate) fn packed(begin: &[u8], repeated: Option<(&[u8], usize)>) -> Vec<u8> {
     let (block, times) = repeated.unwrap_or_default();
-    let mut bits = Bits { bytes: vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255], held: 0, count: 0 };
+    let mut bits = Bits {
+        bytes: vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
+        held: 0,
+        count: 0,
+    };
     // One block of fixed codes (RFC 1951, 3.2.6), and the last one.
     bits.low_first(0b011, 3);
     let (mut length, mut crc) = (0_usize, !0);
@@ -77,5 +81,7 @@ impl Bits {
 }
 
 fn crc32(crc: u32, byte: u8) -> u32 {
-    (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
+    (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+        (crc >> 1) ^ (0xedb8_8320 * (crc & 1))
+    })
 }

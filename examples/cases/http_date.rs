@@ -3,17 +3,24 @@
 use std::time::{Duration, SystemTime};
 
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 /// The date that is `offset` from now, such as `+5s` or `-1s`; parts of a second, which it cannot hold, count as one.
 pub(crate) fn from_now(offset: &str) -> Option<String> {
     let seconds: i64 = offset.strip_suffix('s')?.parse().ok()?;
     let distance = Duration::from_secs(seconds.unsigned_abs());
     let now = SystemTime::now();
-    let at = if seconds < 0 { now.checked_sub(distance)? } else { now.checked_add(distance)? };
+    let at = if seconds < 0 {
+        now.checked_sub(distance)?
+    } else {
+        now.checked_add(distance)?
+    };
     let since_epoch = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    Some(format(since_epoch.as_secs() + u64::from(since_epoch.subsec_nanos() > 0)))
+    Some(format(
+        since_epoch.as_secs() + u64::from(since_epoch.subsec_nanos() > 0),
+    ))
 }
 
 fn format(seconds: u64) -> String {

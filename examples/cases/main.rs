@@ -34,19 +34,27 @@ use arguments::Arguments;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let path = Arguments::read("FILE").value(0).unwrap_or_default().to_owned();
+    let path = Arguments::read("FILE")
+        .value(0)
+        .unwrap_or_default()
+        .to_owned();
     let file = File::open(&path).map_err(|error| format!("{path}: {error}"))?;
     let log = sinks::Log::install()?;
     for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
         let line = line?;
-        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line).trim_ascii();
+        let line = line
+            .strip_prefix(b"\xEF\xBB\xBF")
+            .unwrap_or(&line)
+            .trim_ascii();
         if line.is_empty() {
             continue;
         }
         let answer = match serde_json::from_slice::<Value>(line) {
             Ok(row) if row.is_object() => answer(&row, &log).await,
             Ok(_) => json!({"id": null, "line": index + 1, "error": "not a JSON object"}),
-            Err(error) => json!({"id": null, "line": index + 1, "error": format!("not JSON: {error}")}),
+            Err(error) => {
+                json!({"id": null, "line": index + 1, "error": format!("not JSON: {error}")})
+            }
         };
         println!("{answer}");
     }
@@ -58,9 +66,9 @@ async fn answer(row: &Value, log: &sinks::Log) -> Value {
     if let Some(spoken) = wire::spoken(row) {
         return match spoken {
             Err(reason) => json!({"id": id, "skipped": reason}),
-            Ok(()) => {
-                wire::answer(row).await.unwrap_or_else(|error| json!({"id": id, "error": error.to_string()}))
-            }
+            Ok(()) => wire::answer(row)
+                .await
+                .unwrap_or_else(|error| json!({"id": id, "error": error.to_string()})),
         };
     }
     if !row["server"].is_object() {

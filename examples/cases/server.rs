@@ -33,16 +33,29 @@ impl Response {
     /// The answers of a row, of which the last goes on.
     pub(crate) fn sequence(row: &Value) -> Result<Vec<Response>, String> {
         let then = row["then"].as_array().into_iter().flatten();
-        std::iter::once(&row["server"]).chain(then).map(Response::read).collect()
+        std::iter::once(&row["server"])
+            .chain(then)
+            .map(Response::read)
+            .collect()
     }
 
     fn read(server: &Value) -> Result<Response, String> {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let headers = server["headers"].as_object().into_iter().flatten().flat_map(|(name, value)| {
-            // A header whose value is a list is sent as often.
-            let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
-            values.iter().map(|value| (name.clone(), text(value)))
-        });
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
+        let headers = server["headers"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .flat_map(|(name, value)| {
+                // A header whose value is a list is sent as often.
+                let values = value
+                    .as_array()
+                    .map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+                values.iter().map(|value| (name.clone(), text(value)))
+            });
         Ok(Response {
             status: server["status"].as_u64().unwrap_or(200),
             headers: headers.collect(),
@@ -53,7 +66,9 @@ impl Response {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+        self.headers
+            .iter()
+            .any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
     fn is_chunked(&self) -> bool {
@@ -64,8 +79,13 @@ impl Response {
         let mut head = format!("HTTP/1.1 {} Status\r\nconnection: close\r\n", self.status);
         let mut header = |name: &str, value: &str| head.push_str(&format!("{name}: {value}\r\n"));
         for (name, value) in &self.headers {
-            let date = value.strip_prefix("@http-date:").and_then(http_date::from_now);
-            header(name, &date.unwrap_or_else(|| value.replace("@self", own_url)));
+            let date = value
+                .strip_prefix("@http-date:")
+                .and_then(http_date::from_now);
+            header(
+                name,
+                &date.unwrap_or_else(|| value.replace("@self", own_url)),
+            );
         }
         if self.connection == Connection::ManyHeaders {
             (0..1000).for_each(|number| header(&format!("x-{number}"), "1"));
@@ -91,7 +111,9 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(responses: Vec<Response>) -> io::Result<Server> {
-        let connection = responses.first().map_or(Connection::Normal, |response| response.connection);
+        let connection = responses
+            .first()
+            .map_or(Connection::Normal, |response| response.connection);
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let address = socket.local_addr()?;
@@ -112,7 +134,12 @@ impl Server {
             }
             _ => tokio::spawn(serve(socket.listen(64)?, responses, Arc::clone(&asked))),
         };
-        Ok(Server { address, connection, asked, task })
+        Ok(Server {
+            address,
+            connection,
+            asked,
+            task,
+        })
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -131,7 +158,10 @@ impl Server {
 
     /// What was asked, without headers: the key belongs there.
     pub(crate) fn asked(&self) -> Vec<(Instant, String)> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -144,7 +174,9 @@ impl Drop for Server {
 /// So many connections that nobody accepts that the system answers no more.
 async fn crowd(address: SocketAddr) -> Vec<TcpStream> {
     let mut crowd = Vec::new();
-    while let Ok(Ok(stream)) = timeout(Duration::from_millis(100), TcpStream::connect(address)).await {
+    while let Ok(Ok(stream)) =
+        timeout(Duration::from_millis(100), TcpStream::connect(address)).await
+    {
         crowd.push(stream);
     }
     crowd
@@ -159,7 +191,8 @@ async fn serve(listener: TcpListener, responses: Vec<Response>, asked: Asked) {
         if let Some(response) = last.clone() {
             let asked = Arc::clone(&asked);
             // A client that goes away is no concern of the server's.
-            connections.spawn(async move { act(stream, response, &asked).await.unwrap_or_default() });
+            connections
+                .spawn(async move { act(stream, response, &asked).await.unwrap_or_default() });
         }
     }
 }
@@ -174,7 +207,10 @@ async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Re
     }
     let request = read_request(&mut stream).await?;
     let refusal = request.refusal();
-    asked.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), request.body));
+    asked
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push((Instant::now(), request.body));
     if let Some(refusal) = refusal {
         return refuse(stream, &refusal).await;
     }
@@ -187,7 +223,11 @@ async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Re
         Connection::Silent => std::future::pending().await,
         Connection::Reset => return reset(stream),
         Connection::HangUp => {}
-        Connection::Garbage => stream.write_all(b"\x16\x03\x01 this is no HTTP\r\n\r\n").await?,
+        Connection::Garbage => {
+            stream
+                .write_all(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+                .await?
+        }
         Connection::Slow => {
             for byte in [head, body].concat() {
                 stream.write_all(&[byte]).await?;
@@ -211,10 +251,14 @@ async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Re
         }
         // An empty SETTINGS frame, then GOAWAY without an error, or RST_STREAM with REFUSED_STREAM.
         Connection::GoAway => {
-            stream.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0").await?;
+            stream
+                .write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0")
+                .await?;
         }
         Connection::RefusedStream => {
-            stream.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x04\x03\0\0\0\0\x01\0\0\0\x07").await?;
+            stream
+                .write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x04\x03\0\0\0\0\x01\0\0\0\x07")
+                .await?;
         }
         _ => {
             stream.write_all(&head).await?;
@@ -229,7 +273,9 @@ async fn refuse(mut stream: TcpStream, refusal: &Refusal) -> io::Result<()> {
     let body = refusal.to_string();
     let status = refusal.status;
     let length = body.len();
-    let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
@@ -288,9 +334,18 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Request> {
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
             let head = head.to_ascii_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
-            if body.len() >= length.and_then(|length| length.trim().parse().ok()).unwrap_or(0) {
-                return Ok(Request { path, body: body.to_owned() });
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length:"));
+            if body.len()
+                >= length
+                    .and_then(|length| length.trim().parse().ok())
+                    .unwrap_or(0)
+            {
+                return Ok(Request {
+                    path,
+                    body: body.to_owned(),
+                });
             }
         }
         if stream.read_buf(&mut read).await? == 0 {
@@ -307,12 +362,16 @@ async fn shake_hands(stream: TcpStream) -> io::Result<()> {
     let key = PrivateKeyDer::from_pem_slice(include_bytes!(
         "../../crates/llmnode-http/tests/openai/data/server-key.pem"
     ));
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
-        .with_no_client_auth()
-        .with_single_cert(vec![chain.map_err(io::Error::other)?], key.map_err(io::Error::other)?)
-        .map_err(io::Error::other)?;
+    let config =
+        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![chain.map_err(io::Error::other)?],
+                key.map_err(io::Error::other)?,
+            )
+            .map_err(io::Error::other)?;
     let connection = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
@@ -328,7 +387,15 @@ async fn shake_hands(stream: TcpStream) -> io::Result<()> {
 pub(crate) fn stays_here(base_url: &str) -> bool {
     let rest = base_url.split_once("://").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    let is_loopback = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
-    is_loopback || host == "[::1]" || [".invalid", "localhost"].iter().any(|end| host.ends_with(end))
+    let host = authority
+        .rsplit_once(':')
+        .map_or(authority, |(host, _)| host);
+    let is_loopback = host
+        .parse()
+        .is_ok_and(|address: Ipv4Addr| address.is_loopback());
+    is_loopback
+        || host == "[::1]"
+        || [".invalid", "localhost"]
+            .iter()
+            .any(|end| host.ends_with(end))
 }

@@ -13,7 +13,10 @@ pub(crate) fn answer(row: &Value) -> Option<Value> {
     let read = match row["target"].as_str() {
         Some(target) => typed::answer(text, target, &row["types"]),
         None => match Reader::new().exact(exact).value(text) {
-            Ok(reading) => Ok((reading.value, reading.notes.iter().map(|note| json!(note.flag)).collect())),
+            Ok(reading) => Ok((
+                reading.value,
+                reading.notes.iter().map(|note| json!(note.flag)).collect(),
+            )),
             Err(error) => Err(error.to_string()),
         },
     };

@@ -17,7 +17,11 @@ impl CallClock {
     /// The clock of a call that begins now.
     pub(crate) fn new(deadline: Option<Duration>) -> CallClock {
         let deadline = deadline.unwrap_or(Duration::MAX);
-        CallClock { waits: TestClock::new(), began: Instant::now(), deadline }
+        CallClock {
+            waits: TestClock::new(),
+            began: Instant::now(),
+            deadline,
+        }
     }
 
     pub(crate) fn waits(&self) -> Vec<Duration> {
@@ -25,7 +29,8 @@ impl CallClock {
     }
 
     fn left(&self) -> Duration {
-        self.deadline.saturating_sub(self.began.elapsed() + self.waits().iter().sum::<Duration>())
+        self.deadline
+            .saturating_sub(self.began.elapsed() + self.waits().iter().sum::<Duration>())
     }
 
     /// Comes when the deadline passes.
@@ -46,7 +51,11 @@ impl Clock for CallClock {
 
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()> {
         // A wait beyond the deadline ends with it.
-        if wait >= self.left() { Box::pin(pending()) } else { self.waits.sleep(wait) }
+        if wait >= self.left() {
+            Box::pin(pending())
+        } else {
+            self.waits.sleep(wait)
+        }
     }
 
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {

@@ -11,7 +11,11 @@ use grammar::Type;
 use schema::Types;
 
 /// The value of a type and what was done to read it, or why there is none.
-pub(crate) fn answer(text: &str, target: &str, types: &Value) -> Result<(Value, Vec<Value>), String> {
+pub(crate) fn answer(
+    text: &str,
+    target: &str,
+    types: &Value,
+) -> Result<(Value, Vec<Value>), String> {
     let types = Types::of(types);
     let target = Type::parse(target)
         .filter(|target| types.knows(target))
@@ -20,9 +24,14 @@ pub(crate) fn answer(text: &str, target: &str, types: &Value) -> Result<(Value, 
         return Ok((text, vec![json!("raw_text")]));
     }
     let schema = OutputSchema::from_value("target", types.schema(&target));
-    let reading = Reader::new().conforming(text, &schema).map_err(|error| error.to_string())?;
+    let reading = Reader::new()
+        .conforming(text, &schema)
+        .map_err(|error| error.to_string())?;
     let value = project::value(&types, &target, &reading.value)?;
-    Ok((value, reading.notes.iter().map(|note| json!(note.flag)).collect()))
+    Ok((
+        value,
+        reading.notes.iter().map(|note| json!(note.flag)).collect(),
+    ))
 }
 
 /// A text that is wanted as text is taken as it is, as a node with raw output does; only JSON's null is none.
@@ -30,7 +39,9 @@ fn raw_text(text: &str, target: &Type) -> Option<Value> {
     match target {
         Type::String => Some(json!(text)),
         Type::Union(forms) => {
-            let is_text = forms.iter().all(|form| matches!(form, Type::String | Type::Null));
+            let is_text = forms
+                .iter()
+                .all(|form| matches!(form, Type::String | Type::Null));
             let is_null = text.trim() == "null";
             is_text.then(|| if is_null { Value::Null } else { json!(text) })
         }

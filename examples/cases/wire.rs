@@ -31,7 +31,11 @@ impl Sink for Listener {
 pub(crate) fn spoken(row: &Value) -> Option<Result<(), String>> {
     let wire = row["wire"].as_str()?;
     let known = ["anthropic", "chat", "gemini", "responses"].contains(&wire);
-    Some(known.then_some(()).ok_or_else(|| format!("the wire {wire} is not spoken")))
+    Some(
+        known
+            .then_some(())
+            .ok_or_else(|| format!("the wire {wire} is not spoken")),
+    )
 }
 
 /// Runs a row.
@@ -39,15 +43,37 @@ pub(crate) async fn answer(row: &Value) -> Result<Value, Box<dyn Error>> {
     let responses = Response::sequence(&json!({"server": row}))?;
     let server = Server::start(responses).await?;
     let model: Box<dyn ChatModel> = match row["wire"].as_str() {
-        Some("anthropic") => Box::new(Anthropic::builder().base_url(server.base_url()).model("m").build()?),
-        Some("gemini") => Box::new(Gemini::builder().base_url(server.base_url()).model("m").build()?),
-        Some("responses") => {
-            Box::new(OpenAi::builder().base_url(server.base_url()).model("m").responses().build()?)
-        }
-        _ => Box::new(OpenAi::builder().base_url(server.base_url()).model("m").build()?),
+        Some("anthropic") => Box::new(
+            Anthropic::builder()
+                .base_url(server.base_url())
+                .model("m")
+                .build()?,
+        ),
+        Some("gemini") => Box::new(
+            Gemini::builder()
+                .base_url(server.base_url())
+                .model("m")
+                .build()?,
+        ),
+        Some("responses") => Box::new(
+            OpenAi::builder()
+                .base_url(server.base_url())
+                .model("m")
+                .responses()
+                .build()?,
+        ),
+        _ => Box::new(
+            OpenAi::builder()
+                .base_url(server.base_url())
+                .model("m")
+                .build()?,
+        ),
     };
     let asked = request(&row["asked"]);
-    let mut listener = Listener { streams: row["kind"] == "sse", usage: None };
+    let mut listener = Listener {
+        streams: row["kind"] == "sse",
+        usage: None,
+    };
     let outcome = model.complete(&asked, &mut listener).await;
     let mut answer = json!({"id": row["id"], "echo": []});
     let members = match &outcome {
@@ -68,7 +94,9 @@ pub(crate) async fn answer(row: &Value) -> Result<Value, Box<dyn Error>> {
 
 fn request(asked: &Value) -> Request {
     let mut request = Request::new(vec![Message::user("Go on.")]);
-    request.max_tokens = asked["max_tokens"].as_u64().and_then(|most| most.try_into().ok());
+    request.max_tokens = asked["max_tokens"]
+        .as_u64()
+        .and_then(|most| most.try_into().ok());
     if asked["temperature"] == true {
         request.temperature = Some(0.5);
     }
@@ -81,7 +109,11 @@ fn request(asked: &Value) -> Request {
     if asked["schema"] == true || asked["strict"] == true {
         request.output = Some(any());
     }
-    let named = asked["tools"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let named = asked["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     // Where nobody recorded the tools, the answer may have calls all the same.
     let names = named.map(str::to_owned).chain(["unknown".to_owned()]);
     request.tools = names.map(|name| ToolSpec::new(name, "", any())).collect();
@@ -89,14 +121,22 @@ fn request(asked: &Value) -> Request {
 }
 
 fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
-    let named: Vec<_> = asked["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let named: Vec<_> = asked["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let unexpected = FinishReason::Other("UNEXPECTED_TOOL_CALL".to_owned());
     let unexpected = completion.finish.as_ref() == Some(&unexpected);
-    let is_there =
-        |call: &llmnode::ToolCall| !unexpected && (named.is_empty() || named.contains(&&*call.name));
+    let is_there = |call: &llmnode::ToolCall| {
+        !unexpected && (named.is_empty() || named.contains(&&*call.name))
+    };
     let (outcome, category, retry) = match &completion.finish {
         // What the attempt loop makes of them.
-        Some(FinishReason::Length) if completion.text.is_empty() || !completion.calls.is_empty() => {
+        Some(FinishReason::Length)
+            if completion.text.is_empty() || !completion.calls.is_empty() =>
+        {
             ("failure", "truncated_output", "no")
         }
         Some(FinishReason::Length) => ("length", "", ""),
@@ -112,7 +152,11 @@ fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
         _ => ("answer", "", ""),
     };
     // What was cut is not executed.
-    let calls = if outcome == "failure" { &[][..] } else { &completion.calls };
+    let calls = if outcome == "failure" {
+        &[][..]
+    } else {
+        &completion.calls
+    };
     let call = |call: &llmnode::ToolCall| {
         let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
         json!({"name": call.name, "arguments": arguments, "id": call.id})
@@ -168,15 +212,30 @@ async fn echo(
     mut asked: Request,
     completion: Completion,
 ) -> Result<Value, Box<dyn Error>> {
-    let results: Vec<Message> =
-        completion.calls.iter().map(|call| Message::tool(&*call.id, "done")).collect();
-    let said = Message::assistant(completion.text).calling(completion.calls).carrying(completion.carried);
+    let results: Vec<Message> = completion
+        .calls
+        .iter()
+        .map(|call| Message::tool(&*call.id, "done"))
+        .collect();
+    let said = Message::assistant(completion.text)
+        .calling(completion.calls)
+        .carrying(completion.carried);
     asked.messages.push(said);
     asked.messages.extend(results);
     asked.messages.push(Message::user("And now?"));
     // Only what is sent counts.
-    let _ = model.complete(&asked, &mut Listener { streams: false, usage: None }).await;
-    let Some((_, body)) = server.asked().into_iter().nth(1) else { return Ok(json!([])) };
+    let _ = model
+        .complete(
+            &asked,
+            &mut Listener {
+                streams: false,
+                usage: None,
+            },
+        )
+        .await;
+    let Some((_, body)) = server.asked().into_iter().nth(1) else {
+        return Ok(json!([]));
+    };
     let body: Value = serde_json::from_str(&body)?;
     Ok(json!(turn(&body)))
 }
@@ -189,7 +248,9 @@ fn turn(body: &Value) -> Vec<Value> {
         return list("input").filter(|item| !asked(item)).cloned().collect();
     }
     let said = |message: &&Value| message["role"] == "assistant" || message["role"] == "model";
-    let Some(turn) = list("messages").chain(list("contents")).find(said) else { return Vec::new() };
+    let Some(turn) = list("messages").chain(list("contents")).find(said) else {
+        return Vec::new();
+    };
     match turn["content"].as_array().or(turn["parts"].as_array()) {
         Some(parts) => parts.clone(),
         None => vec![turn.clone()],

@@ -25,30 +25,58 @@ impl Arguments {
     }
 
     fn parse(usage: &str, given: impl IntoIterator<Item = String>) -> Result<Arguments, String> {
-        let forms: Vec<&str> =
-            usage.split(['[', ']']).map(str::trim).filter(|form| !form.is_empty()).collect();
-        let values: Vec<&str> = forms.iter().copied().filter(|form| !form.starts_with("--")).collect();
+        let forms: Vec<&str> = usage
+            .split(['[', ']'])
+            .map(str::trim)
+            .filter(|form| !form.is_empty())
+            .collect();
+        let values: Vec<&str> = forms
+            .iter()
+            .copied()
+            .filter(|form| !form.starts_with("--"))
+            .collect();
         let fits = |index: usize, value: &str| {
-            values.get(index).is_some_and(|form| form.contains(char::is_uppercase) || *form == value)
+            values
+                .get(index)
+                .is_some_and(|form| form.contains(char::is_uppercase) || *form == value)
         };
-        let takes = if usage.is_empty() { "it takes none".to_owned() } else { format!("it takes {usage}") };
-        let mut arguments = Arguments { values: Vec::new(), options: Vec::new() };
+        let takes = if usage.is_empty() {
+            "it takes none".to_owned()
+        } else {
+            format!("it takes {usage}")
+        };
+        let mut arguments = Arguments {
+            values: Vec::new(),
+            options: Vec::new(),
+        };
         let mut given = given.into_iter();
         while let Some(argument) = given.next() {
             let name = |form: &str| form.split(' ').next() == Some(argument.as_str());
-            match forms.iter().find(|form| argument.starts_with("--") && name(form)) {
+            match forms
+                .iter()
+                .find(|form| argument.starts_with("--") && name(form))
+            {
                 Some(form) if form.contains(' ') => {
-                    let value = given.next().ok_or(format!("{argument} needs a value; {takes}"))?;
+                    let value = given
+                        .next()
+                        .ok_or(format!("{argument} needs a value; {takes}"))?;
                     arguments.options.push((argument, value));
                 }
                 Some(_) => arguments.options.push((argument, String::new())),
                 None if !argument.starts_with("--") && fits(arguments.values.len(), &argument) => {
                     arguments.values.push(argument);
                 }
-                None => return Err(format!("{argument:?} is no argument of this example; {takes}")),
+                None => {
+                    return Err(format!(
+                        "{argument:?} is no argument of this example; {takes}"
+                    ));
+                }
             }
         }
-        let least = usage.split_whitespace().next().filter(|word| !word.starts_with('['));
+        let least = usage
+            .split_whitespace()
+            .next()
+            .filter(|word| !word.starts_with('['));
         match least {
             Some(name) if arguments.values.is_empty() => Err(format!("{name} is missing; {takes}")),
             _ => Ok(arguments),
@@ -61,6 +89,9 @@ impl Arguments {
 
     /// The value of an option; of one without a value an empty text.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
-        self.options.iter().find(|(option, _)| option == name).map(|(_, value)| value.as_str())
+        self.options
+            .iter()
+            .find(|(option, _)| option == name)
+            .map(|(_, value)| value.as_str())
     }
 }

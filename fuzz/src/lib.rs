@@ -1,6 +1,10 @@
 //! Checks the macros on any text. A macro crate cannot be linked: its modules are built anew, below this root.
 
-#![allow(dead_code, missing_docs, reason = "the macros' entry points are not in it, and nobody else uses it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    reason = "the macros' entry points are not in it, and nobody else uses it"
+)]
 
 extern crate proc_macro;
 
@@ -24,7 +28,10 @@ pub fn literal(text: &str) {
 
 /// Any text as `#[macro(arguments)] item`.
 pub fn macros(text: &str) {
-    let given = text.parse::<TokenStream>().ok().and_then(invariants::expansion::Use::read);
+    let given = text
+        .parse::<TokenStream>()
+        .ok()
+        .and_then(invariants::expansion::Use::read);
     if let Some(given) = given {
         held(given.holds());
     }

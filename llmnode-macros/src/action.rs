@@ -48,7 +48,9 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
     let wrong = |at: TokenStream, kind: &str| {
         Error::new_spanned(
             at,
-            format!("an action is an enum whose variants are the decisions of a step; this is {kind}"),
+            format!(
+                "an action is an enum whose variants are the decisions of a step; this is {kind}"
+            ),
         )
     };
     let DataEnum { variants, .. } = match &input.data {
@@ -63,7 +65,8 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
         }
     };
     if let Some(parameter) = input.generics.params.first() {
-        let message = "an action cannot have type or lifetime parameters, because it outlives its step";
+        let message =
+            "an action cannot have type or lifetime parameters, because it outlives its step";
         errors.push(Error::new_spanned(parameter, message));
         return None;
     }
@@ -78,7 +81,8 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
         }
         let name = value(&given).map_or_else(|| variant.ident.unraw().to_string(), LitStr::value);
         if named.iter().any(|other| other.name == name) {
-            let message = format!("two actions are called `{name}`; give this one a name of its own");
+            let message =
+                format!("two actions are called `{name}`; give this one a name of its own");
             let at = value(&given).map_or(variant.ident.span(), LitStr::span);
             errors.push(Error::new(at, message));
         }
@@ -88,7 +92,9 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
 }
 
 fn action_attributes(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attributes.iter().filter(|attribute| attribute.path().is_ident("action"))
+    attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("action"))
 }
 
 fn arguments(
@@ -97,7 +103,10 @@ fn arguments(
     name: &mut Slot<LitStr>,
     krate: &mut Slot<Path>,
 ) -> syn::Result<()> {
-    let list = attribute.meta.require_list().map_err(|_| Error::new_spanned(attribute, wanted(keys)))?;
+    let list = attribute
+        .meta
+        .require_list()
+        .map_err(|_| Error::new_spanned(attribute, wanted(keys)))?;
     list.parse_args_with(|input: ParseStream<'_>| argument(input, keys, name, krate))
 }
 
@@ -107,7 +116,9 @@ fn argument(
     name: &mut Slot<LitStr>,
     krate: &mut Slot<Path>,
 ) -> syn::Result<()> {
-    let key = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), wanted(keys)))?;
+    let key = input
+        .call(Ident::parse_any)
+        .map_err(|error| Error::new(error.span(), wanted(keys)))?;
     if !keys.iter().any(|known| key == known) {
         let near = suggest(&key.to_string(), keys.iter().copied());
         let message = match near {
@@ -179,7 +190,11 @@ fn clone_arm(variant: &Variant) -> TokenStream {
     if matches!(variant.fields, Fields::Unit) {
         return generated!(Self::#ident => Self::#ident,);
     }
-    let fields = variant.fields.iter().zip(variant.fields.members()).enumerate();
+    let fields = variant
+        .fields
+        .iter()
+        .zip(variant.fields.members())
+        .enumerate();
     let (bindings, values): (Vec<_>, Vec<_>) = fields
         .map(|(index, (field, member))| {
             // The compiler reports a missing `Clone` at this span.

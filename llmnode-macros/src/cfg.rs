@@ -8,13 +8,18 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Fields, FnArg, GenericParam, Generics, ImplItem, Item, LitBool, Meta, MetaList};
+use syn::{
+    Attribute, Error, Fields, FnArg, GenericParam, Generics, ImplItem, Item, LitBool, Meta,
+    MetaList,
+};
 use syn::{Signature, Token};
 
 use crate::crate_path;
 
 /// What a `#[cfg_attr]` may add that a macro reads.
-const READ: [&str; 7] = ["cfg", "cfg_attr", "doc", "node", "prep", "schemars", "serde"];
+const READ: [&str; 7] = [
+    "cfg", "cfg_attr", "doc", "node", "prep", "schemars", "serde",
+];
 
 /// The item once for each build, if it differs.
 pub(crate) fn split(name: &str, arguments: &TokenStream, item: &Item) -> Option<TokenStream> {
@@ -45,12 +50,15 @@ fn resolved(mut item: Item, base: &TokenStream, holds: bool) -> Item {
         for attribute in attributes.drain(..) {
             match read(&attribute).filter(|condition| condition.base.to_string() == base) {
                 None => kept.push(attribute),
-                Some(condition) if condition.adds.is_empty() => is_there &= condition.negated != holds,
+                Some(condition) if condition.adds.is_empty() => {
+                    is_there &= condition.negated != holds
+                }
                 Some(condition) if condition.negated == holds => {}
                 Some(condition) => {
-                    kept.extend(
-                        condition.adds.into_iter().map(|meta| Attribute { meta, ..attribute.clone() }),
-                    );
+                    kept.extend(condition.adds.into_iter().map(|meta| Attribute {
+                        meta,
+                        ..attribute.clone()
+                    }));
                 }
             }
         }
@@ -68,7 +76,11 @@ fn read(attribute: &Attribute) -> Option<Condition> {
     }
     let condition: Condition = attribute.parse_args().ok()?;
     let reads = |meta: &Meta| READ.iter().any(|name| meta.path().is_ident(name));
-    let counts = if is_cfg { condition.adds.is_empty() } else { condition.adds.iter().any(reads) };
+    let counts = if is_cfg {
+        condition.adds.is_empty()
+    } else {
+        condition.adds.iter().any(reads)
+    };
     counts.then_some(condition)
 }
 
@@ -78,7 +90,11 @@ pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<E
     let name = attribute.path().to_token_stream();
     let thing = inside.rsplit(' ').next().unwrap_or_default();
     let (this, other) = (quote!(#base), quote!(not(#base)));
-    let (this, other) = if negated { (other, this) } else { (this, other) };
+    let (this, other) = if negated {
+        (other, this)
+    } else {
+        (this, other)
+    };
     let message = format!(
         "`#[{name}]` inside {inside} is not evaluated when `{by}` sees it; write one {thing} below `#[cfg({this})]` and another below `#[cfg({other})]`"
     );
@@ -109,7 +125,11 @@ impl Parse for Condition {
             Some(_) => Punctuated::parse_terminated(input)?,
             None => Punctuated::new(),
         };
-        Ok(Self { base, negated, adds })
+        Ok(Self {
+            base,
+            negated,
+            adds,
+        })
     }
 }
 
@@ -177,5 +197,6 @@ fn retained<T>(
     mut stays: impl FnMut(&mut T) -> bool,
 ) -> Punctuated<T, Token![,]> {
     let all = std::mem::take(list).into_iter();
-    all.filter_map(|mut one| stays(&mut one).then_some(one)).collect()
+    all.filter_map(|mut one| stays(&mut one).then_some(one))
+        .collect()
 }

@@ -32,7 +32,10 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Choice>>, syn::Result
         let one = choice(input)?;
         comma_or_end(input, "list")?;
         if list.iter().any(|other| other.text == one.text) {
-            return Err(Error::new(one.span(), format!("`{}` is given more than once", one.text)));
+            return Err(Error::new(
+                one.span(),
+                format!("`{}` is given more than once", one.text),
+            ));
         }
         list.push(one);
         Ok(())
@@ -41,8 +44,12 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Choice>>, syn::Result
 }
 
 fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
-    let wanted =
-        |at| Error::new(at, format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"));
+    let wanted = |at| {
+        Error::new(
+            at,
+            format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"),
+        )
+    };
     let (mut steps, mut text) = (Vec::new(), String::new());
     loop {
         let begins = input.peek(syn::Ident::peek_any) || input.peek(syn::Lit);
@@ -58,7 +65,10 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
         text.push('.');
     }
     if !input.peek(Token![=]) {
-        return Err(Error::new(input.span(), format!("expected `=` and the list, as in `{EXAMPLE}`")));
+        return Err(Error::new(
+            input.span(),
+            format!("expected `=` and the list, as in `{EXAMPLE}`"),
+        ));
     }
     input.parse::<Token![=]>()?;
     let start = input.span();
@@ -67,8 +77,7 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
         && call.method == "into_iter"
         && matches!(&*call.receiver, Expr::Field(_) | Expr::Path(_))
     {
-        let message =
-            "`into_iter` would move the list out of its place; leave it out, and the list is borrowed";
+        let message = "`into_iter` would move the list out of its place; leave it out, and the list is borrowed";
         return Err(Error::new(call.method.span(), message));
     }
     expression::reject_control_flow(
@@ -87,7 +96,12 @@ fn step(input: ParseStream<'_>, is_first: bool) -> syn::Result<(Option<Step>, St
     }
     if input.peek2(Token![::]) && !is_first {
         let path = Path::parse_mod_style(input)?;
-        let text = path.segments.iter().map(|one| one.ident.to_string()).collect::<Vec<_>>().join("::");
+        let text = path
+            .segments
+            .iter()
+            .map(|one| one.ident.to_string())
+            .collect::<Vec<_>>()
+            .join("::");
         return Ok((Some(Step::Variant(path)), text));
     }
     let name = input.call(Ident::parse_any)?;
@@ -99,7 +113,8 @@ fn step(input: ParseStream<'_>, is_first: bool) -> syn::Result<(Option<Step>, St
     }
     let begins_upper = name.to_string().starts_with(char::is_uppercase);
     if begins_upper {
-        let message = format!("a variant is written with its type: `Action::{name}` for a type `Action`");
+        let message =
+            format!("a variant is written with its type: `Action::{name}` for a type `Action`");
         return Err(Error::new(name.span(), message));
     }
     Ok((Some(Step::Field(Member::Named(name), brackets)), text))
@@ -153,12 +168,18 @@ impl Choice {
 
     /// Such a field counts as used, even if no prompt has it.
     pub(crate) fn names(&self, field: &Ident) -> bool {
-        expression::names(self.list.to_token_stream()).iter().any(|name| name.is_variable(field))
+        expression::names(self.list.to_token_stream())
+            .iter()
+            .any(|name| name.is_variable(field))
     }
 
     fn source(&self) -> String {
         let source = self.list.to_token_stream().to_string();
-        source.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")")
+        source
+            .replace(" . ", ".")
+            .replace(" (", "(")
+            .replace("( ", "(")
+            .replace(" )", ")")
     }
 
     fn walk(&self, private: &Ident) -> TokenStream {
@@ -167,15 +188,26 @@ impl Choice {
 
     /// A place is borrowed; an expression's value is not.
     fn values(&self, fields: &[&Ident], private: &Ident) -> TokenStream {
-        let fields: Vec<&Ident> = fields.iter().copied().filter(|name| self.names(name)).collect();
+        let fields: Vec<&Ident> = fields
+            .iter()
+            .copied()
+            .filter(|name| self.names(name))
+            .collect();
         let list = bare_value(self.list.clone());
         let is_field = matches!(&list, Expr::Path(path) if path.path.get_ident().is_some_and(|one| fields.contains(&one)));
-        let is_place = matches!(&list, Expr::Path(_) | Expr::Field(_) | Expr::Index(_)) && !is_field;
+        let is_place =
+            matches!(&list, Expr::Path(_) | Expr::Field(_) | Expr::Index(_)) && !is_field;
         let (at, end) = end_spans(&list);
         let list = expression::resolve_names(list.to_token_stream());
-        let list = if is_place { quote_spanned!(at=> &#list) } else { list };
+        let list = if is_place {
+            quote_spanned!(at=> &#list)
+        } else {
+            list
+        };
         let function = Ident::new("listed", end);
-        let bound = fields.iter().map(|name| Ident::new(&name.to_string(), name.span()));
+        let bound = fields
+            .iter()
+            .map(|name| Ident::new(&name.to_string(), name.span()));
         generated!({
             #(let #bound = &self.#fields;)*
             #private::#function(#list)
@@ -195,18 +227,30 @@ fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
                 Member::Named(name) if name == "self" => from.clone(),
                 _ => quote_spanned!(at=> &#from.#member),
             };
-            in_lists(&place, at, brackets, private, &walk_value(rest, private, at, &value))
+            in_lists(
+                &place,
+                at,
+                brackets,
+                private,
+                &walk_value(rest, private, at, &value),
+            )
         }
         Step::Variant(path) => {
             let at = end_spans(path).0;
             match rest.split_first() {
                 Some((Step::Field(member, brackets), rest)) => {
-                    let inner =
-                        in_lists(&value, at, brackets, private, &walk_value(rest, private, at, &value));
+                    let inner = in_lists(
+                        &value,
+                        at,
+                        brackets,
+                        private,
+                        &walk_value(rest, private, at, &value),
+                    );
                     quote_spanned!(at=> if let #path { #member: __value, .. } = #from { #inner })
                 }
                 _ => {
-                    let message = "a variant is followed by one of its fields: `action.Action::Use.item`";
+                    let message =
+                        "a variant is followed by one of its fields: `action.Action::Use.item`";
                     Error::new(at, message).to_compile_error()
                 }
             }
@@ -260,8 +304,11 @@ pub(crate) fn emit(
     if choices.is_empty() {
         return None;
     }
-    let fields: Vec<&Ident> =
-        node.iter().flat_map(|node| &node.fields).filter_map(|field| field.ident.as_ref()).collect();
+    let fields: Vec<&Ident> = node
+        .iter()
+        .flat_map(|node| &node.fields)
+        .filter_map(|field| field.ident.as_ref())
+        .collect();
     let lent = match choices.iter().any(|one| one.state().is_some()) {
         true => generated!(state),
         false => generated!(_),

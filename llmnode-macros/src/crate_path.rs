@@ -15,8 +15,15 @@ pub(crate) fn resolve(given: &Slot<Path>) -> Path {
 
 /// The path of an argument `crate = …`, before the arguments are read.
 pub(crate) fn written(arguments: &TokenStream) -> Path {
-    let mut tokens = arguments.clone().into_iter().skip_while(|token| token.to_string() != "crate").skip(2);
-    let path: TokenStream = tokens.by_ref().take_while(|token| token.to_string() != ",").collect();
+    let mut tokens = arguments
+        .clone()
+        .into_iter()
+        .skip_while(|token| token.to_string() != "crate")
+        .skip(2);
+    let path: TokenStream = tokens
+        .by_ref()
+        .take_while(|token| token.to_string() != ",")
+        .collect();
     syn::parse2(path).unwrap_or_else(|_| of_dependency())
 }
 
@@ -44,13 +51,24 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
 pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
     const WANTED: &str = "`crate` takes an absolute path";
     if input.fork().call(Path::parse_mod_style).is_err() {
-        return fill(slot, key, Err(unexpected(input, &format!("{WANTED}, such as `::llmnode`"))));
+        return fill(
+            slot,
+            key,
+            Err(unexpected(input, &format!("{WANTED}, such as `::llmnode`"))),
+        );
     }
     let path = input.call(Path::parse_mod_style)?;
-    let names: Vec<_> =
-        path.segments.iter().map(|segment| &segment.ident).filter(|name| is_name(name)).collect();
-    let begins =
-        path.leading_colon.is_some() || path.segments.first().is_some_and(|first| first.ident == "crate");
+    let names: Vec<_> = path
+        .segments
+        .iter()
+        .map(|segment| &segment.ident)
+        .filter(|name| is_name(name))
+        .collect();
+    let begins = path.leading_colon.is_some()
+        || path
+            .segments
+            .first()
+            .is_some_and(|first| first.ident == "crate");
     let keywords = path.segments.len() - names.len();
     if begins && keywords == usize::from(path.leading_colon.is_none()) {
         return fill(slot, key, Ok(path));
@@ -68,7 +86,9 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
 }
 
 fn is_name(segment: &Ident) -> bool {
-    !["self", "super", "Self", "crate"].iter().any(|keyword| segment == keyword)
+    !["self", "super", "Self", "crate"]
+        .iter()
+        .any(|keyword| segment == keyword)
 }
 
 #[cfg(test)]
@@ -82,8 +102,15 @@ mod tests {
         let mut slot = None;
         let key = Ident::new("key", Span::call_site());
         let parser = |input: ParseStream<'_>| Ok(parse(input, key.clone(), &mut slot));
-        let said = parser.parse_str(written).unwrap().err().map(|error| error.to_string());
-        (value(&slot).map(|path| quote::quote!(#path).to_string().replace(' ', "")), said)
+        let said = parser
+            .parse_str(written)
+            .unwrap()
+            .err()
+            .map(|error| error.to_string());
+        (
+            value(&slot).map(|path| quote::quote!(#path).to_string().replace(' ', "")),
+            said,
+        )
     }
 
     #[test]

@@ -35,7 +35,10 @@ pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
 
 fn text(value: &Expr) -> Option<String> {
     match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(literal), .. }) => Some(unindented(&literal.value())),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(literal),
+            ..
+        }) => Some(unindented(&literal.value())),
         Expr::Group(group) => text(&group.expr),
         _ => None,
     }
@@ -51,11 +54,19 @@ fn unindented(text: &str) -> String {
     let rest = rest.trim_end();
     let stars: Option<Vec<_>> = rest.lines().map(starless).collect();
     let rest = stars.unwrap_or_else(|| rest.lines().map(str::to_owned).collect());
-    let lines: Vec<&str> = [first].into_iter().chain(rest.iter().map(String::as_str)).collect();
+    let lines: Vec<&str> = [first]
+        .into_iter()
+        .chain(rest.iter().map(String::as_str))
+        .collect();
     let written = lines.iter().filter(|line| !line.trim().is_empty());
-    let indent =
-        written.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or_default();
-    let lines: Vec<_> = lines.iter().map(|line| line.get(indent..).unwrap_or_default().trim_end()).collect();
+    let indent = written
+        .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
+        .min()
+        .unwrap_or_default();
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|line| line.get(indent..).unwrap_or_default().trim_end())
+        .collect();
     lines.join("\n")
 }
 

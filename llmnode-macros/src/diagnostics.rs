@@ -37,10 +37,16 @@ pub(crate) fn attribute_span(of: &Ident) -> Span {
 }
 
 /// Like rustc: other case or underscores, an edit distance up to a third of the length, or reordered words.
-pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn suggest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     let letters = |name: &str| name.replace('_', "").to_lowercase();
-    if let Some(same) = candidates.iter().find(|candidate| letters(candidate) == letters(name)) {
+    if let Some(same) = candidates
+        .iter()
+        .find(|candidate| letters(candidate) == letters(name))
+    {
         return Some(same);
     }
     let limit = name.chars().count().max(3) / 3;
@@ -53,7 +59,9 @@ pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
         return Some(candidate);
     }
     let words = sorted_words(name);
-    candidates.into_iter().find(|candidate| sorted_words(candidate) == words)
+    candidates
+        .into_iter()
+        .find(|candidate| sorted_words(candidate) == words)
 }
 
 fn sorted_words(name: &str) -> Vec<&str> {

@@ -8,11 +8,19 @@ use syn::{Error, Expr};
 use crate::generics::regrouped;
 
 /// `rest`: of the message about a token, behind "cannot be used in".
-pub(crate) fn reject_control_flow(expression: &Expr, rest: impl Fn(&str) -> &'static str) -> syn::Result<()> {
-    let Some(token) = control_flow(expression.to_token_stream()) else { return Ok(()) };
+pub(crate) fn reject_control_flow(
+    expression: &Expr,
+    rest: impl Fn(&str) -> &'static str,
+) -> syn::Result<()> {
+    let Some(token) = control_flow(expression.to_token_stream()) else {
+        return Ok(());
+    };
     let name = token.to_string();
     let shown = if name == "await" { ".await" } else { &name };
-    Err(Error::new(token.span(), format!("`{shown}` cannot be used in {}", rest(shown))))
+    Err(Error::new(
+        token.span(),
+        format!("`{shown}` cannot be used in {}", rest(shown)),
+    ))
 }
 
 /// The first token that leaves the expression or awaits in it, outside of closures and `async` blocks.
@@ -38,7 +46,8 @@ fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
 pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+        let is_path =
+            matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
         match token {
             TokenTree::Ident(ident) if ident == "self" && !is_path => return Some(ident.span()),
             TokenTree::Group(group) => {
@@ -101,7 +110,9 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Name> {
         match token {
             TokenTree::Ident(ident) => {
                 let field = match tokens.get(at + 2) {
-                    Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => Some(field),
+                    Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => {
+                        Some(field)
+                    }
                     _ => None,
                 };
                 let before = |steps| at.checked_sub(steps).and_then(punctuation);

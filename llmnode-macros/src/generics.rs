@@ -3,7 +3,8 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{
-    Expr, GenericArgument, GenericParam, Generics, Lifetime, LifetimeParam, Path, PathArguments, Type,
+    Expr, GenericArgument, GenericParam, Generics, Lifetime, LifetimeParam, Path, PathArguments,
+    Type,
 };
 
 pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
@@ -44,7 +45,8 @@ pub(crate) fn is_named(path: &Path, name: &str) -> bool {
 
 /// Of the last segment.
 pub(crate) fn type_arguments(path: &Path) -> Vec<&Type> {
-    let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments)
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        path.segments.last().map(|last| &last.arguments)
     else {
         return vec![];
     };
@@ -72,7 +74,10 @@ pub(crate) fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> 
 
 pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
     let mut name = name.to_owned();
-    while generics.lifetimes().any(|param| param.lifetime.to_string() == name) {
+    while generics
+        .lifetimes()
+        .any(|param| param.lifetime.to_string() == name)
+    {
         name.push('_');
     }
     Lifetime::new(&name, Span::mixed_site())
@@ -84,7 +89,9 @@ pub(crate) fn with_named_lifetimes(state: &Type, generics: &mut Generics) -> Typ
     let mut replaced = false;
     let named = name_lifetimes(state.to_token_stream(), &lifetime, &mut replaced);
     if replaced {
-        generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime)));
+        generics
+            .params
+            .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime)));
     }
     syn::parse2(named).unwrap_or_else(|_| state.clone())
 }
@@ -115,7 +122,10 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
 /// Underlines the entire expression.
 pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
-    let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
+    let mut tokens = written
+        .to_token_stream()
+        .into_iter()
+        .map(|token| token.span());
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
     (mixed(first), mixed(tokens.last().unwrap_or(first)))
 }

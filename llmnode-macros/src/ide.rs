@@ -19,13 +19,23 @@ use crate::generics::regrouped;
 pub(crate) fn is_editor() -> bool {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
-        program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("rust-analyzer"))
+        program
+            .file_stem()
+            .is_some_and(|name| name.to_string_lossy().starts_with("rust-analyzer"))
     });
     *EDITOR
 }
 
-pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
-    if is_editor() { imports(name, arguments, item) } else { TokenStream::new() }
+pub(crate) fn completion_imports(
+    name: &str,
+    arguments: &TokenStream,
+    item: &TokenStream,
+) -> TokenStream {
+    if is_editor() {
+        imports(name, arguments, item)
+    } else {
+        TokenStream::new()
+    }
 }
 
 /// The expansion, in which generated names have no place in the program while rust-analyzer expands.
@@ -101,7 +111,10 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
                 key = Some(ident);
             }
             TokenTree::Group(group) => {
-                if let Some(inside) = key.as_ref().and_then(|key| list(module, key, group.delimiter())) {
+                if let Some(inside) = key
+                    .as_ref()
+                    .and_then(|key| list(module, key, group.delimiter()))
+                {
                     keys(inside, group.stream(), found);
                 }
             }
@@ -123,7 +136,9 @@ fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str>
 
 fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     for token in item {
-        let TokenTree::Group(group) = token else { continue };
+        let TokenTree::Group(group) = token else {
+            continue;
+        };
         let mut inside = group.stream().into_iter();
         match (inside.next(), inside.next()) {
             (Some(TokenTree::Ident(node)), Some(TokenTree::Group(arguments))) if node == "node" => {
@@ -142,9 +157,14 @@ mod tests {
     use super::imports;
 
     fn imported(arguments: TokenStream, item: TokenStream) -> Vec<String> {
-        let text = imports("llm_node", &arguments, &item).to_string().replace(' ', "").replace("as_,", " ");
+        let text = imports("llm_node", &arguments, &item)
+            .to_string()
+            .replace(' ', "")
+            .replace("as_,", " ");
         let parts = text.split("__private::keys::").skip(1);
-        parts.map(|part| part.split("};").next().unwrap().trim().to_owned()).collect()
+        parts
+            .map(|part| part.split("};").next().unwrap().trim().to_owned())
+            .collect()
     }
 
     #[test]
@@ -164,15 +184,28 @@ mod tests {
                 "field::{sk",
             ]
         );
-        assert!(imports("llm_node", &arguments, &quote!()).to_string().contains("use :: other :: __private"));
+        assert!(
+            imports("llm_node", &arguments, &quote!())
+                .to_string()
+                .contains("use :: other :: __private")
+        );
     }
 
     #[test]
     fn an_argument_that_is_not_written_yet_does_no_harm() {
-        for arguments in
-            ["", "prompt =", ", , 5 = >", "limits(", "crate", "crate = ", "crate = 5", "< , >> a ,"]
-        {
-            let Ok(arguments) = arguments.parse() else { continue };
+        for arguments in [
+            "",
+            "prompt =",
+            ", , 5 = >",
+            "limits(",
+            "crate",
+            "crate = ",
+            "crate = 5",
+            "< , >> a ,",
+        ] {
+            let Ok(arguments) = arguments.parse() else {
+                continue;
+            };
             imported(arguments, quote!(struct));
         }
     }
@@ -184,10 +217,15 @@ mod tests {
         let has = |module: &str, key: &str| {
             let (_, items) = runtime.split_once(&format!("\n    {module} {{\n")).unwrap();
             let (items, _) = items.split_once("\n    }\n").unwrap();
-            items.lines().any(|line| line.ends_with(&format!("\" {key}")))
+            items
+                .lines()
+                .any(|line| line.ends_with(&format!("\" {key}")))
         };
         for key in crate::node::keys().filter(|key| *key != "crate") {
-            assert!(has("llm_node", key), "describe `{key}` in src/__private/keys.rs");
+            assert!(
+                has("llm_node", key),
+                "describe `{key}` in src/__private/keys.rs"
+            );
         }
     }
 }

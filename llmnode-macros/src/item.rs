@@ -22,26 +22,36 @@ pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
 
 /// syn accepts `_` as the name of a field or variant; the compiler does not.
 fn has_underscore_name(item: &Item) -> bool {
-    let fields =
-        |fields: &Fields| fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"));
+    let fields = |fields: &Fields| {
+        fields
+            .iter()
+            .any(|field| field.ident.as_ref().is_some_and(|name| name == "_"))
+    };
     match item {
         Item::Struct(item) => fields(&item.fields),
-        Item::Enum(item) => {
-            item.variants.iter().any(|variant| variant.ident == "_" || fields(&variant.fields))
-        }
+        Item::Enum(item) => item
+            .variants
+            .iter()
+            .any(|variant| variant.ident == "_" || fields(&variant.fields)),
         _ => false,
     }
 }
 
 /// Takes attributes of these names that stand below the macro's own: each would implement the same traits again.
-pub(crate) fn take_doubled(attributes: &mut Vec<Attribute>, names: &[&str], fault: &str) -> Option<Error> {
+pub(crate) fn take_doubled(
+    attributes: &mut Vec<Attribute>,
+    names: &[&str],
+    fault: &str,
+) -> Option<Error> {
     let doubled = attributes.extract_if(.., |attribute| is_named(attribute, names));
     let first = doubled.collect::<Vec<_>>().into_iter().next()?;
     Some(Error::new_spanned(first.path(), fault))
 }
 
 pub(crate) fn is_doubled(attributes: &[Attribute], names: &[&str]) -> bool {
-    attributes.iter().any(|attribute| is_named(attribute, names))
+    attributes
+        .iter()
+        .any(|attribute| is_named(attribute, names))
 }
 
 fn is_named(attribute: &Attribute, names: &[&str]) -> bool {
@@ -53,7 +63,9 @@ fn is_named(attribute: &Attribute, names: &[&str]) -> bool {
 fn is_ours(attribute: &Attribute) -> bool {
     match &attribute.meta {
         Meta::Path(_) => true,
-        Meta::List(list) => !attribute.path().is_ident("validate") || begins_with_state(&list.tokens),
+        Meta::List(list) => {
+            !attribute.path().is_ident("validate") || begins_with_state(&list.tokens)
+        }
         Meta::NameValue(_) => false,
     }
 }
@@ -127,7 +139,12 @@ struct Level {
 
 impl Level {
     fn of(tokens: &TokenStream, outer_depth: usize) -> Self {
-        Self { tokens: tokens.clone().into_iter(), outer_depth, angles: 0, joint: None }
+        Self {
+            tokens: tokens.clone().into_iter(),
+            outer_depth,
+            angles: 0,
+            joint: None,
+        }
     }
 
     fn punct(&mut self, punct: char, spacing: Spacing) {

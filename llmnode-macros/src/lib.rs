@@ -62,7 +62,12 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
-    show::print_if_requested("#[step]", show::named(item.clone()), step_impl::expand(arguments, item)).into()
+    show::print_if_requested(
+        "#[step]",
+        show::named(item.clone()),
+        step_impl::expand(arguments, item),
+    )
+    .into()
 }
 
 /// Makes a function a tool: a node that a model may call, whose arguments the model writes.
@@ -71,7 +76,12 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
-    show::print_if_requested("#[tool]", show::named(item.clone()), tool::expand(arguments, item)).into()
+    show::print_if_requested(
+        "#[tool]",
+        show::named(item.clone()),
+        tool::expand(arguments, item),
+    )
+    .into()
 }
 
 /// Declares a flow: its steps, and which one follows each.
@@ -87,7 +97,12 @@ pub fn flow(tokens: TokenStream) -> TokenStream {
 #[proc_macro_derive(Action, attributes(action))]
 pub fn action(item: TokenStream) -> TokenStream {
     let item = Tokens::from(item);
-    show::print_if_requested("#[derive(Action)]", show::named(item.clone()), action::expand(item)).into()
+    show::print_if_requested(
+        "#[derive(Action)]",
+        show::named(item.clone()),
+        action::expand(item),
+    )
+    .into()
 }
 
 /// `#[derive(LlmNode)]`, which some write before they have read how it is done: its error says so.
@@ -96,7 +111,9 @@ pub fn action(item: TokenStream) -> TokenStream {
 pub fn no_derive(item: TokenStream) -> TokenStream {
     let _ = item;
     let message = "a node is no derive; write `#[llm_node(prompt = \"…\")]` above the struct";
-    syn::Error::new(proc_macro2::Span::call_site(), message).into_compile_error().into()
+    syn::Error::new(proc_macro2::Span::call_site(), message)
+        .into_compile_error()
+        .into()
 }
 
 fn expand_attribute(

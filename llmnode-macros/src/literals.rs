@@ -10,7 +10,11 @@ use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
 
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     let example = format!(", such as `{key} = \"…\"`");
-    let what = if what.is_empty() { example.as_str() } else { what };
+    let what = if what.is_empty() {
+        example.as_str()
+    } else {
+        what
+    };
     let wanted = format!("`{key}` takes a string literal{what}");
     match literal(input, &wanted)? {
         Lit::Str(text) => reject_suffix(text),
@@ -80,7 +84,10 @@ pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
 fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     let ahead = input.fork();
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
-        return Err(Error::new(literal.span(), format!("`{key}` takes a type; write it without quotes")));
+        return Err(Error::new(
+            literal.span(),
+            format!("`{key}` takes a type; write it without quotes"),
+        ));
     }
     let wanted = format!("`{key}` takes a type");
     match parse_fully(input) {
@@ -89,7 +96,9 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
             Err(Error::new_spanned(object, wanted))
         }
         // Generated code writes references to it, and `&dyn A + B` does not parse.
-        Ok(Type::TraitObject(object)) if object.bounds.len() > 1 || object.bounds.trailing_punct() => {
+        Ok(Type::TraitObject(object))
+            if object.bounds.len() > 1 || object.bounds.trailing_punct() =>
+        {
             Ok(parse_quote!((#object)))
         }
         Ok(Type::ImplTrait(bounds)) => Err(Error::new_spanned(bounds, wanted)),
@@ -100,7 +109,8 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
 fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
     let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
     let name = path.segments.last()?.ident.to_string();
-    name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
+    name.starts_with(char::is_uppercase)
+        .then(|| parse_quote!(#path))
 }
 
 /// syn would report unread tokens in brackets, such as the `&` of `(u8 &)`, in its own words.
@@ -114,14 +124,22 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     syn::parse2(tokens).map_err(|error| error.span())
 }
 
-pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+pub(crate) fn fill_type(
+    slot: &mut Slot<Type>,
+    key: Ident,
+    input: ParseStream<'_>,
+) -> syn::Result<()> {
     let meant = quoted_type(input);
     match ty(input, &key) {
         Ok(Type::Slice(list)) if key == "output" => {
             let item = &list.elem;
             let message = format!("a list is written `Vec<{}>`", pretty_print(item));
             let error = Error::new_spanned(&list, message);
-            fill_readable(slot, key, (Some(parse_quote!(::std::vec::Vec<#item>)), Err(error)))
+            fill_readable(
+                slot,
+                key,
+                (Some(parse_quote!(::std::vec::Vec<#item>)), Err(error)),
+            )
         }
         Ok(ty) => fill(slot, key, Ok(ty)),
         Err(error) => fill_readable(slot, key, (meant, Err(error))),
@@ -147,9 +165,12 @@ fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
 
 pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
     match input.fork().parse::<LitBool>() {
-        Ok(_) => input.parse::<LitBool>().map(|bool_literal| bool_literal.value),
+        Ok(_) => input
+            .parse::<LitBool>()
+            .map(|bool_literal| bool_literal.value),
         Err(_) => {
-            let message = "`idempotent` takes `false`, for a node that must never be executed a second time";
+            let message =
+                "`idempotent` takes `false`, for a node that must never be executed a second time";
             Err(unexpected(input, message))
         }
     }
@@ -179,7 +200,9 @@ mod tests {
     fn types() {
         let read = |written: &str| {
             let parser = |input: ParseStream<'_>| ty(input, &key());
-            parser.parse_str(written).map(|ty| ty.to_token_stream().to_string().replace(' ', ""))
+            parser
+                .parse_str(written)
+                .map(|ty| ty.to_token_stream().to_string().replace(' ', ""))
         };
         for (written, given) in [
             ("Vec<(u8, &'static str)>", "Vec<(u8,&'staticstr)>"),
@@ -208,7 +231,10 @@ mod tests {
         assert!(parser.parse_str("Self::a::<(u8, B)>").is_ok());
         for written in ["5", "a()", "a::<(u8 &)>", "|a| a"] {
             let fault = parser.parse_str(written).unwrap_err().to_string();
-            assert!(fault.starts_with("`key` takes the path of a function"), "{written}: {fault}");
+            assert!(
+                fault.starts_with("`key` takes the path of a function"),
+                "{written}: {fault}"
+            );
         }
     }
 }

@@ -62,7 +62,15 @@ pub(crate) struct Grammar<'a> {
 
 impl<'a> Grammar<'a> {
     pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
-        Self { owner, noun: "argument", values, lists: &[], flags: &[], example: |_| "…", hint: |_| None }
+        Self {
+            owner,
+            noun: "argument",
+            values,
+            lists: &[],
+            flags: &[],
+            example: |_| "…",
+            hint: |_| None,
+        }
     }
 
     fn keys(&self) -> impl Iterator<Item = &'a str> {
@@ -71,7 +79,10 @@ impl<'a> Grammar<'a> {
     }
 
     fn list(&self, name: &str) -> Option<&'a str> {
-        self.lists.iter().find(|(key, _)| *key == name).map(|(_, example)| *example)
+        self.lists
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, example)| *example)
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -89,7 +100,10 @@ impl<'a> Grammar<'a> {
         let Self { owner, noun, .. } = self;
         match self.near(name) {
             Some(near) => format!("unknown {noun} `{name}`; did you mean `{near}`?"),
-            None => format!("unknown {noun} `{name}`; `{owner}` takes {}", list(self.keys())),
+            None => format!(
+                "unknown {noun} `{name}`; `{owner}` takes {}",
+                list(self.keys())
+            ),
         }
     }
 
@@ -110,11 +124,19 @@ pub(crate) fn parse_arguments(
         errors.push(error);
         return false;
     }
-    let mut arguments = ArgumentParser { grammar, seen: vec![], take, all_known: true };
+    let mut arguments = ArgumentParser {
+        grammar,
+        seen: vec![],
+        take,
+        all_known: true,
+    };
     let mut faulty = false;
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            if let Err(error) = arguments.next(input).and_then(|()| comma_or_end(input, "argument")) {
+            if let Err(error) = arguments
+                .next(input)
+                .and_then(|()| comma_or_end(input, "argument"))
+            {
                 faulty = true;
                 errors.push(error);
                 if grammar.begins(&input.fork()) {
@@ -146,8 +168,14 @@ pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    let token = input.cursor().token_tree().map(|(token, _)| token.to_string()).unwrap_or_default();
-    Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
+    let token = input
+        .cursor()
+        .token_tree()
+        .map(|(token, _)| token.to_string())
+        .unwrap_or_default();
+    Err(input.error(format!(
+        "expected `,` before the next {what}, found `{token}`"
+    )))
 }
 
 /// A fault in one item does not hide those in the next.
@@ -183,7 +211,10 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
             self.all_known = false;
             let value: TokenTree = input.parse()?;
             let first = self.grammar.keys().next().unwrap_or_default();
-            return Err(Error::new(value.span(), format!("an argument has a name, such as `{first} = …`")));
+            return Err(Error::new(
+                value.span(),
+                format!("an argument has a name, such as `{first} = …`"),
+            ));
         }
         let key = input.call(Ident::parse_any)?;
         let name = key.to_string();
@@ -205,7 +236,11 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
 
     fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
-        let at = if ends(input) { key.span() } else { input.span() };
+        let at = if ends(input) {
+            key.span()
+        } else {
+            input.span()
+        };
         let equals: Option<Token![=]> = input.parse()?;
         if equals.is_some() && !ends(input) {
             self.reject_duplicate(&key)?;
@@ -213,7 +248,10 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         }
         let at = if equals.is_some() { key.span() } else { at };
         let example = (self.grammar.example)(&key.to_string());
-        let error = Error::new(at, format!("`{key}` takes a value; write `{key} = {example}`"));
+        let error = Error::new(
+            at,
+            format!("`{key}` takes a value; write `{key} = {example}`"),
+        );
         self.guess(key, input);
         Err(error)
     }
@@ -251,7 +289,11 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
             let _: syn::Result<TokenTree> = input.parse();
         }
         let is_list = self.grammar.list(&key.to_string()).is_some();
-        let group = input.fork().parse::<Group>().ok().filter(|_| is_list || input.peek(token::Paren));
+        let group = input
+            .fork()
+            .parse::<Group>()
+            .ok()
+            .filter(|_| is_list || input.peek(token::Paren));
         let _: syn::Result<()> = match group {
             Some(group) => {
                 let _: syn::Result<Group> = input.parse();
@@ -264,22 +306,41 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
 
     fn reject_duplicate(&mut self, key: &Ident) -> syn::Result<()> {
         if self.seen.contains(key) {
-            return Err(Error::new(key.span(), format!("`{key}` is given more than once")));
+            return Err(Error::new(
+                key.span(),
+                format!("`{key}` is given more than once"),
+            ));
         }
         self.seen.push(key.clone());
         Ok(())
     }
 }
 
-fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn::Result<ParseBuffer<'a>> {
-    let wrong = |at: Span| Error::new(at, format!("`{key}` takes a list in parentheses; write `{example}`"));
+fn parenthesized<'a>(
+    input: ParseStream<'a>,
+    key: &Ident,
+    example: &str,
+) -> syn::Result<ParseBuffer<'a>> {
+    let wrong = |at: Span| {
+        Error::new(
+            at,
+            format!("`{key}` takes a list in parentheses; write `{example}`"),
+        )
+    };
     if !input.peek(token::Paren) {
-        return Err(wrong(if input.peek(Token![=]) { input.span() } else { key.span() }));
+        return Err(wrong(if input.peek(Token![=]) {
+            input.span()
+        } else {
+            key.span()
+        }));
     }
     let content;
     syn::parenthesized!(content in input);
     if content.is_empty() {
-        return Err(Error::new(key.span(), format!("`{key}` is empty; drop it or write `{example}`")));
+        return Err(Error::new(
+            key.span(),
+            format!("`{key}` is empty; drop it or write `{example}`"),
+        ));
     }
     Ok(content)
 }

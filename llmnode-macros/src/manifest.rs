@@ -16,8 +16,12 @@ const PACKAGE: &str = "llmnode";
 /// Read once for each package: an editor expands those of a whole workspace in one process.
 pub(crate) fn name_of_dependency() -> String {
     static LAST: Mutex<Option<(OsString, String)>> = Mutex::new(None);
-    let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR") else { return PACKAGE.to_owned() };
-    let Ok(mut last) = LAST.lock() else { return PACKAGE.to_owned() };
+    let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR") else {
+        return PACKAGE.to_owned();
+    };
+    let Ok(mut last) = LAST.lock() else {
+        return PACKAGE.to_owned();
+    };
     match &*last {
         Some((of, name)) if *of == folder => name.clone(),
         _ => {
@@ -36,7 +40,9 @@ fn read(folder: &Path) -> Option<String> {
     for (name, dependency) in dependencies(&manifest, &[]) {
         let package = if dependency.inherits {
             let of_workspace = inherited.get_or_insert_with(|| workspace(folder, &manifest));
-            of_workspace.get(&name).and_then(|dependency| dependency.package.clone())
+            of_workspace
+                .get(&name)
+                .and_then(|dependency| dependency.package.clone())
         } else {
             dependency.package
         };
@@ -55,10 +61,16 @@ fn workspace(folder: &Path, manifest: &str) -> BTreeMap<String, Dependency> {
     let above = folder.ancestors().skip(1);
     let above = above.filter_map(|folder| std::fs::read_to_string(folder.join("Cargo.toml")).ok());
     let has_workspace = |manifest: &String| {
-        leaves(manifest).iter().any(|leaf| leaf.keys.first().is_some_and(|key| key == "workspace"))
+        leaves(manifest)
+            .iter()
+            .any(|leaf| leaf.keys.first().is_some_and(|key| key == "workspace"))
     };
-    let found = std::iter::once(manifest.to_owned()).chain(above).find(has_workspace);
-    found.map(|manifest| dependencies(&manifest, &["workspace"])).unwrap_or_default()
+    let found = std::iter::once(manifest.to_owned())
+        .chain(above)
+        .find(has_workspace);
+    found
+        .map(|manifest| dependencies(&manifest, &["workspace"]))
+        .unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -72,12 +84,19 @@ fn dependencies(manifest: &str, of: &[&str]) -> BTreeMap<String, Dependency> {
     let mut found = BTreeMap::<String, Dependency>::new();
     for Leaf { keys, value } in leaves(manifest) {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let Some(keys) = keys.strip_prefix(of) else { continue };
+        let Some(keys) = keys.strip_prefix(of) else {
+            continue;
+        };
         let keys = match keys {
             ["target", _, rest @ ..] => rest,
             keys => keys,
         };
-        let ["dependencies" | "dev-dependencies" | "dev_dependencies", name, says @ ..] = keys else {
+        let [
+            "dependencies" | "dev-dependencies" | "dev_dependencies",
+            name,
+            says @ ..,
+        ] = keys
+        else {
             continue;
         };
         let dependency = found.entry((*name).to_owned()).or_default();
@@ -110,11 +129,18 @@ fn leaves(manifest: &str) -> Vec<Leaf<'_>> {
 
 fn pair<'a>(statement: &'a str, table: &[String], found: &mut Vec<Leaf<'a>>) {
     let mut sides = parts(statement, '=').into_iter();
-    let (Some(key), Some(first)) = (sides.next(), sides.next()) else { return };
+    let (Some(key), Some(first)) = (sides.next(), sides.next()) else {
+        return;
+    };
     let keys: Vec<String> = table.iter().cloned().chain(keys(key)).collect();
     let value = statement[offset(statement, first)..].trim();
-    match value.strip_prefix('{').and_then(|inside| inside.strip_suffix('}')) {
-        Some(inside) => parts(inside, ',').into_iter().for_each(|inner| pair(inner, &keys, found)),
+    match value
+        .strip_prefix('{')
+        .and_then(|inside| inside.strip_suffix('}'))
+    {
+        Some(inside) => parts(inside, ',')
+            .into_iter()
+            .for_each(|inner| pair(inner, &keys, found)),
         None => found.push(Leaf { keys, value }),
     }
 }
@@ -124,13 +150,20 @@ fn offset(whole: &str, part: &str) -> usize {
 }
 
 fn keys(dotted: &str) -> Vec<String> {
-    parts(dotted, '.').into_iter().map(|key| string(key).unwrap_or_else(|| key.to_owned())).collect()
+    parts(dotted, '.')
+        .into_iter()
+        .map(|key| string(key).unwrap_or_else(|| key.to_owned()))
+        .collect()
 }
 
 /// What stands in quotes; escapes are not followed, since no name of a package has any.
 fn string(value: &str) -> Option<String> {
     let value = value.trim();
-    let inside = |quote| value.strip_prefix(quote).and_then(|rest: &str| rest.strip_suffix(quote));
+    let inside = |quote| {
+        value
+            .strip_prefix(quote)
+            .and_then(|rest: &str| rest.strip_suffix(quote))
+    };
     inside('"').or_else(|| inside('\'')).map(str::to_owned)
 }
 
@@ -148,7 +181,9 @@ fn parts(text: &str, separator: char) -> Vec<&str> {
                 begins = next;
             }
             '#' => {
-                next = text[at..].find('\n').map_or(text.len(), |length| at + length);
+                next = text[at..]
+                    .find('\n')
+                    .map_or(text.len(), |length| at + length);
                 if depth <= 0 {
                     found.push(&text[begins..at]);
                     begins = next;
@@ -162,12 +197,20 @@ fn parts(text: &str, separator: char) -> Vec<&str> {
         at = next;
     }
     found.push(&text[begins..]);
-    found.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+    found
+        .into_iter()
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect()
 }
 
 fn behind_string(text: &str, begins: usize, quote: char) -> usize {
     let three = quote.to_string().repeat(3);
-    let delimiter = if text[begins..].starts_with(&three) { three.as_str() } else { &three[..1] };
+    let delimiter = if text[begins..].starts_with(&three) {
+        three.as_str()
+    } else {
+        &three[..1]
+    };
     let mut at = begins + delimiter.len();
     while let Some(character) = text[at..].chars().next() {
         if text[at..].starts_with(delimiter) {
@@ -187,7 +230,8 @@ mod tests {
     use super::{read, workspace};
 
     fn in_folder(test: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
-        let folder = std::env::temp_dir().join(format!("llmnode-manifest-{}-{test}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("llmnode-manifest-{}-{test}", std::process::id()));
         for (path, text) in files {
             let path = folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -239,17 +283,30 @@ mod tests {
             &[
                 ("Cargo.toml", above),
                 ("a/one/Cargo.toml", "[dependencies]\nlm.workspace = true"),
-                ("a/two/Cargo.toml", "[dependencies]\nlm = { workspace = true, features = ['x'] }"),
-                ("a/three/Cargo.toml", "[dependencies]\nllmnode = { workspace = true }"),
-                ("a/four/Cargo.toml", "[dependencies]\nother = { workspace = true }"),
+                (
+                    "a/two/Cargo.toml",
+                    "[dependencies]\nlm = { workspace = true, features = ['x'] }",
+                ),
+                (
+                    "a/three/Cargo.toml",
+                    "[dependencies]\nllmnode = { workspace = true }",
+                ),
+                (
+                    "a/four/Cargo.toml",
+                    "[dependencies]\nother = { workspace = true }",
+                ),
             ],
         );
-        let names = ["one", "two", "three", "four"].map(|member| read(&folder.join("a").join(member)));
+        let names =
+            ["one", "two", "three", "four"].map(|member| read(&folder.join("a").join(member)));
         let missing = read(&folder.join("none"));
         assert_eq!(workspace(&folder.join("a/one"), "").len(), 2);
         std::fs::remove_dir_all(folder).unwrap();
         let [one, two, three, four] = names;
         assert_eq!((one.as_deref(), two.as_deref()), (Some("lm"), Some("lm")));
-        assert_eq!((three.as_deref(), four, missing), (Some("llmnode"), None, None));
+        assert_eq!(
+            (three.as_deref(), four, missing),
+            (Some("llmnode"), None, None)
+        );
     }
 }

@@ -24,11 +24,17 @@ pub(crate) fn camel_case(name: &str) -> String {
     let camel: String = words
         .map(|word| {
             let mut chars = word.chars();
-            chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+            chars.next().map_or_else(String::new, |first| {
+                first.to_uppercase().chain(chars).collect()
+            })
         })
         .collect();
     // `Self` is a keyword, and a name cannot be empty.
-    if camel == "Self" || camel.is_empty() { format!("{camel}Tool") } else { camel }
+    if camel == "Self" || camel.is_empty() {
+        format!("{camel}Tool")
+    } else {
+        camel
+    }
 }
 
 #[cfg(test)]

@@ -64,7 +64,10 @@ const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, JSON_SCHEMA];
 
 fn missing_derives(attributes: &[Attribute]) -> Vec<Derive> {
     let own: Vec<_> = definition::derives(attributes).collect();
-    NEEDED.into_iter().filter(|(_, name)| !own.iter().any(|own| own == name)).collect()
+    NEEDED
+        .into_iter()
+        .filter(|(_, name)| !own.iter().any(|own| own == name))
+        .collect()
 }
 
 fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
@@ -98,7 +101,11 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
 
 /// The user need not depend on the derives' crates.
 fn crate_attributes(krate: &Path) -> [Attribute; 2] {
-    let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
+    let path =
+        |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
-    [parse_quote!(#[serde(crate = #serde)]), parse_quote!(#[schemars(crate = #schemars)])]
+    [
+        parse_quote!(#[serde(crate = #serde)]),
+        parse_quote!(#[schemars(crate = #schemars)]),
+    ]
 }

@@ -17,7 +17,9 @@ pub(crate) fn identifier(name: &str, span: Span) -> Option<Ident> {
     if name != "gen" && syn::parse_str::<Ident>(name).is_ok() {
         return Some(Ident::new(name, span));
     }
-    syn::parse_str::<Ident>(&format!("r#{name}")).ok().map(|_| Ident::new_raw(name, span))
+    syn::parse_str::<Ident>(&format!("r#{name}"))
+        .ok()
+        .map(|_| Ident::new_raw(name, span))
 }
 
 #[cfg(test)]
@@ -29,7 +31,10 @@ mod tests {
     #[test]
     fn keywords_are_raw() {
         for (name, written) in [("goal", "goal"), ("type", "r#type"), ("gen", "r#gen")] {
-            assert_eq!(identifier(name, Span::call_site()).unwrap().to_string(), written);
+            assert_eq!(
+                identifier(name, Span::call_site()).unwrap().to_string(),
+                written
+            );
         }
         assert!(identifier("self", Span::call_site()).is_none());
     }

@@ -13,7 +13,11 @@ use crate::item;
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
 /// Never fails the build. A crate's first expansion makes rustc track the variable, so that a new value rebuilds it.
-pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
+pub(crate) fn print_if_requested(
+    by: &str,
+    of: Option<String>,
+    expansion: TokenStream,
+) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();
     if wanted.is_none() && NOTED.load(Ordering::Relaxed) {
@@ -64,7 +68,9 @@ mod tests {
     /// An item on which syn would overflow the stack.
     fn deep() -> TokenStream {
         let (open, close) = ("Vec<".repeat(2000), "> ".repeat(2000));
-        format!("struct Ask {{ a: {open}u8{close} }}").parse().unwrap()
+        format!("struct Ask {{ a: {open}u8{close} }}")
+            .parse()
+            .unwrap()
     }
 
     #[test]

@@ -4,8 +4,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    AngleBracketedGenericArguments, Error, GenericArgument, GenericParam, Generics, ImplItem, Item, ItemImpl,
-    Path, PathArguments, PathSegment, ReturnType, Type, TypePath, parse_quote,
+    AngleBracketedGenericArguments, Error, GenericArgument, GenericParam, Generics, ImplItem, Item,
+    ItemImpl, Path, PathArguments, PathSegment, ReturnType, Type, TypePath, parse_quote,
 };
 
 use crate::diagnostics::Errors;
@@ -23,9 +23,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(answer) => return answer,
     };
     let (mut errors, mut krate) = (Errors::default(), None);
-    parse_arguments(arguments, &Grammar::of_values("step", &["crate"]), &mut errors, |key, input| {
-        crate_path::parse(input, key, &mut krate)
-    });
+    parse_arguments(
+        arguments,
+        &Grammar::of_values("step", &["crate"]),
+        &mut errors,
+        |key, input| crate_path::parse(input, key, &mut krate),
+    );
     let impls = match parsed {
         Item::Impl(written) => match state(&written) {
             Some(state) => impls(&written, &state, &crate_path::resolve(&krate)),
@@ -66,7 +69,9 @@ fn trait_of(item: &ImplItem) -> TraitKind {
         _ => return TraitKind::Step,
     };
     match name.to_string().as_str() {
-        "Output" | "NAME" | "DESCRIPTION" | "SETTINGS" | "LIMITS" | "IDEMPOTENT" | "name" => TraitKind::Node,
+        "Output" | "NAME" | "DESCRIPTION" | "SETTINGS" | "LIMITS" | "IDEMPOTENT" | "name" => {
+            TraitKind::Node
+        }
         "exec" | "exec_fallback" => TraitKind::Exec,
         _ => TraitKind::Step,
     }
@@ -77,7 +82,9 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     for written in [&mut node, &mut exec, &mut step] {
         written.items.clear();
         // One impl keeps the docs.
-        written.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+        written
+            .attrs
+            .retain(|attribute| !attribute.path().is_ident("doc"));
     }
     step.attrs = written.attrs.clone();
     let defaults = default_items(written, state, &quote!(#krate::__private));
@@ -90,7 +97,8 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     }
     if !has(&node, "NAME") {
         let name = snake_case(&type_name(&written.self_ty));
-        node.items.push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
+        node.items
+            .push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
     }
     node.generics = without_state(&node.generics, &node.self_ty);
     let given = quote!(<Self as #krate::__private::Node>::Output);
@@ -99,7 +107,11 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
         _ => None,
     });
     let ty = written_output.unwrap_or_else(|| given.clone());
-    step.items = step.items.iter().map(|item| output_of_node(item, &given, &ty)).collect();
+    step.items = step
+        .items
+        .iter()
+        .map(|item| output_of_node(item, &given, &ty))
+        .collect();
     step.items.push(parse_quote!(type Output = #given;));
     set_trait(&mut node, parse_quote!(#krate::__private::Node));
     set_trait(&mut exec, parse_quote!(#krate::__private::Exec #state));
@@ -108,7 +120,8 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
 
 /// `Self::Output` becomes the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
 fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
-    syn::parse2(replace_self_output(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
+    syn::parse2(replace_self_output(item.to_token_stream(), given, ty))
+        .unwrap_or_else(|_| item.clone())
 }
 
 fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStream) -> TokenStream {
@@ -118,26 +131,37 @@ fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStrea
             *group = regrouped(group, replace_self_output(group.stream(), given, ty));
         }
     }
-    let is = |token: Option<&TokenTree>, text: &str| token.is_some_and(|token| token.to_string() == text);
+    let is = |token: Option<&TokenTree>, text: &str| {
+        token.is_some_and(|token| token.to_string() == text)
+    };
     let is_path = |at: &[TokenTree], names: &[&str]| {
-        names.iter().enumerate().all(|(index, name)| is(at.get(index), name))
+        names
+            .iter()
+            .enumerate()
+            .all(|(index, name)| is(at.get(index), name))
     };
     let mut made = TokenStream::new();
     let mut rest = tokens.as_slice();
     while let Some(first) = rest.first() {
-        let length = [&["Self", ":", ":", "Output"][..], &["<", "Self", ">", ":", ":", "Output"]]
-            .into_iter()
-            .find(|names| is_path(rest, names))
-            .map_or(0, <[_]>::len);
+        let length = [
+            &["Self", ":", ":", "Output"][..],
+            &["<", "Self", ">", ":", ":", "Output"],
+        ]
+        .into_iter()
+        .find(|names| is_path(rest, names))
+        .map_or(0, <[_]>::len);
         if length == 0 {
             made.extend([first.clone()]);
             rest = &rest[1..];
             continue;
         }
         rest = &rest[length..];
-        let is_literal =
-            matches!(rest.first(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
-        made.extend(if is_literal { ty.clone() } else { given.clone() });
+        let is_literal = matches!(rest.first(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+        made.extend(if is_literal {
+            ty.clone()
+        } else {
+            given.clone()
+        });
     }
     made
 }
@@ -158,7 +182,10 @@ fn default_items(
     private: &TokenStream,
 ) -> Vec<ImplItem> {
     let (state, node) = (&state.args, &written.self_ty);
-    let batch = written.trait_.as_ref().is_some_and(|(path, _)| is_named(path, "BatchStep"));
+    let batch = written
+        .trait_
+        .as_ref()
+        .is_some_and(|(path, _)| is_named(path, "BatchStep"));
     let mut parts: Vec<ImplItem> = vec![];
     if !has(written, "prep") && !batch {
         let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
@@ -187,7 +214,10 @@ fn default_items(
     ));
     if !has(written, "post") {
         let (made, outputs) = if batch {
-            (quote!(_: ::std::vec::Vec<Self>), quote!(::std::vec::Vec<<Self as #private::Node>::Output>))
+            (
+                quote!(_: ::std::vec::Vec<Self>),
+                quote!(::std::vec::Vec<<Self as #private::Node>::Output>),
+            )
         } else {
             (quote!(self), quote!(<Self as #private::Node>::Output))
         };
@@ -205,9 +235,16 @@ fn returned_by_post(written: &ItemImpl) -> Option<Type> {
         ImplItem::Fn(item) if item.sig.ident == "post" => Some(item),
         _ => None,
     })?;
-    let ReturnType::Type(_, returned) = &post.sig.output else { return None };
-    let Type::Path(TypePath { path, .. }) = &**returned else { return None };
-    let PathSegment { ident, arguments: PathArguments::AngleBracketed(arguments) } = path.segments.last()?
+    let ReturnType::Type(_, returned) = &post.sig.output else {
+        return None;
+    };
+    let Type::Path(TypePath { path, .. }) = &**returned else {
+        return None;
+    };
+    let PathSegment {
+        ident,
+        arguments: PathArguments::AngleBracketed(arguments),
+    } = path.segments.last()?
     else {
         return None;
     };
@@ -245,8 +282,9 @@ fn without_state(generics: &Generics, node: &Type) -> Generics {
     kept.params = own;
     if let Some(clause) = &mut kept.where_clause {
         let bounds = std::mem::take(&mut clause.predicates);
-        let own =
-            |bound: &syn::WherePredicate| !mentions(bound.to_token_stream(), &|found| left.contains(found));
+        let own = |bound: &syn::WherePredicate| {
+            !mentions(bound.to_token_stream(), &|found| left.contains(found))
+        };
         clause.predicates = bounds.into_iter().filter(own).collect();
     }
     kept

@@ -57,7 +57,11 @@ impl Time {
         if (milliseconds - milliseconds.round()).abs() > 1e-6 {
             return Err("a time must be a whole number of milliseconds".to_owned());
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a year")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to a year"
+        )]
         Ok(Self(milliseconds.round() as u64))
     }
 
@@ -104,7 +108,10 @@ impl Wait {
             ));
         }
         if to < from {
-            return Err(Error::new(end, "a range of waits goes up; write the shorter time first"));
+            return Err(Error::new(
+                end,
+                "a range of waits goes up; write the shorter time first",
+            ));
         }
         Ok(Self { from, to })
     }
@@ -128,7 +135,10 @@ mod tests {
     use super::{Time, Wait};
 
     fn time(text: &str) -> Result<u64, String> {
-        Time::parse.parse_str(text).map(|time| time.0).map_err(|error| error.to_string())
+        Time::parse
+            .parse_str(text)
+            .map(|time| time.0)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -166,12 +176,18 @@ mod tests {
 
     #[test]
     fn waits() {
-        let wait = |text: &str| Wait::parse.parse_str(text).map(|wait| (wait.from.0, wait.to.0));
+        let wait = |text: &str| {
+            Wait::parse
+                .parse_str(text)
+                .map(|wait| (wait.from.0, wait.to.0))
+        };
         assert_eq!(wait("10s").unwrap(), (10_000, 10_000));
         assert_eq!(wait("1s..60s").unwrap(), (1000, 60_000));
         assert_eq!(wait("1.5s..2m").unwrap(), (1500, 120_000));
         assert_eq!(wait("0s").unwrap(), (0, 0));
-        for text in ["60s..1s", "0s..1s", "1s..=2s", "1s...2s", "1s..", "..1s", "1..2s", "1s..2"] {
+        for text in [
+            "60s..1s", "0s..1s", "1s..=2s", "1s...2s", "1s..", "..1s", "1..2s", "1s..2",
+        ] {
             let error = wait(text).unwrap_err().to_string();
             assert!(!error.starts_with("expected"), "{text}: {error}");
         }

@@ -49,16 +49,29 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         hint,
         ..Grammar::of_values("tool", &VALUES)
     };
-    let describes =
-        mentions(arguments.clone(), &|key| ["description", "desc", "doc"].iter().any(|word| key == word));
-    parse_arguments(arguments, &grammar, &mut errors, |key, input| args.argument(key, input));
+    let describes = mentions(arguments.clone(), &|key| {
+        ["description", "desc", "doc"]
+            .iter()
+            .any(|word| key == word)
+    });
+    parse_arguments(arguments, &grammar, &mut errors, |key, input| {
+        args.argument(key, input)
+    });
     let mut function = match parsed {
         Item::Fn(function) => function,
         Item::Struct(item) => {
             errors.push(Error::new_spanned(item.struct_token, ON_A_STRUCT));
-            let is_node = item.attrs.iter().any(|attribute| is_named(attribute.path(), "llm_node"));
-            let stub = (!is_node && item.generics.params.is_empty())
-                .then(|| emit::stub(&item.ident, &item.ident.to_string(), &crate_path::resolve(&args.krate)));
+            let is_node = item
+                .attrs
+                .iter()
+                .any(|attribute| is_named(attribute.path(), "llm_node"));
+            let stub = (!is_node && item.generics.params.is_empty()).then(|| {
+                emit::stub(
+                    &item.ident,
+                    &item.ident.to_string(),
+                    &crate_path::resolve(&args.krate),
+                )
+            });
             return quote!(#item #stub #errors);
         }
         other => {
@@ -89,8 +102,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
-    if let Some(at) =
-        items(&model.args.choices).iter().find_map(Choice::state).filter(|_| model.state().is_none())
+    if let Some(at) = items(&model.args.choices)
+        .iter()
+        .find_map(Choice::state)
+        .filter(|_| model.state().is_none())
     {
         let message = "`state` is the program's state, and this tool takes none; add a parameter such as `state: &World`";
         errors.push(Error::new(at, message));
@@ -100,19 +115,31 @@ fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
 /// `describes`: an argument was intended as the description.
 fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Errors) {
     let signature = &function.sig;
-    if let Some(receiver) = signature.inputs.iter().find(|input| matches!(input, FnArg::Receiver(_))) {
+    if let Some(receiver) = signature
+        .inputs
+        .iter()
+        .find(|input| matches!(input, FnArg::Receiver(_)))
+    {
         let message = "a tool is a function without `self`; write it outside of the `impl`, with `state: &World` for what it needs";
         errors.push(Error::new_spanned(receiver, message));
     }
     // The lifetime belongs to a reference that was already reported.
-    let explained =
-        |parameter: &&GenericParam| !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_));
-    if let Some(parameter) = signature.generics.params.first().filter(|parameter| !explained(parameter)) {
-        let message = "a tool has one schema, so its function cannot be generic; write the types out";
+    let explained = |parameter: &&GenericParam| {
+        !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_))
+    };
+    if let Some(parameter) = signature
+        .generics
+        .params
+        .first()
+        .filter(|parameter| !explained(parameter))
+    {
+        let message =
+            "a tool has one schema, so its function cannot be generic; write the types out";
         errors.push(Error::new_spanned(parameter, message));
     }
     if description(&function.attrs).is_none() && !describes {
-        let message = "a model chooses a tool by its description; write a doc comment above the function";
+        let message =
+            "a model chooses a tool by its description; write a doc comment above the function";
         errors.push(Error::new(signature.ident.span(), message));
     }
     if args.name.is_none()
@@ -138,7 +165,8 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
         && !idempotent
         && value(&args.attempts).is_some_and(|attempts| *attempts > 1)
     {
-        let message = "`attempts` repeats the tool, and `idempotent = false` forbids it; drop one of them";
+        let message =
+            "`attempts` repeats the tool, and `idempotent = false` forbids it; drop one of them";
         errors.push(Error::new(attempts.span(), message));
     }
 }

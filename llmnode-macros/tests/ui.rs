@@ -18,34 +18,50 @@ fn pinned() -> &'static str {
 
 fn running() -> String {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let version = Command::new(rustc).arg("--version").output().expect("rustc tells its version").stdout;
-    String::from_utf8_lossy(&version).split(' ').nth(1).unwrap_or_default().to_owned()
+    let version = Command::new(rustc)
+        .arg("--version")
+        .output()
+        .expect("rustc tells its version")
+        .stdout;
+    String::from_utf8_lossy(&version)
+        .split(' ')
+        .nth(1)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[test]
 fn ui() {
     let (pinned, running) = (pinned(), running());
     if pinned != running {
-        assert!(std::env::var_os("CI").is_none(), "the UI tests need rustc {pinned}, and this is {running}");
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "the UI tests need rustc {pinned}, and this is {running}"
+        );
         println!("UI tests skipped: they need rustc {pinned}, and this is {running}");
         return;
     }
     // One byte more than a prompt file may have.
-    std::fs::write("tests/ui/file/prompts/large.md", " ".repeat((1 << 20) + 1)).expect("a file is written");
+    std::fs::write("tests/ui/file/prompts/large.md", " ".repeat((1 << 20) + 1))
+        .expect("a file is written");
     trybuild::TestCases::new().compile_fail("tests/ui/*/*.rs");
 }
 
 /// No output quotes the standard library, whose sources are not installed everywhere.
 #[test]
 fn outputs_do_not_depend_on_rust_src() {
-    files(Path::new("tests/ui"), "stderr", &mut |text| assert!(!text.contains("$RUST"), "{text}"));
+    files(Path::new("tests/ui"), "stderr", &mut |text| {
+        assert!(!text.contains("$RUST"), "{text}")
+    });
 }
 
 /// Every message of the macros occurs in an output that is pinned.
 #[test]
 fn every_message_is_pinned() {
     let mut outputs = String::new();
-    files(Path::new("tests/ui"), "stderr", &mut |text| outputs.push_str(&text));
+    files(Path::new("tests/ui"), "stderr", &mut |text| {
+        outputs.push_str(&text)
+    });
     let mut messages = vec![];
     files(Path::new("src"), "rs", &mut |text| {
         let tokens = TokenStream::from_str(&text).expect("the sources of the macros lex");
@@ -77,12 +93,17 @@ fn literals(tokens: TokenStream, found: &mut Vec<String>) {
         match token {
             TokenTree::Punct(hash) if hash.as_char() == '#' => {
                 tokens.next_if(|token| token.to_string() == "!");
-                let attribute = tokens.next().map(|group| group.to_string()).unwrap_or_default();
+                let attribute = tokens
+                    .next()
+                    .map(|group| group.to_string())
+                    .unwrap_or_default();
                 let attribute = attribute.replace(' ', "");
                 // The UI tests have all features of the macros.
                 if attribute == "[cfg(test)]" || attribute.starts_with("[cfg(not(feature") {
                     // A module: skipped up to its end.
-                    tokens.find(|token| matches!(token, TokenTree::Group(_)) || token.to_string() == ";");
+                    tokens.find(|token| {
+                        matches!(token, TokenTree::Group(_)) || token.to_string() == ";"
+                    });
                 }
             }
             TokenTree::Group(group) => literals(group.stream(), found),
@@ -108,12 +129,14 @@ fn occurs(message: &str, outputs: &str) -> bool {
         .collect();
     outputs.lines().any(|line| {
         let mut rest = line;
-        parts.iter().all(|part| match rest.find(part.lines().next().unwrap_or_default()) {
-            Some(at) => {
-                rest = &rest[at..];
-                true
-            }
-            None => false,
-        })
+        parts.iter().all(
+            |part| match rest.find(part.lines().next().unwrap_or_default()) {
+                Some(at) => {
+                    rest = &rest[at..];
+                    true
+                }
+                None => false,
+            },
+        )
     })
 }

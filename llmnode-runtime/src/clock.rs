@@ -37,7 +37,11 @@ pub trait Clock: Send + Sync {
 }
 
 /// `None`: `end` came first. If it has passed already, the work does not begin.
-pub(crate) async fn timeout_at<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
+pub(crate) async fn timeout_at<F: Future>(
+    clock: &dyn Clock,
+    end: Instant,
+    work: F,
+) -> Option<F::Output> {
     if clock.now() >= end {
         return None;
     }
@@ -102,8 +106,16 @@ struct Times {
 impl TestClock {
     /// Creates a clock that stands still between waits.
     pub fn new() -> Self {
-        let times = Times { now: Instant::now(), waits: Vec::new(), awaited: Vec::new() };
-        TestClock(Arc::new(Shared { times: Mutex::new(times), moved: Notify::new(), life: Life::new() }))
+        let times = Times {
+            now: Instant::now(),
+            waits: Vec::new(),
+            awaited: Vec::new(),
+        };
+        TestClock(Arc::new(Shared {
+            times: Mutex::new(times),
+            moved: Notify::new(),
+            life: Life::new(),
+        }))
     }
 
     /// Returns every wait so far.
@@ -127,7 +139,15 @@ impl Shared {
     fn advance_to_next(&self) -> bool {
         let mut times = self.lock();
         let now = times.now;
-        let Some(next) = times.awaited.iter().copied().filter(|time| *time > now).min() else { return false };
+        let Some(next) = times
+            .awaited
+            .iter()
+            .copied()
+            .filter(|time| *time > now)
+            .min()
+        else {
+            return false;
+        };
         times.now = next;
         self.life.moved();
         self.moved.notify_waiters();
@@ -138,7 +158,12 @@ impl Shared {
     fn advance(&self, end: Instant) -> bool {
         let mut times = self.lock();
         let now = times.now;
-        let first = times.awaited.iter().copied().filter(|time| *time > now && *time < end).min();
+        let first = times
+            .awaited
+            .iter()
+            .copied()
+            .filter(|time| *time > now && *time < end)
+            .min();
         times.now = first.unwrap_or(end).max(now);
         self.life.moved();
         self.moved.notify_waiters();
@@ -287,6 +312,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1_500));
             tokio::task::yield_now().await;
         };
-        assert_eq!(timeout_at(&clock, clock.now() + SECOND, work).await, Some(()));
+        assert_eq!(
+            timeout_at(&clock, clock.now() + SECOND, work).await,
+            Some(())
+        );
     }
 }

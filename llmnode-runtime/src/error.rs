@@ -81,7 +81,11 @@ impl NodeError {
     }
 
     pub(crate) fn refuse(faults: Vec<String>) -> Result<(), Self> {
-        if faults.is_empty() { Ok(()) } else { Err(NodeError::new(Category::ConfigError, faults.join("; "))) }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(NodeError::new(Category::ConfigError, faults.join("; ")))
+        }
     }
 
     /// Sets the source of the error.
@@ -115,7 +119,11 @@ impl NodeError {
         self
     }
 
-    pub(crate) fn with_record_and_children(mut self, record: Arc<CallRecord>, children: ChildCalls) -> Self {
+    pub(crate) fn with_record_and_children(
+        mut self,
+        record: Arc<CallRecord>,
+        children: ChildCalls,
+    ) -> Self {
         self.0.children = children;
         self.0.children.usage.merge(&record.usage());
         self.with_record(record)
@@ -139,7 +147,9 @@ impl NodeError {
                 let call = failed_calls(&*error).next();
                 let category = call.map_or(Category::ExecError, NodeError::category);
                 let retry_after = call.and_then(NodeError::retry_after);
-                NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
+                NodeError::new(category, error.to_string())
+                    .with_retry_after(retry_after)
+                    .with_source(error)
             }
         }
     }
@@ -189,12 +199,18 @@ impl NodeError {
 
     /// Returns the attempts of the failed call, in order. Those of other calls are in [`calls`](NodeError::calls).
     pub fn attempts(&self) -> &[AttemptRecord] {
-        self.0.record.as_deref().map_or(&[], |record| &record.attempts)
+        self.0
+            .record
+            .as_deref()
+            .map_or(&[], |record| &record.attempts)
     }
 
     /// Returns the failed executions of a node without a model, in order: the newest 64.
     pub fn failed_tries(&self) -> &[FailedTry] {
-        self.0.record.as_deref().map_or(&[], |record| &record.failed_tries)
+        self.0
+            .record
+            .as_deref()
+            .map_or(&[], |record| &record.failed_tries)
     }
 
     /// Returns the calls that the outermost failed call made through its [`Cx`](crate::Cx), with those that they
@@ -258,7 +274,11 @@ pub trait ErrorInternals: Sized {
     ///
     /// # Errors
     /// A `config_error` with the path to them.
-    fn check_nesting<'p>(what: &str, depth: usize, path: impl FnOnce() -> Vec<&'p str>) -> Result<(), Self>;
+    fn check_nesting<'p>(
+        what: &str,
+        depth: usize,
+        path: impl FnOnce() -> Vec<&'p str>,
+    ) -> Result<(), Self>;
 }
 
 impl ErrorInternals for NodeError {
@@ -295,15 +315,23 @@ impl ErrorInternals for NodeError {
     }
 
     fn items_panicked(said: &str) -> Self {
-        let message = format!("the iterator of items panicked, and no further items are taken: {said}");
+        let message =
+            format!("the iterator of items panicked, and no further items are taken: {said}");
         NodeError::new(Category::Panic, message)
     }
 
-    fn check_nesting<'p>(what: &str, depth: usize, path: impl FnOnce() -> Vec<&'p str>) -> Result<(), Self> {
+    fn check_nesting<'p>(
+        what: &str,
+        depth: usize,
+        path: impl FnOnce() -> Vec<&'p str>,
+    ) -> Result<(), Self> {
         if depth < MAX_NESTING {
             return Ok(());
         }
-        let message = format!("{what} are nested more than {MAX_NESTING} deep: {}", shortened(&path()));
+        let message = format!(
+            "{what} are nested more than {MAX_NESTING} deep: {}",
+            shortened(&path())
+        );
         Err(NodeError::new(Category::ConfigError, message))
     }
 }
@@ -325,8 +353,8 @@ impl Error for NodeError {
 /// status and usage.
 impl From<ModelError> for NodeError {
     fn from(error: ModelError) -> Self {
-        let converted =
-            NodeError::new(error.category, error.message.clone()).with_retry_after(error.retry_after);
+        let converted = NodeError::new(error.category, error.message.clone())
+            .with_retry_after(error.retry_after);
         if error.sent {
             return converted.with_source(error);
         }
@@ -379,7 +407,11 @@ mod tests {
         let file = "ä".repeat(1 << 20);
         let error = NodeError::of_execution(file.into());
         assert_eq!(error.category(), Category::ExecError);
-        assert!(error.message().len() < LONGEST_MESSAGE + 100, "{}", error.message().len());
+        assert!(
+            error.message().len() < LONGEST_MESSAGE + 100,
+            "{}",
+            error.message().len()
+        );
         assert!(error.message().ends_with("[cut: 65536 of 2097152 bytes]"));
     }
 }

@@ -40,7 +40,11 @@ pub enum FormatError {
 }
 
 /// Reads JSON that begins with its format and version. Versions count from 1; all up to `newest` can be read as `T`.
-pub fn read<T: DeserializeOwned>(json: &str, format: &'static str, newest: u64) -> Result<T, FormatError> {
+pub fn read<T: DeserializeOwned>(
+    json: &str,
+    format: &'static str,
+    newest: u64,
+) -> Result<T, FormatError> {
     #[derive(Deserialize)]
     struct Header {
         format: String,
@@ -49,11 +53,18 @@ pub fn read<T: DeserializeOwned>(json: &str, format: &'static str, newest: u64) 
     let malformed = |source| FormatError::Malformed { format, source };
     let header: Header = serde_json::from_str(json).map_err(malformed)?;
     if header.format != format {
-        return Err(FormatError::Foreign { expected: format, found: header.format });
+        return Err(FormatError::Foreign {
+            expected: format,
+            found: header.format,
+        });
     }
     let version = header.version.get();
     if version > newest {
-        return Err(FormatError::Newer { format, version, newest });
+        return Err(FormatError::Newer {
+            format,
+            version,
+            newest,
+        });
     }
     serde_json::from_str(json).map_err(malformed)
 }

@@ -17,16 +17,16 @@ pub use crate::error::ErrorInternals;
 pub use crate::format::read as read_format;
 pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{
-    JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder, RecorderEvent,
-    RunEvent, RunRecorder, RunSetup, UsageSum, cut_short, milliseconds,
+    JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder,
+    RecorderEvent, RunEvent, RunRecorder, RunSetup, UsageSum, cut_short, milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;
 pub use crate::pause::{IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
-    Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_IMAGE_BYTES,
-    MAX_IMAGES, MAX_RESULT, Observer, OnProgress, Origin, OtherRequest, ProgressCounter, RunCore,
-    RunInternals, ToolFn, ToolsetInternals, images_left_out, recorded_by,
+    Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome,
+    MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Observer, OnProgress, Origin, OtherRequest,
+    ProgressCounter, RunCore, RunInternals, ToolFn, ToolsetInternals, images_left_out, recorded_by,
 };
 pub use crate::text::capped;

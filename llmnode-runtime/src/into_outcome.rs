@@ -85,7 +85,9 @@ impl<T: Send, E: Send, Kind, V: IntoOutcomeNow<T, E, Kind>> IntoOutcome<T, E, At
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, Kind, F: Future<Output: IntoOutcomeNow<T, E, Kind>>> IntoOutcome<T, E, Later<Kind>> for F {
+impl<T, E, Kind, F: Future<Output: IntoOutcomeNow<T, E, Kind>>> IntoOutcome<T, E, Later<Kind>>
+    for F
+{
     type Pending = F;
 
     fn into_outcome<'a>(self) -> BoxFuture<'a, Result<T, E>>

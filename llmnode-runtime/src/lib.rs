@@ -34,24 +34,26 @@ pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, CallInfo, CallRecord, Correction, Cost, Degraded, Estimate, FailedTry,
-    Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
+    AttemptKind, AttemptRecord, CallInfo, CallRecord, Correction, Cost, Degraded, Estimate,
+    FailedTry, Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
 };
 pub use limits::Limits;
 pub use llmnode_model::{
-    Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Carried, Category, ChatModel, Completion,
-    Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Pace, Part, Reasoning, Reply,
-    Request, ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec,
-    Wire, media,
+    Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Carried, Category, ChatModel,
+    Completion, Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Pace, Part,
+    Reasoning, Reply, Request, ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink,
+    TokenUsage, ToolCall, ToolSpec, Wire, media,
 };
-pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
+pub use llmnode_reader::{
+    Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation,
+};
 pub use node::{Node, recovery_of};
 pub use output::LlmOutput;
 pub use pause::{Approval, Paused, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
-    BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run, ToolError,
-    ToolReply, Toolset,
+    BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run,
+    ToolError, ToolReply, Toolset,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use validate::{AttemptInfo, Invalid};

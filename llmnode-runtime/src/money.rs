@@ -39,7 +39,8 @@ impl Serialize for Money {
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let amount = f64::deserialize(from)?;
-        let no_amount = || D::Error::invalid_value(Unexpected::Float(amount), &"a number, 0 or more");
+        let no_amount =
+            || D::Error::invalid_value(Unexpected::Float(amount), &"a number, 0 or more");
         Money::from_f64(amount).ok_or_else(no_amount)
     }
 }
@@ -58,7 +59,10 @@ mod tests {
     fn a_price_of_a_million_is_kept_to_nine_places() {
         let token = Money::from_f64(0.000_000_001 / 1e6).unwrap();
         assert_eq!(token, Money(1));
-        assert_eq!(token.times(1_000_000).plus(Money(5)).to_string(), "0.000000001000005");
+        assert_eq!(
+            token.times(1_000_000).plus(Money(5)).to_string(),
+            "0.000000001000005"
+        );
     }
 
     #[test]

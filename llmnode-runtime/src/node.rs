@@ -92,13 +92,21 @@ impl Ledger {
 
 impl NodeKind {
     pub(crate) fn of<N: Node>(answers: Option<AnswerKind>) -> Self {
-        NodeKind { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers }
+        NodeKind {
+            fallback: N::FALLBACK,
+            idempotent: N::IDEMPOTENT,
+            answers,
+        }
     }
 }
 
 impl LimitedNode {
     pub(crate) fn of<N: Node>() -> Self {
-        LimitedNode { path: path::<N>(), name: N::NAME, limits: N::LIMITS }
+        LimitedNode {
+            path: path::<N>(),
+            name: N::NAME,
+            limits: N::LIMITS,
+        }
     }
 }
 
@@ -124,6 +132,9 @@ impl LimitedNode {
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let answers = (category != Category::ExecError).then_some(AnswerKind::Json);
-    Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS, EMPTY_SETTINGS], NodeKind::of::<N>(answers))
-        .full_stack(category)
+    Stacks::new(
+        [EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS, EMPTY_SETTINGS],
+        NodeKind::of::<N>(answers),
+    )
+    .full_stack(category)
 }

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_reader::internal::{
-    Answer, CheckJson, ReadResult, Slot, Uncovered, check_by, note, one_line, read, read_slot, unanswerable,
+    Answer, CheckJson, ReadResult, Slot, Uncovered, check_by, note, one_line, read, read_slot,
+    unanswerable,
 };
 use llmnode_reader::{Flag, OutputSchema, Reader, Violation};
 use schemars::JsonSchema;
@@ -99,7 +100,11 @@ fn put<T: 'static>(value: T, to: &mut dyn Any) {
 
 fn put_answer<T: 'static>(answer: Answer<T>, to: &mut dyn Any) -> Answer<()> {
     put(answer.value, to);
-    Answer { value: (), notes: answer.notes, wrapped: answer.wrapped }
+    Answer {
+        value: (),
+        notes: answer.notes,
+        wrapped: answer.wrapped,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +153,11 @@ impl<A: LlmOutput> TypeReader<A> {
     #[expect(clippy::new_without_default, reason = "generated code calls it")]
     pub fn new() -> Self {
         let build = |text: &str| serde_json::from_str(text).ok();
-        TypeReader { schema: OutputSchema::of::<A>, read: read::<A>, build }
+        TypeReader {
+            schema: OutputSchema::of::<A>,
+            read: read::<A>,
+            build,
+        }
     }
 }
 
@@ -170,8 +179,19 @@ impl<A: 'static, T: 'static> ErasedForm for Arguments<A, T> {
         to: &mut dyn Any,
     ) -> ReadResult<()> {
         let schema = schema.map_or_else(|| Schema::Built(self.schema()), Schema::Given);
-        let Answer { value, notes, wrapped } = (self.reader.read)(answer, schema.get(), reader)?;
-        Ok(put_answer(Answer { value: (self.node)(value), notes, wrapped }, to))
+        let Answer {
+            value,
+            notes,
+            wrapped,
+        } = (self.reader.read)(answer, schema.get(), reader)?;
+        Ok(put_answer(
+            Answer {
+                value: (self.node)(value),
+                notes,
+                wrapped,
+            },
+            to,
+        ))
     }
 
     /// Checks the type only, not the bounds of its schema.
@@ -208,19 +228,34 @@ impl Untyped {
     /// Unknown keywords are not checked.
     pub(crate) fn by_schema(name: &str, schema: Value) -> Self {
         let check = check_by(&schema);
-        Untyped { schema: Arc::new(OutputSchema::from_value(name, schema)), check }
+        Untyped {
+            schema: Arc::new(OutputSchema::from_value(name, schema)),
+            check,
+        }
     }
 
-    pub(crate) fn flagging(self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn flagging(
+        self,
+        is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
         let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
             let mut read = (self.check)(answer, sent, reader)?;
-            let members = read.value.as_object().into_iter().flat_map(|members| members.keys());
-            let left_out = members.filter(|member| is_left_out(member)).take(MAX_FLAGGED);
+            let members = read
+                .value
+                .as_object()
+                .into_iter()
+                .flat_map(|members| members.keys());
+            let left_out = members
+                .filter(|member| is_left_out(member))
+                .take(MAX_FLAGGED);
             let flag = |member: &String| Flag::NotWritten(one_line(member, 80).into());
             read.notes.extend(left_out.map(|member| note(flag(member))));
             Ok(read)
         };
-        Untyped { schema: self.schema, check: Arc::new(check) }
+        Untyped {
+            schema: self.schema,
+            check: Arc::new(check),
+        }
     }
 
     pub(crate) fn value(&self, text: &str) -> Result<Value, Vec<Violation>> {
@@ -268,15 +303,27 @@ impl<T: 'static> ErasedForm for Custom<T> {
 
 impl Source {
     fn text(is_checked: bool) -> Self {
-        Source { written: Written::Text, coverage: |_| {}, is_checked }
+        Source {
+            written: Written::Text,
+            coverage: |_| {},
+            is_checked,
+        }
     }
 
     fn json(schema: fn() -> Arc<OutputSchema>, coverage: fn(&mut Coverage)) -> Self {
-        Source { written: Written::Json(schema), coverage, is_checked: true }
+        Source {
+            written: Written::Json(schema),
+            coverage,
+            is_checked: true,
+        }
     }
 
     fn of_form(form: impl ErasedForm + 'static, coverage: fn(&mut Coverage)) -> Self {
-        Source { written: Written::Form(Box::new(form)), coverage, is_checked: true }
+        Source {
+            written: Written::Form(Box::new(form)),
+            coverage,
+            is_checked: true,
+        }
     }
 
     pub(crate) fn answers(&self) -> AnswerKind {
@@ -292,7 +339,9 @@ impl Source {
         match &self.written {
             Written::Text => Ok(None),
             Written::Json(schema) => require_coverage(schema(), self.coverage).map(Some),
-            Written::Form(form) => require_coverage(form.schema(), self.coverage).map(|_| form.sent()),
+            Written::Form(form) => {
+                require_coverage(form.schema(), self.coverage).map(|_| form.sent())
+            }
         }
     }
 
@@ -325,12 +374,20 @@ impl Source {
 impl<S: ?Sized> OutputSpec<String, S> {
     /// The answer as it is; nothing is read or checked.
     pub fn text() -> Self {
-        OutputSpec { source: Source::text(false), place: |to| Destination::Text(to), collect: None }
+        OutputSpec {
+            source: Source::text(false),
+            place: |to| Destination::Text(to),
+            collect: None,
+        }
     }
 
     /// The answer as it is, with the checks that `collect` adds.
     pub fn checked_text(collect: Collect<String, S>) -> Self {
-        OutputSpec { source: Source::text(true), place: |to| Destination::Text(to), collect: Some(collect) }
+        OutputSpec {
+            source: Source::text(true),
+            place: |to| Destination::Text(to),
+            collect: Some(collect),
+        }
     }
 }
 
@@ -343,7 +400,11 @@ impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
     /// JSON of a type. `coverage` records the types that `collect` can reach.
     pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
         let source = Source::json(OutputSchema::of::<T>, coverage);
-        OutputSpec { source, place: json_place, collect: Some(collect) }
+        OutputSpec {
+            source,
+            place: json_place,
+            collect: Some(collect),
+        }
     }
 }
 
@@ -366,7 +427,11 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
         collect: Collect<T, S>,
     ) -> Self {
         let source = Source::of_form(Arguments { reader, node }, coverage);
-        OutputSpec { source, place: |to| Destination::Any(to), collect: Some(collect) }
+        OutputSpec {
+            source,
+            place: |to| Destination::Any(to),
+            collect: Some(collect),
+        }
     }
 
     /// An output in its own form. `coverage` records the types that `collect` can reach.
@@ -376,23 +441,39 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
         collect: Collect<T, S>,
     ) -> Self {
         let source = Source::of_form(Custom(form), coverage);
-        OutputSpec { source, place: |to| Destination::Any(to), collect: Some(collect) }
+        OutputSpec {
+            source,
+            place: |to| Destination::Any(to),
+            collect: Some(collect),
+        }
     }
 
     /// The same output, written in another form. Its validators stay.
     pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
         let source = Source::of_form(Custom(form), self.source.coverage);
-        OutputSpec { source, place: |to| Destination::Any(to), collect: self.collect }
+        OutputSpec {
+            source,
+            place: |to| Destination::Any(to),
+            collect: self.collect,
+        }
     }
 }
 
 impl<S: ?Sized> OutputSpec<Value, S> {
     pub(crate) fn untyped(json: Untyped) -> Self {
-        OutputSpec { source: Source::of_form(json, |_| {}), place: |to| Destination::Any(to), collect: None }
+        OutputSpec {
+            source: Source::of_form(json, |_| {}),
+            place: |to| Destination::Any(to),
+            collect: None,
+        }
     }
 
     pub(crate) fn raw() -> Self {
-        OutputSpec { source: Source::text(false), place: |to| Destination::Any(to), collect: None }
+        OutputSpec {
+            source: Source::text(false),
+            place: |to| Destination::Any(to),
+            collect: None,
+        }
     }
 }
 
@@ -409,7 +490,9 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 
     /// For refused arguments: if they fit the type anyway, validators can report more.
     pub(crate) fn build(&self, text: &str, to: &mut Option<T>) {
-        if let (Written::Form(form), Destination::Any(to)) = (&self.source.written, (self.place)(to)) {
+        if let (Written::Form(form), Destination::Any(to)) =
+            (&self.source.written, (self.place)(to))
+        {
             form.build(text, to);
         }
     }
@@ -434,11 +517,13 @@ fn require_coverage(
     }
     match uncovered(&schema, coverage).as_deref() {
         None => Ok(schema),
-        Some(Uncovered { mark, .. }) if mark.rsplit("::").next() == Some(schema.name()) => Err(format!(
-            "the output `{0}` has validators, which only run in a node with this output: write one, with \
+        Some(Uncovered { mark, .. }) if mark.rsplit("::").next() == Some(schema.name()) => {
+            Err(format!(
+                "the output `{0}` has validators, which only run in a node with this output: write one, with \
              `#[llm_node(output = {0}, ..)]`",
-            schema.name()
-        )),
+                schema.name()
+            ))
+        }
         Some(Uncovered { mark, place }) => Err(format!(
             "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
              every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \

@@ -56,8 +56,12 @@ pub trait PositionExt {
     fn at(&self, depth: usize) -> Option<&str>;
 
     /// The index of the step at a depth that has begun. `label` returns the labels of the flow's steps.
-    fn step<'l>(&self, depth: usize, steps: usize, label: impl Fn(usize) -> Option<&'l str>)
-    -> Option<usize>;
+    fn step<'l>(
+        &self,
+        depth: usize,
+        steps: usize,
+        label: impl Fn(usize) -> Option<&'l str>,
+    ) -> Option<usize>;
 
     /// Goes to another step at a depth; whatever lies below begins anew.
     fn go(&mut self, depth: usize, step: usize, label: Label);
@@ -82,7 +86,9 @@ impl PositionExt for Position {
     ) -> Option<usize> {
         let level = self.0.get(depth)?;
         let stands = |step: &usize| label(*step) == Some(level.label.as_str());
-        Some(level.step).filter(stands).or_else(|| (0..steps).find(stands))
+        Some(level.step)
+            .filter(stands)
+            .or_else(|| (0..steps).find(stands))
     }
 
     fn go(&mut self, depth: usize, step: usize, label: Label) {
@@ -95,7 +101,10 @@ impl PositionExt for Position {
     }
 
     fn below<'l>(&self, labels: impl Iterator<Item = &'l str>) -> Position {
-        let inner = labels.map(|label| Level { label: Label::Shared(label.into()), step: 0 });
+        let inner = labels.map(|label| Level {
+            label: Label::Shared(label.into()),
+            step: 0,
+        });
         Position(self.0.iter().cloned().chain(inner).collect())
     }
 }
@@ -129,7 +138,15 @@ impl From<Cow<'static, str>> for Label {
 
 impl<L: Into<Cow<'static, str>>> FromIterator<L> for Position {
     fn from_iter<I: IntoIterator<Item = L>>(labels: I) -> Self {
-        Position(labels.into_iter().map(|label| Level { label: label.into().into(), step: 0 }).collect())
+        Position(
+            labels
+                .into_iter()
+                .map(|label| Level {
+                    label: label.into().into(),
+                    step: 0,
+                })
+                .collect(),
+        )
     }
 }
 
@@ -187,7 +204,10 @@ mod tests {
         gone.go(0, 3, Label::Static("Research"));
         gone.go(1, 7, Label::Shared("Decide".into()));
         assert_eq!(read, gone);
-        assert_eq!(serde_json::to_string(&gone).unwrap(), r#"["Research","Decide"]"#);
+        assert_eq!(
+            serde_json::to_string(&gone).unwrap(),
+            r#"["Research","Decide"]"#
+        );
         gone.go(0, 0, Label::Static("Answer"));
         assert_eq!(gone.to_string(), "Answer", "what lay below is left");
     }
@@ -197,7 +217,12 @@ mod tests {
         let labels = ["A", "B", "C"];
         let label = |step| labels.get(step).copied();
         let mut at = Position::default();
-        for (hint, name, found) in [(1, "B", Some(1)), (0, "C", Some(2)), (9, "A", Some(0)), (0, "D", None)] {
+        for (hint, name, found) in [
+            (1, "B", Some(1)),
+            (0, "C", Some(2)),
+            (9, "A", Some(0)),
+            (0, "D", None),
+        ] {
             at.go(0, hint, Label::Static(name));
             assert_eq!(at.step(0, labels.len(), label), found, "{name}");
         }

@@ -35,21 +35,31 @@ struct Rates {
 
 impl Rates {
     fn of(&self, input: u64, output: u64) -> Money {
-        token(self.input).times(input).plus(token(self.output).times(output))
+        token(self.input)
+            .times(input)
+            .plus(token(self.output).times(output))
     }
 
     /// All of the prompt may be written to a cache.
     fn most(&self, input: u64, output: u64) -> Money {
         let dearest = self.of_caches().fold(self.input, f64::max);
-        Rates { input: dearest, ..*self }.of(input, output)
+        Rates {
+            input: dearest,
+            ..*self
+        }
+        .of(input, output)
     }
 
     fn of_caches(&self) -> impl Iterator<Item = f64> {
-        [self.cached, self.cache_write, self.cache_write_long].into_iter().flatten()
+        [self.cached, self.cache_write, self.cache_write_long]
+            .into_iter()
+            .flatten()
     }
 
     fn are_sound(&self) -> bool {
-        self.of_caches().chain([self.input, self.output]).all(|rate| Money::from_f64(rate).is_some())
+        self.of_caches()
+            .chain([self.input, self.output])
+            .all(|rate| Money::from_f64(rate).is_some())
     }
 }
 
@@ -57,7 +67,13 @@ impl Price {
     /// Creates the price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
     /// Both are finite and 0 or more. Anything else is a `config_error` of all calls of the run.
     pub const fn per_million(input: f64, output: f64) -> Self {
-        let rates = Rates { input, output, cached: None, cache_write: None, cache_write_long: None };
+        let rates = Rates {
+            input,
+            output,
+            cached: None,
+            cache_write: None,
+            cache_write_long: None,
+        };
         Price { rates, above: None }
     }
 
@@ -98,16 +114,24 @@ impl Price {
 
     /// A shorter prompt may have the higher rates.
     pub(crate) fn most_of_tokens(&self, input: u64, output: u64) -> Money {
-        self.rates.most(input, output).max(self.rates(input).most(input, output))
+        self.rates
+            .most(input, output)
+            .max(self.rates(input).most(input, output))
     }
 
     /// `None`: the usage is incomplete or impossible, or a rate for cache writes is missing. Where the total exceeds
     /// prompt and answer together, the difference is reasoning, priced like the answer.
     pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
-        let [cached, written, long] =
-            [usage.cached, usage.cache_write, usage.cache_write_long].map(Option::unwrap_or_default);
+        let [cached, written, long] = [usage.cached, usage.cache_write, usage.cache_write_long]
+            .map(Option::unwrap_or_default);
         // Some providers count cached tokens in addition to the prompt's.
-        let beside = |input: u64| if written == 0 && cached > input { cached } else { 0 };
+        let beside = |input: u64| {
+            if written == 0 && cached > input {
+                cached
+            } else {
+                0
+            }
+        };
         let whole = |input: u64| input.saturating_add(beside(input));
         let (input, output) = match (usage.input, usage.output, usage.total) {
             (Some(input), Some(output), None) => (whole(input), output),
@@ -134,7 +158,9 @@ impl Price {
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
         let rates = self.rates(usage.input.unwrap_or(0));
         let lacks = |rate: Option<f64>, tokens| rate.is_none() && tokens > Some(0);
-        let short = usage.cache_write.map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
+        let short = usage
+            .cache_write
+            .map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
         lacks(rates.cache_write, short) || lacks(rates.cache_write_long, usage.cache_write_long)
     }
 
@@ -194,13 +220,20 @@ impl Prices {
 
     fn from_models(models: BTreeMap<String, Price>, made: Option<String>) -> Prices {
         let faulty = models.iter().filter(|(name, price)| is_faulty(name, price));
-        Prices { faulty: faulty.map(|(name, _)| name.clone()).collect(), models, made }
+        Prices {
+            faulty: faulty.map(|(name, _)| name.clone()).collect(),
+            models,
+            made,
+        }
     }
 
     /// Returns the cost of a response. `None`: the model has no price, its price is not a number of 0 or more, or the usage
     /// is unknown.
     pub fn cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
-        self.of(model).filter(|price| price.is_sound())?.of(usage).map(Money::to_f64)
+        self.of(model)
+            .filter(|price| price.is_sound())?
+            .of(usage)
+            .map(Money::to_f64)
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
@@ -215,7 +248,9 @@ impl Prices {
         // From the right, so that the longest is found.
         for (end, _) in model.rmatch_indices(VERSION_SEPARATORS) {
             let shorter = model.get(..end)?;
-            let Some((name, price)) = self.models.get_key_value(shorter) else { continue };
+            let Some((name, price)) = self.models.get_key_value(shorter) else {
+                continue;
+            };
             if is_snapshot(model, name) {
                 return Some(Listed { name, price });
             }
@@ -249,7 +284,10 @@ impl Prices {
     }
 
     /// The entry of the first of these names that has one.
-    pub(crate) fn first_listed<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Listed<'_>> {
+    pub(crate) fn first_listed<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Option<Listed<'_>> {
         names.into_iter().find_map(|name| self.listed(name))
     }
 
@@ -259,7 +297,9 @@ impl Prices {
         if name.trim().is_empty() {
             return Some("a model's name is empty".to_owned());
         }
-        Some(format!("{name:?} has {price:?}; a price must be a number, 0 or more"))
+        Some(format!(
+            "{name:?} has {price:?}; a price must be a number, 0 or more"
+        ))
     }
 }
 
@@ -278,14 +318,21 @@ const VERSION_SEPARATORS: [char; 5] = ['-', '@', ':', '_', '.'];
 
 /// Whether only a date or version follows the listed name: three digits or more. Fewer are another model (`x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
-    let Some(rest) = model.strip_prefix(listed) else { return false };
+    let Some(rest) = model.strip_prefix(listed) else {
+        return false;
+    };
     // Fine-tuned models cost what their base model costs: `ft:gpt-x:our-org::id`.
     if listed.starts_with("ft:") && rest.starts_with(':') {
         return true;
     }
-    let Some(version) = rest.strip_prefix(VERSION_SEPARATORS) else { return false };
+    let Some(version) = rest.strip_prefix(VERSION_SEPARATORS) else {
+        return false;
+    };
     let digits = version.bytes().filter(u8::is_ascii_digit).count();
-    let dated = digits >= 3 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let dated = digits >= 3
+        && version
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
     dated || version == "latest"
 }
 
@@ -312,9 +359,21 @@ mod tests {
         assert_eq!(of(Some(MILLION), Some(MILLION), None), Some(10.0));
         assert_eq!(of(Some(MILLION), None, Some(2 * MILLION)), Some(10.0));
         assert_eq!(of(None, Some(MILLION), Some(2 * MILLION)), Some(10.0));
-        assert_eq!(of(Some(MILLION), Some(MILLION), Some(3 * MILLION)), Some(18.0), "reasoning beside");
-        assert_eq!(of(Some(MILLION), Some(MILLION), Some(1)), Some(10.0), "a total too small");
-        for (input, output, total) in [(Some(1), None, None), (None, Some(1), None), (None, None, Some(1))] {
+        assert_eq!(
+            of(Some(MILLION), Some(MILLION), Some(3 * MILLION)),
+            Some(18.0),
+            "reasoning beside"
+        );
+        assert_eq!(
+            of(Some(MILLION), Some(MILLION), Some(1)),
+            Some(10.0),
+            "a total too small"
+        );
+        for (input, output, total) in [
+            (Some(1), None, None),
+            (None, Some(1), None),
+            (None, None, Some(1)),
+        ] {
             assert_eq!(of(input, output, total), None);
         }
         assert_eq!(cost(PRICE, TokenUsage::default()), None);
@@ -327,7 +386,11 @@ mod tests {
             usage.cached = cached;
             usage
         };
-        assert_eq!(cost(PRICE, cached(Some(MILLION / 2))), Some(2.0), "the same, if not set");
+        assert_eq!(
+            cost(PRICE, cached(Some(MILLION / 2))),
+            Some(2.0),
+            "the same, if not set"
+        );
         let price = PRICE.cached(0.5);
         assert_eq!(cost(price, cached(Some(MILLION / 2))), Some(1.25));
         assert_eq!(cost(price, cached(Some(MILLION))), Some(0.5));
@@ -345,36 +408,63 @@ mod tests {
             .model("dearest", Price::per_million(20.0, 80.0));
         let usage = TokenUsage::new(1_000, 100);
         let of = |asked: &'static str, answered| {
-            prices.of_response(prices.listed(asked), answered, &usage).map(|listed| listed.name)
+            prices
+                .of_response(prices.listed(asked), answered, &usage)
+                .map(|listed| listed.name)
         };
         assert_eq!(of("large", Some("embed")), Some("large"));
         assert_eq!(of("large", Some("dearest")), Some("dearest"));
-        assert_eq!(of("large", Some("large-2026-01-01")), Some("large-2026-01-01"), "a version of it");
+        assert_eq!(
+            of("large", Some("large-2026-01-01")),
+            Some("large-2026-01-01"),
+            "a version of it"
+        );
         assert_eq!(of("large", Some("unknown")), Some("large"));
         assert_eq!(of("large", None), Some("large"));
-        assert_eq!(of("router", Some("embed")), Some("embed"), "the asked name has no price");
+        assert_eq!(
+            of("router", Some("embed")),
+            Some("embed"),
+            "the asked name has no price"
+        );
         assert_eq!(of("router", Some("unknown")), None);
     }
 
     /// Hit, written, kept for an hour, and reasoning.
     fn with_parts(usage: TokenUsage, parts: [Option<u64>; 4]) -> TokenUsage {
         let mut usage = usage;
-        [usage.cached, usage.cache_write, usage.cache_write_long, usage.reasoning] = parts;
+        [
+            usage.cached,
+            usage.cache_write,
+            usage.cache_write_long,
+            usage.reasoning,
+        ] = parts;
         usage
     }
 
     #[test]
     fn case_w28_reads_and_writes_of_a_cache_cost_what_they_come_to_by_hand() {
-        let price = Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0);
+        let price = Price::per_million(3.0, 15.0)
+            .cached(0.3)
+            .cache_write(3.75, 6.0);
         for (input, output, parts, by_hand) in [
             // 3 × 3 + 4,512 × 0.3 + 6 × 15 = 9 + 1,353.6 + 90
             (4_515, 6, [Some(4_512), Some(0), Some(0), None], 0.001_452_6),
             // 3 × 3 + 4,566 × 6 + 6 × 15 = 9 + 27,396 + 90
-            (4_569, 6, [Some(0), Some(4_566), Some(4_566), None], 0.027_495),
+            (
+                4_569,
+                6,
+                [Some(0), Some(4_566), Some(4_566), None],
+                0.027_495,
+            ),
             // 3 × 3 + 4,566 × 3.75 + 6 × 15 = 9 + 17,122.5 + 90
             (4_569, 6, [Some(0), Some(4_566), None, None], 0.017_221_5),
             // 3 × 3 + 4,512 × 0.3 + 566 × 3.75 + 4,000 × 6 + 6 × 15 = 9 + 1,353.6 + 2,122.5 + 24,000 + 90
-            (9_081, 6, [Some(4_512), Some(4_566), Some(4_000), None], 0.027_575_1),
+            (
+                9_081,
+                6,
+                [Some(4_512), Some(4_566), Some(4_000), None],
+                0.027_575_1,
+            ),
             // 100 × 3 + 13 × 15 = 300 + 195, reasoning within
             (100, 13, [Some(0), Some(0), None, Some(7)], 0.000_495),
         ] {
@@ -389,7 +479,10 @@ mod tests {
         let price = PRICE.cached(0.5).cache_write(2.5, 4.0);
         let written = [None, Some(10), None, None];
         assert!(of(PRICE.cached(0.5), written).is_none() && of(price, written).is_some());
-        assert!(of(PRICE, [None, Some(0), Some(0), None]).is_some(), "nothing was written");
+        assert!(
+            of(PRICE, [None, Some(0), Some(0), None]).is_some(),
+            "nothing was written"
+        );
         for parts in [
             [None, Some(11), None, None],
             [Some(6), Some(5), None, None],
@@ -410,16 +503,28 @@ mod tests {
             let figure = |place| figures[number / 4_usize.pow(place) % 4];
             let usage = usage(figure(0), figure(1), figure(2));
             let usage = with_parts(usage, [figure(3), figure(4), figure(5), figure(6)]);
-            assert!(cost(price, usage).is_none_or(|cost| cost.is_finite() && cost >= 0.0), "{usage:?}");
+            assert!(
+                cost(price, usage).is_none_or(|cost| cost.is_finite() && cost >= 0.0),
+                "{usage:?}"
+            );
         }
     }
 
     #[test]
     fn a_price_that_is_no_number_is_a_fault_until_it_is_replaced() {
-        let prices = Prices::new().model("x", PRICE).model("y", Price::per_million(f64::NAN, 8.0));
-        assert!(prices.fault().is_some_and(|fault| fault.starts_with("\"y\" has")));
+        let prices = Prices::new()
+            .model("x", PRICE)
+            .model("y", Price::per_million(f64::NAN, 8.0));
+        assert!(
+            prices
+                .fault()
+                .is_some_and(|fault| fault.starts_with("\"y\" has"))
+        );
         assert_eq!(prices.model("y", PRICE).fault(), None);
-        assert_eq!(Prices::new().model(" ", PRICE).fault().as_deref(), Some("a model's name is empty"));
+        assert_eq!(
+            Prices::new().model(" ", PRICE).fault().as_deref(),
+            Some("a model's name is empty")
+        );
         let listed = BTreeMap::from([("y".to_owned(), Price::per_million(-1.0, 8.0))]);
         assert!(Prices::from_models(listed, None).fault().is_some());
     }
@@ -456,21 +561,31 @@ mod tests {
 
     #[test]
     fn a_long_prompt_has_the_other_price_for_all_of_it() {
-        let price = Price::per_million(2.0, 8.0).cached(0.5).cache_write(2.5, 4.0);
+        let price = Price::per_million(2.0, 8.0)
+            .cached(0.5)
+            .cache_write(2.5, 4.0);
         let price = price.above(1_000, Price::per_million(4.0, 12.0).cached(1.0));
-        let of = |input, output, parts| cost(price, with_parts(TokenUsage::new(input, output), parts));
+        let of =
+            |input, output, parts| cost(price, with_parts(TokenUsage::new(input, output), parts));
         assert_eq!(of(1_000, 100, [None; 4]), Some(0.002_8));
         // 1,001 × 4 + 100 × 12
         assert_eq!(of(1_001, 100, [None; 4]), Some(0.005_204));
         // 1 × 4 + 1,000 × 1 + 100 × 12
-        assert_eq!(of(1_001, 100, [Some(1_000), None, None, None]), Some(0.002_204));
+        assert_eq!(
+            of(1_001, 100, [Some(1_000), None, None, None]),
+            Some(0.002_204)
+        );
         let written = [None, Some(500), None, None];
         assert!(of(1_000, 1, written).is_some() && of(1_001, 1, written).is_none());
-        let lacks = |input| price.lacks_cache_write(&with_parts(TokenUsage::new(input, 1), written));
+        let lacks =
+            |input| price.lacks_cache_write(&with_parts(TokenUsage::new(input, 1), written));
         assert!(!lacks(1_000) && lacks(1_001));
         assert_eq!(price.most_of_tokens(1_001, 0).to_f64(), 0.004_004);
         assert!(
-            Prices::new().model("m", price.above(9, Price::per_million(f64::NAN, 0.0))).fault().is_some()
+            Prices::new()
+                .model("m", price.above(9, Price::per_million(f64::NAN, 0.0)))
+                .fault()
+                .is_some()
         );
     }
 
@@ -484,11 +599,26 @@ mod tests {
                 Price::per_million(absurd, 0.0),
                 Price::per_million(0.0, absurd),
             ] {
-                assert!(Prices::new().model("m", price).fault().unwrap().contains("\"m\""));
-                assert_eq!(cost(price, usage(Some(1), Some(1), None)), None, "unknown, not 0");
+                assert!(
+                    Prices::new()
+                        .model("m", price)
+                        .fault()
+                        .unwrap()
+                        .contains("\"m\"")
+                );
+                assert_eq!(
+                    cost(price, usage(Some(1), Some(1), None)),
+                    None,
+                    "unknown, not 0"
+                );
             }
         }
         assert!(Prices::new().model(" ", PRICE).fault().is_some());
-        assert_eq!(Prices::new().model("free", Price::per_million(0.0, 0.0)).fault(), None);
+        assert_eq!(
+            Prices::new()
+                .model("free", Price::per_million(0.0, 0.0))
+                .fault(),
+            None
+        );
     }
 }

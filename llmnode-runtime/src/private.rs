@@ -5,14 +5,14 @@ pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::foreign::Foreign;
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
-    Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
-    PromptText, PromptValue, Segment, SegmentProbe, prompt_at, prompt_file_at,
+    Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson,
+    PromptOption, PromptText, PromptValue, Segment, SegmentProbe, prompt_at, prompt_file_at,
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
     Asks, Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText,
-    FallbackFuture, FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools,
-    asks, exec, exec_on_arc, fallback, fallback_with_state, fallible, listed, reply,
+    FallbackFuture, FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool,
+    Tools, asks, exec, exec_on_arc, fallback, fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
@@ -23,8 +23,8 @@ pub use {schemars, serde};
 
 pub use crate::validate::{
     AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Traverse, Validate, ValidateAll,
-    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState, Validated as OneValidateBlock,
-    ValidatedFields, ValidatorBlock, validate, validate_with_state,
+    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
+    Validated as OneValidateBlock, ValidatedFields, ValidatorBlock, validate, validate_with_state,
 };
 pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 
@@ -35,12 +35,13 @@ pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
-        CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _, FallbackWithoutText as _,
-        PassList as _, PassValue as _, UnboxValue as _,
+        CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _,
+        FallbackWithoutText as _, PassList as _, PassValue as _, UnboxValue as _,
     };
     pub use crate::validate::{
         CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,
-        TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _, WithoutBlock as _,
+        TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _,
+        WithoutBlock as _,
     };
 }
 

@@ -62,13 +62,17 @@ where
     S: ?Sized + Sync,
 {
     // Nothing recovers from a `config_error`, so the node ends with the first request.
-    let model = FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
+    let model =
+        FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
     // A limit may need prices, and a deadline on tokio's clock a runtime.
-    let run = Run::new(model.clone()).without_limits().with_clock(TestClock::new());
+    let run = Run::new(model.clone())
+        .without_limits()
+        .with_clock(TestClock::new());
     // Nothing waits here, so one poll reaches the first request.
     let polled = {
         let call = pin!(run.call_on(state, node));
-        call.poll(&mut Context::from_waker(Waker::noop())).map(|outcome| outcome.err())
+        call.poll(&mut Context::from_waker(Waker::noop()))
+            .map(|outcome| outcome.err())
     };
     let why = match (model.requests().into_iter().next(), polled) {
         (Some(request), _) => return request,

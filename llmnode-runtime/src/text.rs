@@ -47,11 +47,20 @@ pub fn capped(text: String, most: usize) -> String {
 
 pub(crate) fn shortened(path: &[&str]) -> String {
     const SHOWN: usize = 3;
-    let join =
-        |names: &[&str]| names.iter().map(|name| one_line(*name, 100)).collect::<Vec<_>>().join(" -> ");
+    let join = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| one_line(*name, 100))
+            .collect::<Vec<_>>()
+            .join(" -> ")
+    };
     match path.len() {
         all if all <= 2 * SHOWN + 1 => join(path),
-        all => format!("{} -> … -> {}", join(&path[..SHOWN]), join(&path[all - SHOWN..])),
+        all => format!(
+            "{} -> … -> {}",
+            join(&path[..SHOWN]),
+            join(&path[all - SHOWN..])
+        ),
     }
 }
 

@@ -29,11 +29,17 @@ pub(crate) struct Said {
 }
 
 pub(crate) fn text(text: &'static str) -> Said {
-    Said { text, ..Said::default() }
+    Said {
+        text,
+        ..Said::default()
+    }
 }
 
 pub(crate) fn call(id: &str, name: &str, arguments: Value) -> Said {
-    Said { calls: vec![(id.to_owned(), name.to_owned(), arguments)], ..Said::default() }
+    Said {
+        calls: vec![(id.to_owned(), name.to_owned(), arguments)],
+        ..Said::default()
+    }
 }
 
 impl Said {
@@ -56,7 +62,13 @@ impl Api {
         match self {
             Api::Chat => Arc::new(openai()),
             Api::Responses => Arc::new(openai().responses()),
-            Api::Anthropic => Arc::new(Anthropic::builder().base_url(url).model("m").build().unwrap()),
+            Api::Anthropic => Arc::new(
+                Anthropic::builder()
+                    .base_url(url)
+                    .model("m")
+                    .build()
+                    .unwrap(),
+            ),
             Api::Gemini => Arc::new(Gemini::builder().base_url(url).model("m").build().unwrap()),
         }
     }
@@ -105,7 +117,10 @@ impl Api {
     /// Blocks, items or parts, one after the other. Of chat: messages.
     fn parts(self, body: &Value) -> Vec<&Value> {
         let within = |turn: &'static str| {
-            self.conversation(body).iter().flat_map(move |one| one[turn].as_array().unwrap()).collect()
+            self.conversation(body)
+                .iter()
+                .flat_map(move |one| one[turn].as_array().unwrap())
+                .collect()
         };
         match self {
             Api::Chat | Api::Responses => self.conversation(body).iter().collect(),
@@ -120,12 +135,20 @@ impl Api {
         let of = |part: &Value| match self {
             Api::Chat => {
                 let calls = part["tool_calls"].as_array().cloned().unwrap_or_default();
-                calls.iter().map(|call| named(&call["id"], &call["function"]["name"])).collect()
+                calls
+                    .iter()
+                    .map(|call| named(&call["id"], &call["function"]["name"]))
+                    .collect()
             }
-            Api::Responses if part["type"] == "function_call" => vec![named(&part["call_id"], &part["name"])],
+            Api::Responses if part["type"] == "function_call" => {
+                vec![named(&part["call_id"], &part["name"])]
+            }
             Api::Anthropic if part["type"] == "tool_use" => vec![named(&part["id"], &part["name"])],
             Api::Gemini if part.get("functionCall").is_some() => {
-                vec![named(&part["functionCall"]["id"], &part["functionCall"]["name"])]
+                vec![named(
+                    &part["functionCall"]["id"],
+                    &part["functionCall"]["name"],
+                )]
             }
             _ => Vec::new(),
         };
@@ -141,9 +164,10 @@ impl Api {
             Api::Responses if part["type"] == "function_call_output" => {
                 Some((word(&part["call_id"]), word(&part["output"])))
             }
-            Api::Anthropic if part["type"] == "tool_result" => {
-                Some((word(&part["tool_use_id"]), word(&part["content"][0]["text"])))
-            }
+            Api::Anthropic if part["type"] == "tool_result" => Some((
+                word(&part["tool_use_id"]),
+                word(&part["content"][0]["text"]),
+            )),
             Api::Gemini => {
                 let response = part.get("functionResponse")?;
                 Some((word(&response["id"]), response["response"].to_string()))
@@ -157,11 +181,21 @@ impl Api {
     pub(crate) fn functions(self, body: &Value) -> Vec<String> {
         let tools = body["tools"].as_array().cloned().unwrap_or_default();
         match self {
-            Api::Chat => tools.iter().map(|tool| word(&tool["function"]["name"])).collect(),
-            Api::Responses | Api::Anthropic => tools.iter().map(|tool| word(&tool["name"])).collect(),
+            Api::Chat => tools
+                .iter()
+                .map(|tool| word(&tool["function"]["name"]))
+                .collect(),
+            Api::Responses | Api::Anthropic => {
+                tools.iter().map(|tool| word(&tool["name"])).collect()
+            }
             Api::Gemini => {
-                let lists = tools.iter().filter_map(|tool| tool["functionDeclarations"].as_array());
-                lists.flatten().map(|function| word(&function["name"])).collect()
+                let lists = tools
+                    .iter()
+                    .filter_map(|tool| tool["functionDeclarations"].as_array());
+                lists
+                    .flatten()
+                    .map(|function| word(&function["name"]))
+                    .collect()
             }
         }
     }
@@ -170,7 +204,9 @@ impl Api {
     pub(crate) fn has_thought_at(self, body: &Value, said: &str) -> bool {
         let turns = self.conversation(body);
         match self {
-            Api::Chat => turns.iter().any(|one| one["content"] == said && one["reasoning_content"] == "Hm."),
+            Api::Chat => turns
+                .iter()
+                .any(|one| one["content"] == said && one["reasoning_content"] == "Hm."),
             Api::Responses => turns.windows(2).any(|pair| {
                 pair[0]["encrypted_content"] == SIGNATURE
                     && pair[1]["content"][0]["text"] == said
@@ -196,7 +232,8 @@ fn chat(said: &Said) -> Value {
         json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
     });
     let calls: Vec<Value> = calls.collect();
-    let mut message = json!({"role": "assistant", "content": said.text, "reasoning_content": "Hm."});
+    let mut message =
+        json!({"role": "assistant", "content": said.text, "reasoning_content": "Hm."});
     if !calls.is_empty() {
         message["tool_calls"] = json!(calls);
     }
@@ -209,7 +246,10 @@ fn chat_events(whole: &Value) -> String {
     let choice = &whole["choices"][0];
     let mut delta = choice["message"].clone();
     if let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut) {
-        calls.iter_mut().enumerate().for_each(|(index, call)| call["index"] = json!(index));
+        calls
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, call)| call["index"] = json!(index));
     }
     let event = |delta: Value, finish: &Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
@@ -222,8 +262,9 @@ fn chat_events(whole: &Value) -> String {
 }
 
 fn responses(said: &Said) -> Value {
-    let mut output =
-        vec![json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": SIGNATURE})];
+    let mut output = vec![
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": SIGNATURE}),
+    ];
     if !said.text.is_empty() {
         output.push(json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
             "phase": "final_answer", "content": [{"type": "output_text", "text": said.text, "annotations": []}]}));
@@ -265,7 +306,12 @@ fn anthropic(said: &Said) -> Value {
 }
 
 fn anthropic_events(whole: &Value) -> String {
-    let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+    let event = |value: Value| {
+        format!(
+            "event: {}\ndata: {value}\n\n",
+            value["type"].as_str().unwrap()
+        )
+    };
     let mut head = whole.clone();
     head["content"] = json!([]);
     head["stop_reason"] = Value::Null;
@@ -286,7 +332,8 @@ fn anthropic_events(whole: &Value) -> String {
                 json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
             }
         };
-        all += &event(json!({"type": "content_block_start", "index": index, "content_block": begun}));
+        all +=
+            &event(json!({"type": "content_block_start", "index": index, "content_block": begun}));
         all += &event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
         all += &event(json!({"type": "content_block_stop", "index": index}));
     }

@@ -39,7 +39,10 @@ fn streamed(whole: &Value) -> StubReply {
     call["index"] = json!(0);
     let piece = |delta: Value, finish: Option<&str>| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "1", "model": "m", "choices": [choice]}))
+        format!(
+            "data: {}\n\n",
+            json!({"id": "1", "model": "m", "choices": [choice]})
+        )
     };
     let pieces = [
         piece(json!({"reasoning_content": "First "}), None),
@@ -53,15 +56,31 @@ fn streamed(whole: &Value) -> StubReply {
 
 async fn shop(replies: Vec<StubReply>) -> (StubServer, Run<()>) {
     let server = StubServer::builder().script(replies).start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("m")
+        .build()
+        .unwrap();
     (server, Run::new(model))
 }
 
 /// The assistant's turns of each request.
 fn turns(server: &StubServer) -> Vec<Vec<Value>> {
     let asked = server.requests();
-    let bodies = asked.iter().map(|request| request.json().unwrap()["messages"].as_array().unwrap().clone());
-    bodies.map(|messages| messages.into_iter().filter(|one| one["role"] == "assistant").collect()).collect()
+    let bodies = asked.iter().map(|request| {
+        request.json().unwrap()["messages"]
+            .as_array()
+            .unwrap()
+            .clone()
+    });
+    bodies
+        .map(|messages| {
+            messages
+                .into_iter()
+                .filter(|one| one["role"] == "assistant")
+                .collect()
+        })
+        .collect()
 }
 
 fn turn(tool: &str) -> Value {
@@ -79,12 +98,20 @@ async fn it_goes_back_with_its_call_plain_and_streamed() {
         };
         let (server, run) = shop(vec![first, StubReply::text("Three pens.")]).await;
         let call = run.call(&Keep);
-        let report = if streams { call.stream().report().await } else { call.report().await }.unwrap();
+        let report = if streams {
+            call.stream().report().await
+        } else {
+            call.report().await
+        }
+        .unwrap();
         assert_eq!(turns(&server)[1], [turn("stock")], "streamed: {streams}");
         // It is in no record; the conversation has it, also after it was stored.
         assert!(!format!("{:?}{:?}", report.record, report.messages).contains(SIGNATURE));
         let stored = serde_json::to_string(&report.messages).unwrap();
-        assert!(stored.contains(SIGNATURE) && !stored.contains("extra_content\":{"), "{stored}");
+        assert!(
+            stored.contains(SIGNATURE) && !stored.contains("extra_content\":{"),
+            "{stored}"
+        );
         let messages: Vec<Message> = serde_json::from_str(&stored).unwrap();
         assert_eq!(messages, report.messages);
         assert_eq!(
@@ -106,17 +133,28 @@ async fn another_model_does_not_get_it() {
         before: Vec<Message>,
     }
 
-    let (_server, run) =
-        shop(vec![StubReply::raw(200, asks_for("stock").to_string()), StubReply::text("Three.")]).await;
+    let (_server, run) = shop(vec![
+        StubReply::raw(200, asks_for("stock").to_string()),
+        StubReply::text("Three."),
+    ])
+    .await;
     let before = run.call(&Keep).report().await.unwrap().messages;
     let (server, run) = shop(vec![StubReply::text("a"), StubReply::text("b")]).await;
-    let _ = run.call(&GoOn { before: before.clone() }).await.unwrap();
+    let _ = run
+        .call(&GoOn {
+            before: before.clone(),
+        })
+        .await
+        .unwrap();
     let _ = run.call(&GoOn { before }).model("other").await.unwrap();
     let (same, other) = (turns(&server)[0][0].clone(), turns(&server)[1][0].clone());
     assert_eq!(same, turn("stock"));
     let mut plain = turn("stock");
     plain.as_object_mut().unwrap().remove("reasoning_content");
-    plain["tool_calls"][0].as_object_mut().unwrap().remove("extra_content");
+    plain["tool_calls"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("extra_content");
     assert_eq!(other, plain);
 }
 
@@ -129,14 +167,23 @@ async fn edited_arguments_and_a_renamed_id_go_out_with_the_signature() {
         before: Vec<Message>,
     }
 
-    let (_server, run) =
-        shop(vec![StubReply::raw(200, asks_for("stock").to_string()), StubReply::text("Three.")]).await;
+    let (_server, run) = shop(vec![
+        StubReply::raw(200, asks_for("stock").to_string()),
+        StubReply::text("Three."),
+    ])
+    .await;
     let before = run.call(&Keep).report().await.unwrap().messages;
     let stored = serde_json::to_string(&before).unwrap();
-    let edited = stored.replace(r#"\"pen\""#, r#"\"ink\""#).replace(r#"id":"a""#, r#"id":"b""#);
+    let edited = stored
+        .replace(r#"\"pen\""#, r#"\"ink\""#)
+        .replace(r#"id":"a""#, r#"id":"b""#);
     assert_ne!(stored, edited);
     let (server, run) = shop(vec![StubReply::text("Go.")]).await;
-    run.call(&GoOn { before: serde_json::from_str(&edited).unwrap() }).await.unwrap();
+    run.call(&GoOn {
+        before: serde_json::from_str(&edited).unwrap(),
+    })
+    .await
+    .unwrap();
     let mut expected = turn("stock");
     expected["tool_calls"][0]["id"] = "b".into();
     expected["tool_calls"][0]["function"]["arguments"] = r#"{"item":"ink"}"#.into();
@@ -146,18 +193,29 @@ async fn edited_arguments_and_a_renamed_id_go_out_with_the_signature() {
 /// W15.
 #[tokio::test]
 async fn it_survives_a_pause_with_edited_arguments() {
-    let (server, run) =
-        shop(vec![StubReply::raw(200, asks_for("sell").to_string()), StubReply::text("Sold.")]).await;
+    let (server, run) = shop(vec![
+        StubReply::raw(200, asks_for("sell").to_string()),
+        StubReply::text("Sold."),
+    ])
+    .await;
     let paused = run.call(&Keep).await.unwrap_err().paused().unwrap();
     // As in another process.
     let stored = serde_json::to_string(&paused).unwrap();
     let paused: Paused = serde_json::from_str(&stored).unwrap();
     let id = paused.waiting()[0].id.clone();
-    let decided = paused.decide(&id, Approval::edit(json!({"item": "ink"}))).unwrap();
+    let decided = paused
+        .decide(&id, Approval::edit(json!({"item": "ink"})))
+        .unwrap();
     assert_eq!(run.call(&Keep).approve(decided).await.unwrap(), "Sold.");
     // What the model wrote stays; the result says what was done.
     assert_eq!(turns(&server)[1], [turn("sell")]);
-    assert!(server.requests()[1].json().unwrap().to_string().contains("sold ink"));
+    assert!(
+        server.requests()[1]
+            .json()
+            .unwrap()
+            .to_string()
+            .contains("sold ink")
+    );
 }
 
 #[tokio::test]
@@ -168,7 +226,11 @@ async fn a_rejected_answer_goes_back_with_its_thoughts() {
     #[llm_node(prompt = "How many?", output = u32, retries = 1)]
     struct Count;
 
-    let (server, run) = shop(vec![StubReply::raw(200, wrong.to_string()), StubReply::text("3")]).await;
+    let (server, run) = shop(vec![
+        StubReply::raw(200, wrong.to_string()),
+        StubReply::text("3"),
+    ])
+    .await;
     assert_eq!(run.call(&Count).await.unwrap(), 3);
     let turns = turns(&server);
     assert_eq!(turns[1].len(), 1);
@@ -197,9 +259,16 @@ async fn what_is_refused_is_left_out_once_for_this_call() {
     assert_eq!(report.value, "Three.");
     assert_eq!(report.record.attempts.last().unwrap().refused, ["carried"]);
     let plain = |turn: &Value| {
-        turn.get("reasoning_content").is_none() && turn["tool_calls"][0].get("extra_content").is_none()
+        turn.get("reasoning_content").is_none()
+            && turn["tool_calls"][0].get("extra_content").is_none()
     };
-    assert_eq!(turns(&server)[1..].iter().map(|turns| plain(&turns[0])).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(
+        turns(&server)[1..]
+            .iter()
+            .map(|turns| plain(&turns[0]))
+            .collect::<Vec<_>>(),
+        [false, true]
+    );
     // The next call tries again, and no third request follows.
     run.call(&Keep).await.unwrap_err();
     assert_eq!(server.requests().len(), 6);

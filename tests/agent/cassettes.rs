@@ -21,13 +21,22 @@ struct Keep;
 async fn report(model: impl ChatModel + 'static, streamed: bool) -> CallReport<String> {
     let run = Run::new(model);
     let call = run.call(&Keep);
-    let report = if streamed { call.stream().report().await } else { call.report().await };
+    let report = if streamed {
+        call.stream().report().await
+    } else {
+        call.report().await
+    };
     report.unwrap()
 }
 
 /// As JSON, with all that messages carry.
 fn shown(report: &CallReport<String>) -> Value {
-    let usage: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.usage).collect();
+    let usage: Vec<_> = report
+        .record
+        .attempts
+        .iter()
+        .map(|attempt| attempt.usage)
+        .collect();
     json!({"value": report.value, "messages": report.messages, "usage": format!("{usage:?}")})
 }
 
@@ -38,7 +47,8 @@ async fn plays_back<M: ChatModel + 'static>(
     answers: [Value; 2],
     carried: &str,
 ) {
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{wire}-{}.json", std::process::id()));
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("{wire}-{}.json", std::process::id()));
     let answered = || answers.clone().map(json).to_vec();
     for streamed in [false, true] {
         let _ = std::fs::remove_file(&file);
@@ -54,7 +64,8 @@ async fn plays_back<M: ChatModel + 'static>(
         assert_eq!(shown(&replayed), shown(&recorded), "{wire}");
 
         // Where the second answer is missing, the model gets the request that it got then.
-        let mut entries: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let mut entries: Value =
+            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let is_first = |entry: &Value| entry["request"]["messages"].as_array().unwrap().len() == 1;
         entries["entries"].as_array_mut().unwrap().retain(is_first);
         std::fs::write(&file, entries.to_string()).unwrap();
@@ -63,7 +74,11 @@ async fn plays_back<M: ChatModel + 'static>(
         let auto = Cassette::open(&file).mode(CassetteMode::Auto);
         let url = server.url.clone();
         let resumed = report(auto.around(move || Ok(open(&url))).unwrap(), streamed).await;
-        assert_eq!((server.bodies(), shown(&resumed)), (vec![second], shown(&recorded)), "{wire}");
+        assert_eq!(
+            (server.bodies(), shown(&resumed)),
+            (vec![second], shown(&recorded)),
+            "{wire}"
+        );
     }
     let _ = std::fs::remove_file(&file);
 }
@@ -76,9 +91,11 @@ async fn of_chat() {
         json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "model": "m",
         "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}})
     };
-    let first =
-        json!({"role": "assistant", "content": "", "reasoning_content": "Hm, a pen.", "tool_calls": [call]});
-    let answers = [message(first), message(json!({"role": "assistant", "content": "Three."}))];
+    let first = json!({"role": "assistant", "content": "", "reasoning_content": "Hm, a pen.", "tool_calls": [call]});
+    let answers = [
+        message(first),
+        message(json!({"role": "assistant", "content": "Three."})),
+    ];
     let open = |url: &str| OpenAi::builder().base_url(url).model("m").build().unwrap();
     plays_back("chat", open, answers, r#""reasoning_content":"Hm, a pen.""#).await;
 }
@@ -89,14 +106,26 @@ async fn of_responses() {
         json!({"id": "resp_1", "status": "completed", "error": null, "incomplete_details": null,
         "model": "m", "output": output, "usage": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}})
     };
-    let thought =
-        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5jcnlwdGVk"});
+    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5jcnlwdGVk"});
     let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_a", "name": "stock", "arguments": "{\"item\": \"pen\"}", "status": "completed"});
     let text = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": "Three.", "annotations": []}]});
     let answers = [response(json!([thought, call])), response(json!([text]))];
-    let open = |url: &str| OpenAi::builder().base_url(url).model("m").responses().build().unwrap();
-    plays_back("responses", open, answers, r#""encrypted_content":"ZW5jcnlwdGVk""#).await;
+    let open = |url: &str| {
+        OpenAi::builder()
+            .base_url(url)
+            .model("m")
+            .responses()
+            .build()
+            .unwrap()
+    };
+    plays_back(
+        "responses",
+        open,
+        answers,
+        r#""encrypted_content":"ZW5jcnlwdGVk""#,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -106,12 +135,19 @@ async fn of_messages() {
         "stop_reason": stop, "usage": {"input_tokens": 3, "cache_read_input_tokens": 6, "output_tokens": 3}})
     };
     let thought = json!({"type": "thinking", "thinking": "A pen.", "signature": "c2lnbmVk"});
-    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "stock", "input": {"item": "pen"}});
+    let call =
+        json!({"type": "tool_use", "id": "toolu_1", "name": "stock", "input": {"item": "pen"}});
     let answers = [
         message(json!([thought, call]), "tool_use"),
         message(json!([{"type": "text", "text": "Three."}]), "end_turn"),
     ];
-    let open = |url: &str| Anthropic::builder().base_url(url).model("m").build().unwrap();
+    let open = |url: &str| {
+        Anthropic::builder()
+            .base_url(url)
+            .model("m")
+            .build()
+            .unwrap()
+    };
     plays_back("messages", open, answers, r#""signature":"c2lnbmVk""#).await;
 }
 
@@ -121,8 +157,7 @@ async fn of_gemini() {
         json!({"candidates": [{"content": {"parts": [part], "role": "model"}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}})
     };
-    let call =
-        json!({"functionCall": {"name": "stock", "args": {"item": "pen"}}, "thoughtSignature": "c2lnbmVk"});
+    let call = json!({"functionCall": {"name": "stock", "args": {"item": "pen"}}, "thoughtSignature": "c2lnbmVk"});
     let answers = [answer(call), answer(json!({"text": "Three."}))];
     let open = |url: &str| Gemini::builder().base_url(url).model("m").build().unwrap();
     plays_back("gemini", open, answers, r#""thoughtSignature":"c2lnbmVk""#).await;

@@ -29,24 +29,46 @@ async fn says(answers: impl IntoIterator<Item = Said>) -> (Recorded, Run<()>) {
 }
 
 fn limits(server: &Recorded) -> Vec<u64> {
-    server.bodies().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect()
+    server
+        .bodies()
+        .iter()
+        .map(|body| body["max_tokens"].as_u64().unwrap())
+        .collect()
 }
 
 #[tokio::test]
 async fn an_answer_cut_by_the_default_is_asked_once_more_as_a_stream() {
-    for (cut, then) in [(text("").cut(), text("Much.")), (text("Mu").cut(), text("Much."))] {
+    for (cut, then) in [
+        (text("").cut(), text("Much.")),
+        (text("Mu").cut(), text("Much.")),
+    ] {
         let (server, run) = says([cut, then, text("Again.")]).await;
         let report = run.call(&Tell).report().await.unwrap();
         assert_eq!(report.value, "Much.");
         assert_eq!(limits(&server), [21_000, 32_000]);
-        let streamed: Vec<bool> = server.bodies().iter().map(|body| body["stream"] == true).collect();
+        let streamed: Vec<bool> = server
+            .bodies()
+            .iter()
+            .map(|body| body["stream"] == true)
+            .collect();
         assert_eq!(streamed, [false, true]);
         let attempts = &report.record.attempts;
-        assert_eq!((attempts[0].kind, attempts[1].kind), (AttemptKind::First, AttemptKind::Adapted));
+        assert_eq!(
+            (attempts[0].kind, attempts[1].kind),
+            (AttemptKind::First, AttemptKind::Adapted)
+        );
         assert_eq!(attempts[0].category, Some(Category::TruncatedOutput));
-        assert!(attempts[0].message.contains("the default of 21000 tokens"), "{}", attempts[0].message);
+        assert!(
+            attempts[0].message.contains("the default of 21000 tokens"),
+            "{}",
+            attempts[0].message
+        );
         assert_eq!(attempts[1].refused, ["default_limit"]);
-        assert_eq!(attempts[0].usage.unwrap().output, Some(5), "it is paid for, and counted");
+        assert_eq!(
+            attempts[0].usage.unwrap().output,
+            Some(5),
+            "it is paid for, and counted"
+        );
         // Of this call alone.
         run.call(&Tell).await.unwrap();
         assert_eq!(limits(&server)[2], 21_000);
@@ -57,13 +79,24 @@ async fn an_answer_cut_by_the_default_is_asked_once_more_as_a_stream() {
 async fn it_is_asked_once_a_call_and_says_whose_limit_it_was() {
     let (server, run) = says([text("1, 2").cut(), text("1, 2, 3").cut()]).await;
     let error = run.call(&Count).await.unwrap_err();
-    assert_eq!((error.category(), limits(&server)), (Category::TruncatedOutput, vec![21_000, 32_000]));
-    assert!(error.to_string().contains("the default of 32000 tokens; set max_tokens"), "{error}");
+    assert_eq!(
+        (error.category(), limits(&server)),
+        (Category::TruncatedOutput, vec![21_000, 32_000])
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("the default of 32000 tokens; set max_tokens"),
+        "{error}"
+    );
 
     let (server, run) = says([text("1, 2").cut()]).await;
     let error = run.call(&Count).max_tokens(9).await.unwrap_err();
     assert_eq!(limits(&server), [9]);
-    assert!(error.to_string().contains("max_tokens = 9; raise it"), "{error}");
+    assert!(
+        error.to_string().contains("max_tokens = 9; raise it"),
+        "{error}"
+    );
 }
 
 /// A complete document that ends at the limit is an answer.
@@ -98,13 +131,23 @@ async fn calls_that_are_cut_do_not_run() {
     let (server, run) = says([pen(), ink().cut(), ink(), text("Done.")]).await;
     let report = run.call(&Keep).report().await.unwrap();
     assert_eq!(report.value, "Done.");
-    let ran: usize = report.record.attempts.iter().map(|attempt| attempt.tools.len()).sum();
-    assert_eq!((ran, limits(&server)), (2, vec![21_000, 21_000, 32_000, 32_000]));
+    let ran: usize = report
+        .record
+        .attempts
+        .iter()
+        .map(|attempt| attempt.tools.len())
+        .sum();
+    assert_eq!(
+        (ran, limits(&server)),
+        (2, vec![21_000, 21_000, 32_000, 32_000])
+    );
 }
 
 fn message(content: Value, stop: &str) -> Answer {
-    json(json!({"type": "message", "model": "m", "content": content, "stop_reason": stop,
-        "usage": {"input_tokens": 10, "output_tokens": 5}}))
+    json(
+        json!({"type": "message", "model": "m", "content": content, "stop_reason": stop,
+        "usage": {"input_tokens": 10, "output_tokens": 5}}),
+    )
 }
 
 /// Anthropic's own tools would run once more.
@@ -116,8 +159,14 @@ async fn a_turn_in_which_a_tool_of_the_provider_ran_is_not_asked_again() {
     let server = Recorded::start([message(searched, "max_tokens")]).await;
     let run = Run::new(Api::Anthropic.model(&server.url));
     let error = run.call(&Tell).await.unwrap_err();
-    assert_eq!((error.category(), server.bodies().len()), (Category::TruncatedOutput, 1));
-    assert!(error.to_string().contains("the default of 21000 tokens"), "{error}");
+    assert_eq!(
+        (error.category(), server.bodies().len()),
+        (Category::TruncatedOutput, 1)
+    );
+    assert!(
+        error.to_string().contains("the default of 21000 tokens"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -153,7 +202,11 @@ async fn a_maximum_of_the_model_caps_it() {
 #[tokio::test]
 async fn a_budget_of_thoughts_leaves_room_for_the_answer() {
     let (server, run) = says([text("a"), text("b"), text("c")]).await;
-    for reasoning in [Reasoning::Low, Reasoning::Budget(2_000), Reasoning::Budget(30_000)] {
+    for reasoning in [
+        Reasoning::Low,
+        Reasoning::Budget(2_000),
+        Reasoning::Budget(30_000),
+    ] {
         run.call(&Tell).reasoning(reasoning).await.unwrap();
     }
     assert_eq!(limits(&server), [21_000, 21_000, 38_192]);

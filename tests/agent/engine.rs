@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 use llmnode::flow::{Batch, Step};
 use llmnode::journal::{Entry, History, Replay, ReplayStart, Settlement, Turn};
 use llmnode::prelude::*;
-use llmnode::{Approval, BoxError, Category, Cx, Exec, FnModel, ModelError, Node, Reply, Request, Role};
+use llmnode::{
+    Approval, BoxError, Category, Cx, Exec, FnModel, ModelError, Node, Reply, Request, Role,
+};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +19,11 @@ static DONE: LazyLock<Mutex<HashMap<u64, Vec<String>>>> = LazyLock::new(Mutex::d
 static ORDERS: AtomicU64 = AtomicU64::new(0);
 
 fn done(order: u64, what: &str) {
-    DONE.lock().unwrap().entry(order).or_default().push(what.to_owned());
+    DONE.lock()
+        .unwrap()
+        .entry(order)
+        .or_default()
+        .push(what.to_owned());
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -127,13 +133,22 @@ flow! { Sell(Shop): Advise => Rate, Rate => Lines, Batch<Line> as Lines => Charg
 const NEEDED: u64 = 9;
 
 fn answer(request: &Request) -> Reply {
-    let first = &request.messages.iter().find(|message| message.content.contains('.')).unwrap().content;
-    let results = request.messages.iter().filter(|message| message.role == Role::Tool).count();
+    let first = &request
+        .messages
+        .iter()
+        .find(|message| message.content.contains('.'))
+        .unwrap()
+        .content;
+    let results = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::Tool)
+        .count();
     match (first.as_str(), results) {
         ("Advise.", 0) => Reply::text("").call("stock", json!({"article": "lamp"})),
-        ("Advise.", 1) => {
-            Reply::text("").call("stock", json!({"article": "rope"})).call("reserve", json!({"count": 2}))
-        }
+        ("Advise.", 1) => Reply::text("")
+            .call("stock", json!({"article": "rope"}))
+            .call("reserve", json!({"count": 2})),
         ("Advise.", _) => Reply::text("Take the lamp."),
         (line, _) if line.starts_with("Line") => Reply::text(format!("{line} is ready")),
         _ => Reply::text("9"),
@@ -147,7 +162,10 @@ struct Shelf {
 
 impl Shelf {
     fn new() -> Self {
-        Shelf { order: ORDERS.fetch_add(1, Ordering::Relaxed), requests: Arc::default() }
+        Shelf {
+            order: ORDERS.fetch_add(1, Ordering::Relaxed),
+            requests: Arc::default(),
+        }
     }
 
     fn replay(&self) -> Replay<Shop> {
@@ -163,7 +181,10 @@ impl Shelf {
                     two.fetch_add(1, Ordering::Relaxed);
                     Reply::json(json!({"stars": 4}))
                 });
-                let shop = Shop { order, ..Shop::default() };
+                let shop = Shop {
+                    order,
+                    ..Shop::default()
+                };
                 let mut run = Run::new(model).model("other", other).with_state(shop);
                 start.settles::<Charge>().resume(run.flow(Sell))?.await?;
                 Ok(run.into_state())
@@ -172,7 +193,11 @@ impl Shelf {
     }
 
     fn done(&self) -> Vec<String> {
-        DONE.lock().unwrap().get(&self.order).cloned().unwrap_or_default()
+        DONE.lock()
+            .unwrap()
+            .get(&self.order)
+            .cloned()
+            .unwrap_or_default()
     }
 }
 
@@ -218,18 +243,25 @@ impl Engine {
             None => {}
         }
         let entry = next.await.unwrap();
-        self.kept.push((replay.name(), serde_json::to_string(&entry).unwrap()));
+        self.kept
+            .push((replay.name(), serde_json::to_string(&entry).unwrap()));
         Some(entry)
     }
 
-    async fn process(&mut self, mut replay: Replay<Shop>) -> Option<(Result<Shop, NodeError>, History)> {
+    async fn process(
+        &mut self,
+        mut replay: Replay<Shop>,
+    ) -> Option<(Result<Shop, NodeError>, History)> {
         for index in 0.. {
             let entry = self.once(index, &replay).await?;
             match replay.take(entry).unwrap() {
                 Turn::On { .. } => {}
                 Turn::Waits(paused) => replay.decide(approved(paused)),
                 Turn::InDoubt { node, at, .. } => {
-                    assert_eq!((node.as_str(), at.to_string().as_str()), ("charge", "Charge"));
+                    assert_eq!(
+                        (node.as_str(), at.to_string().as_str()),
+                        ("charge", "Charge")
+                    );
                     self.settled += 1;
                     replay.settle(Settlement::Rerun);
                 }
@@ -246,7 +278,13 @@ impl Engine {
             // What the process was doing goes with it.
             tokio::task::yield_now().await;
             if let Some((outcome, history)) = ended {
-                return (Shop { order: 0, ..outcome.unwrap() }, history);
+                return (
+                    Shop {
+                        order: 0,
+                        ..outcome.unwrap()
+                    },
+                    history,
+                );
             }
         }
     }
@@ -266,15 +304,32 @@ fn expected() -> Shop {
 async fn without_a_crash_each_entry_is_one_of_the_engine() {
     let (shelf, mut engine) = (Shelf::new(), Engine::default());
     let (shop, history) = engine.run(&shelf).await;
-    assert_eq!((shop, shelf.requests.load(Ordering::Relaxed)), (expected(), NEEDED));
-    assert_eq!(shelf.done(), ["stock lamp", "stock rope", "reserve", "charge"]);
-    assert_eq!((history.unknown().len(), history.ledger().total().requests), (0, NEEDED));
+    assert_eq!(
+        (shop, shelf.requests.load(Ordering::Relaxed)),
+        (expected(), NEEDED)
+    );
+    assert_eq!(
+        shelf.done(),
+        ["stock lamp", "stock rope", "reserve", "charge"]
+    );
+    assert_eq!(
+        (history.unknown().len(), history.ledger().total().requests),
+        (0, NEEDED)
+    );
     let names: Vec<&str> = engine.kept.iter().map(|(name, _)| &**name).collect();
-    assert_eq!((names[0], names.last().unwrap().split(' ').next()), ("start 1", Some("Charge")), "{names:?}");
+    assert_eq!(
+        (names[0], names.last().unwrap().split(' ').next()),
+        ("start 1", Some("Charge")),
+        "{names:?}"
+    );
 }
 
 fn crashes() -> impl Strategy<Value = Vec<Crash>> {
-    let crash = prop_oneof![Just(Crash::Before), (0..40_u8).prop_map(Crash::Within), Just(Crash::After)];
+    let crash = prop_oneof![
+        Just(Crash::Before),
+        (0..40_u8).prop_map(Crash::Within),
+        Just(Crash::After)
+    ];
     // An engine keeps one entry between two crashes at least now and then.
     prop::collection::vec(crash, 0..24)
 }
@@ -300,12 +355,16 @@ proptest! {
 }
 
 /// A crash in the middle of a charge, then this settlement.
-async fn in_doubt(settlements: Vec<Settlement>) -> (Shelf, Vec<Option<String>>, Result<Shop, NodeError>) {
+async fn in_doubt(
+    settlements: Vec<Settlement>,
+) -> (Shelf, Vec<Option<String>>, Result<Shop, NodeError>) {
     let (shelf, mut engine) = (Shelf::new(), Engine::default());
     let mut replay = shelf.replay();
     for index in 0.. {
         let entry = engine.once(index, &replay).await.unwrap();
-        let begins_to_charge = serde_json::to_string(&entry).unwrap().contains("call_began");
+        let begins_to_charge = serde_json::to_string(&entry)
+            .unwrap()
+            .contains("call_began");
         match replay.take(entry).unwrap() {
             Turn::Waits(paused) => replay.decide(approved(paused)),
             _ if begins_to_charge => break,
@@ -341,14 +400,26 @@ fn approved(mut paused: llmnode::Paused) -> llmnode::Paused {
 #[tokio::test]
 async fn what_may_have_happened_is_asked_and_settled() {
     let (shelf, asked, outcome) = in_doubt(vec![Settlement::Rerun]).await;
-    assert_eq!((asked, outcome.unwrap().receipt), (vec![None], "receipt".to_owned()));
+    assert_eq!(
+        (asked, outcome.unwrap().receipt),
+        (vec![None], "receipt".to_owned())
+    );
     assert_eq!(shelf.done().last().unwrap(), "charge");
 
-    let (shelf, asked, outcome) =
-        in_doubt(vec![Settlement::Happened(json!(7)), Settlement::Happened(json!("by the bank"))]).await;
+    let (shelf, asked, outcome) = in_doubt(vec![
+        Settlement::Happened(json!(7)),
+        Settlement::Happened(json!("by the bank")),
+    ])
+    .await;
     let fault = asked[1].as_ref().unwrap();
-    assert!(fault.starts_with("that is no output of `charge`"), "{fault}");
-    assert_eq!((asked.len(), outcome.unwrap().receipt), (2, "by the bank".to_owned()));
+    assert!(
+        fault.starts_with("that is no output of `charge`"),
+        "{fault}"
+    );
+    assert_eq!(
+        (asked.len(), outcome.unwrap().receipt),
+        (2, "by the bank".to_owned())
+    );
     assert!(!shelf.done().iter().any(|done| done == "charge"));
 }
 
@@ -379,10 +450,13 @@ async fn a_failure_that_may_pass_is_the_engines_to_repeat_and_others_end_the_flo
         let mut replay = Replay::<Value>::new(move |start| {
             let asked = Arc::clone(&counted);
             async move {
-                let model = FnModel::new(move |_: &Request| match asked.fetch_add(1, Ordering::Relaxed) {
-                    0 => Reply::error(ModelError::new(category, "not now")),
-                    _ => Reply::text("said"),
-                });
+                let model =
+                    FnModel::new(
+                        move |_: &Request| match asked.fetch_add(1, Ordering::Relaxed) {
+                            0 => Reply::error(ModelError::new(category, "not now")),
+                            _ => Reply::text("said"),
+                        },
+                    );
                 let mut run = Run::new(model).with_state(json!(null));
                 start.resume(run.flow(Speak))?.await?;
                 Ok(run.into_state())

@@ -52,18 +52,29 @@ flow! { Post(Desk): Draft => Office, Office => end }
 
 #[tokio::test]
 async fn a_flow_that_paused_goes_on_at_its_step_with_the_state_as_it_was() {
-    let model = ScriptedModel::new()
-        .reply("Dear Emma")
-        .reply(Reply::text("").call("send", json!({"letter": "Dear Emma"})).call("letters", json!({})));
+    let model = ScriptedModel::new().reply("Dear Emma").reply(
+        Reply::text("")
+            .call("send", json!({"letter": "Dear Emma"}))
+            .call("letters", json!({})),
+    );
     let mut run = Run::new(model).with_state(Desk::default());
     let error = run.flow(Post).await.unwrap_err();
     assert_eq!(
-        (error.category(), error.position().unwrap().to_string().as_str()),
+        (
+            error.category(),
+            error.position().unwrap().to_string().as_str()
+        ),
         (Category::Paused, "Office")
     );
     let desk = run.into_state();
     assert_eq!((desk.letters.len(), desk.summary.as_str()), (1, ""));
-    assert_eq!((desk.sent.load(Ordering::SeqCst), desk.counted.load(Ordering::SeqCst)), (0, 1));
+    assert_eq!(
+        (
+            desk.sent.load(Ordering::SeqCst),
+            desk.counted.load(Ordering::SeqCst)
+        ),
+        (0, 1)
+    );
 
     // As another process reads it.
     let paused: Paused =
@@ -73,11 +84,27 @@ async fn a_flow_that_paused_goes_on_at_its_step_with_the_state_as_it_was() {
     let mut run = Run::new(model.clone()).with_state(desk);
     let undecided = run.flow(Post).approve(paused.clone()).await.unwrap_err();
     assert_eq!(undecided.category(), Category::ConfigError);
-    run.flow(Post).approve(paused.decide("call_1", Approval::yes()).unwrap()).await.unwrap();
-    assert_eq!(super::library::results(&model.requests()[0]), ["sent: Dear Emma", "1"]);
+    run.flow(Post)
+        .approve(paused.decide("call_1", Approval::yes()).unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        super::library::results(&model.requests()[0]),
+        ["sent: Dear Emma", "1"]
+    );
     let desk = run.state();
-    assert_eq!((desk.letters.len(), desk.summary.as_str()), (1, "All is sent."), "nothing was written twice");
-    assert_eq!((desk.sent.load(Ordering::SeqCst), desk.counted.load(Ordering::SeqCst)), (1, 0));
+    assert_eq!(
+        (desk.letters.len(), desk.summary.as_str()),
+        (1, "All is sent."),
+        "nothing was written twice"
+    );
+    assert_eq!(
+        (
+            desk.sent.load(Ordering::SeqCst),
+            desk.counted.load(Ordering::SeqCst)
+        ),
+        (1, 0)
+    );
 }
 
 /// The same flow after a deployment that changed what its tool does.
@@ -112,15 +139,34 @@ async fn an_approved_tool_that_changed_runs_in_a_flow_only_where_that_is_allowed
 
     let model = ScriptedModel::new().reply("All is sent.");
     let mut run = Run::new(model.clone()).with_state(run.into_state());
-    let refused = run.flow(later::Post).approve(paused.clone()).await.unwrap_err();
+    let refused = run
+        .flow(later::Post)
+        .approve(paused.clone())
+        .await
+        .unwrap_err();
     assert_eq!(refused.category(), Category::ConfigError);
     assert!(
-        refused.message().contains("`send` of the approved call \"call_1\" has another description"),
+        refused
+            .message()
+            .contains("`send` of the approved call \"call_1\" has another description"),
         "{refused}"
     );
-    assert_eq!((run.state().sent.load(Ordering::SeqCst), model.requests().len()), (0, 0));
+    assert_eq!(
+        (
+            run.state().sent.load(Ordering::SeqCst),
+            model.requests().len()
+        ),
+        (0, 0)
+    );
 
-    run.flow(later::Post).approve(paused).allow_changed_tool().await.unwrap();
-    assert_eq!(super::library::results(&model.requests()[0]), ["by courier: Dear Emma"]);
+    run.flow(later::Post)
+        .approve(paused)
+        .allow_changed_tool()
+        .await
+        .unwrap();
+    assert_eq!(
+        super::library::results(&model.requests()[0]),
+        ["by courier: Dear Emma"]
+    );
     assert_eq!(run.state().sent.load(Ordering::SeqCst), 1);
 }

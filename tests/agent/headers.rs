@@ -25,17 +25,25 @@ struct Seen {
 }
 
 async fn map(api: Api, first: StubReply) -> Seen {
-    let server = StubServer::builder().script([first]).default_reply(StubReply::text("done"));
+    let server = StubServer::builder()
+        .script([first])
+        .default_reply(StubReply::text("done"));
     let server = server.start().await.unwrap();
     let clock = TestClock::new();
     let run = Run::new(api.model(&server.base_url())).with_clock(clock.clone());
-    let results = run.map((0..ROWS).map(|number| Row { number })).concurrency(1).report().await;
+    let results = run
+        .map((0..ROWS).map(|number| Row { number }))
+        .concurrency(1)
+        .report()
+        .await;
     let calls = run.ledger().calls();
     let attempts = calls.iter().flat_map(|call| &call.attempts);
     Seen {
         waited: clock.waits().iter().sum(),
         requests: server.requests_seen() as usize,
-        refused: attempts.filter(|attempt| attempt.category == Some(Category::RateLimitError)).count(),
+        refused: attempts
+            .filter(|attempt| attempt.category == Some(Category::RateLimitError))
+            .count(),
         lost: results.iter().filter(|result| result.is_err()).count(),
     }
 }
@@ -60,7 +68,10 @@ fn limit(api: Api, kind: &str, remaining: u64, seconds: u64) -> StubReply {
 
 /// Of a time in 2026 to 2099, by counting days.
 fn rfc3339(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let seconds = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     let mut days = seconds / 86_400;
     let mut year = 1970;
     let is_leap = |year: u64| year.is_multiple_of(4);
@@ -80,7 +91,11 @@ fn rfc3339(time: SystemTime) -> String {
     let of_day = seconds % 86_400;
     let hour = of_day / 3_600;
     let minute = of_day / 60 % 60;
-    format!("{year}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}Z", days + 1, of_day % 60)
+    format!(
+        "{year}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}Z",
+        days + 1,
+        of_day % 60
+    )
 }
 
 #[tokio::test]
@@ -88,9 +103,17 @@ async fn a_limit_that_is_used_up_holds_a_map_before_it_is_refused() {
     for api in Api::ALL {
         for kind in ["requests", "tokens"] {
             let seen = map(api, limit(api, kind, 0, 30)).await;
-            assert_eq!((seen.lost, seen.refused, seen.requests), (0, 0, ROWS), "{api:?}: {kind}");
+            assert_eq!(
+                (seen.lost, seen.refused, seen.requests),
+                (0, 0, ROWS),
+                "{api:?}: {kind}"
+            );
             // A time of day has whole seconds.
-            assert!(seen.waited >= Duration::from_secs(28), "{api:?}: {kind}: {:?}", seen.waited);
+            assert!(
+                seen.waited >= Duration::from_secs(28),
+                "{api:?}: {kind}: {:?}",
+                seen.waited
+            );
         }
     }
 }
@@ -101,7 +124,11 @@ async fn a_limit_that_is_not_used_up_holds_nobody() {
     for api in Api::ALL {
         for remaining in [1, 25, 50, 5_000_000] {
             let seen = map(api, limit(api, "requests", remaining, 30)).await;
-            assert_eq!((seen.lost, seen.requests, seen.waited), (0, ROWS, Duration::ZERO), "{api:?}");
+            assert_eq!(
+                (seen.lost, seen.requests, seen.waited),
+                (0, ROWS, Duration::ZERO),
+                "{api:?}"
+            );
         }
     }
 }
@@ -110,12 +137,25 @@ async fn a_limit_that_is_not_used_up_holds_nobody() {
 async fn what_a_refusal_asks_for_is_waited_for_once() {
     for api in Api::ALL {
         for wait in [1, 20, 45] {
-            let busy = StubReply::failure(Category::RateLimitError).retry_after(Duration::from_secs(wait));
+            let busy =
+                StubReply::failure(Category::RateLimitError).retry_after(Duration::from_secs(wait));
             let seen = map(api, busy).await;
-            assert_eq!((seen.lost, seen.refused, seen.requests), (0, 1, ROWS + 1), "{api:?}: {wait}");
-            assert!(seen.waited >= Duration::from_secs(wait), "{api:?}: {wait}: {:?}", seen.waited);
+            assert_eq!(
+                (seen.lost, seen.refused, seen.requests),
+                (0, 1, ROWS + 1),
+                "{api:?}: {wait}"
+            );
+            assert!(
+                seen.waited >= Duration::from_secs(wait),
+                "{api:?}: {wait}: {:?}",
+                seen.waited
+            );
             // The gate opens slowly, and never waits so long again.
-            assert!(seen.waited < Duration::from_secs(wait + 12), "{api:?}: {wait}: {:?}", seen.waited);
+            assert!(
+                seen.waited < Duration::from_secs(wait + 12),
+                "{api:?}: {wait}: {:?}",
+                seen.waited
+            );
         }
     }
 }

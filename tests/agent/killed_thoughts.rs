@@ -22,7 +22,11 @@ struct World {
 /// Says how much of it is in stock.
 #[tool]
 fn stock(item: String) -> Result<usize, BoxError> {
-    if item == "?" { Err("no such item".into()) } else { Ok(item.len()) }
+    if item == "?" {
+        Err("no such item".into())
+    } else {
+        Ok(item.len())
+    }
 }
 
 #[llm_node(prompt = "What is there?", state = World, tools = [Stock], store = said)]
@@ -36,8 +40,7 @@ fn call(id: &str, item: &str) -> Value {
 
 /// The turns of the conversation.
 fn turns() -> [Value; 3] {
-    let thought =
-        |said: &str, signature: &str| json!({"type": "thinking", "thinking": said, "signature": signature});
+    let thought = |said: &str, signature: &str| json!({"type": "thinking", "thinking": said, "signature": signature});
     [
         json!([
             thought("Two things.", "c2lnMQ=="),
@@ -53,21 +56,35 @@ fn turns() -> [Value; 3] {
 
 fn answer(asked: &Asked) -> Answer {
     let at = asked.body["messages"].as_array().unwrap().len() / 2;
-    json(json!({"type": "message", "id": "msg_1", "model": "claude-x", "content": turns()[at],
-        "stop_reason": if at == 2 { "end_turn" } else { "tool_use" }, "usage": {"input_tokens": 3, "output_tokens": 5}}))
+    json(
+        json!({"type": "message", "id": "msg_1", "model": "claude-x", "content": turns()[at],
+        "stop_reason": if at == 2 { "end_turn" } else { "tool_use" }, "usage": {"input_tokens": 3, "output_tokens": 5}}),
+    )
 }
 
 fn run(url: &str) -> Run<World> {
-    Run::new(Anthropic::builder().base_url(url).model("claude-x").build().unwrap())
-        .with_state(World::default())
+    Run::new(
+        Anthropic::builder()
+            .base_url(url)
+            .model("claude-x")
+            .build()
+            .unwrap(),
+    )
+    .with_state(World::default())
 }
 
 /// The process that is killed: this test program, started anew.
 #[tokio::test]
 async fn child() {
-    let Some((journal, (at, url))) = killing::orders::<(usize, String)>() else { return };
+    let Some((journal, (at, url))) = killing::orders::<(usize, String)>() else {
+        return;
+    };
     let file = JournalFile::open(&journal).unwrap();
-    run(&url).flow(Keeping).resume(Killing::new(file, Some(at))).await.unwrap();
+    run(&url)
+        .flow(Keeping)
+        .resume(Killing::new(file, Some(at)))
+        .await
+        .unwrap();
 }
 
 /// Kills a process there, and goes on in this one. Gives whether it came to its end before.
@@ -76,14 +93,24 @@ async fn killed_at(moment: usize, folder: &Path) -> bool {
     let server = Recorded::answering(answer).await;
     let orders = (moment, &server.url);
     let mut process = killing::start("killed_thoughts::child", &journal, orders);
-    let ended = tokio::task::spawn_blocking(move || !killing::was_killed(&mut process)).await.unwrap();
+    let ended = tokio::task::spawn_blocking(move || !killing::was_killed(&mut process))
+        .await
+        .unwrap();
     let before = server.bodies().len();
     let mut run = run(&server.url);
-    run.flow(Keeping).resume(JournalFile::open(&journal).unwrap()).await.unwrap();
+    run.flow(Keeping)
+        .resume(JournalFile::open(&journal).unwrap())
+        .await
+        .unwrap();
     assert_eq!(run.state().said, "Much.", "{moment}");
 
     let (bodies, turns) = (server.bodies(), turns());
-    let unknown = JournalFile::open(&journal).unwrap().history().unwrap().unknown().len();
+    let unknown = JournalFile::open(&journal)
+        .unwrap()
+        .history()
+        .unwrap()
+        .unknown()
+        .len();
     assert!(
         (3..=3 + unknown).contains(&bodies.len()),
         "{moment}: {before} of {}, {unknown} unknown",
@@ -95,7 +122,11 @@ async fn killed_at(moment: usize, folder: &Path) -> bool {
             assert_eq!(sent["content"], *turn, "{moment}");
         }
         for results in messages.iter().skip(2).step_by(2) {
-            assert_eq!(results["content"].as_array().unwrap().len(), 2, "{moment}: {results}");
+            assert_eq!(
+                results["content"].as_array().unwrap().len(),
+                2,
+                "{moment}: {results}"
+            );
         }
     }
     ended
@@ -103,8 +134,8 @@ async fn killed_at(moment: usize, folder: &Path) -> bool {
 
 #[tokio::test]
 async fn killed_at_each_record_an_agent_sends_its_thoughts_back() {
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-thoughts-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-thoughts-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let mut moment = 0;
     while !killed_at(moment, &folder).await {

@@ -24,8 +24,13 @@ impl Library {
 }
 
 pub(crate) fn run(model: ScriptedModel) -> Run<Library> {
-    let books = ["Rust in Action", "The Go Book", "Deep C"].map(str::to_owned).into();
-    Run::new(model).with_state(Library { books, log: Mutex::default() })
+    let books = ["Rust in Action", "The Go Book", "Deep C"]
+        .map(str::to_owned)
+        .into();
+    Run::new(model).with_state(Library {
+        books,
+        log: Mutex::default(),
+    })
 }
 
 /// Finds books by a word of their title.
@@ -36,8 +41,17 @@ pub(crate) async fn search(
     library: &Library,
 ) -> Result<Vec<String>, String> {
     library.note(format!("search {word}"));
-    let found: Vec<String> = library.books.iter().filter(|title| title.contains(&word)).cloned().collect();
-    if found.is_empty() { Err(format!("no title has the word {word:?}")) } else { Ok(found) }
+    let found: Vec<String> = library
+        .books
+        .iter()
+        .filter(|title| title.contains(&word))
+        .cloned()
+        .collect();
+    if found.is_empty() {
+        Err(format!("no title has the word {word:?}"))
+    } else {
+        Ok(found)
+    }
 }
 
 /// Says how many books there are.
@@ -71,7 +85,11 @@ impl Lend {
     }
 
     fn a_month_at_most(&self) -> Result<(), Invalid> {
-        if self.days <= 30 { Ok(()) } else { Err(Invalid::at("days", "is more than 30")) }
+        if self.days <= 30 {
+            Ok(())
+        } else {
+            Err(Invalid::at("days", "is more than 30"))
+        }
     }
 }
 
@@ -153,8 +171,12 @@ pub(crate) struct Recommend {
     pub(crate) question: &'static str,
 }
 
-pub(crate) const ASK: Ask = Ask { question: "What is good?" };
-pub(crate) const RECOMMEND: Recommend = Recommend { question: "What is good?" };
+pub(crate) const ASK: Ask = Ask {
+    question: "What is good?",
+};
+pub(crate) const RECOMMEND: Recommend = Recommend {
+    question: "What is good?",
+};
 
 pub(crate) fn kinds(record: &CallRecord) -> Vec<AttemptKind> {
     record.attempts.iter().map(|attempt| attempt.kind).collect()
@@ -162,11 +184,18 @@ pub(crate) fn kinds(record: &CallRecord) -> Vec<AttemptKind> {
 
 /// The outcomes of the tools of an attempt.
 pub(crate) fn outcomes(record: &CallRecord, attempt: usize) -> Vec<&str> {
-    record.attempts[attempt].tools.iter().map(|tool| &*tool.outcome).collect()
+    record.attempts[attempt]
+        .tools
+        .iter()
+        .map(|tool| &*tool.outcome)
+        .collect()
 }
 
 /// The results that a request holds.
 pub(crate) fn results(request: &Request) -> Vec<&str> {
-    let results = request.messages.iter().filter(|message| message.role == Role::Tool);
+    let results = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::Tool);
     results.map(|message| message.content.as_str()).collect()
 }

@@ -1,6 +1,12 @@
 //! Nodes with tools: the loop, the outcomes of calls, and the same over sockets.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests"
+)]
 
 #[cfg(all(feature = "anthropic", feature = "journal"))]
 mod anthropic;
@@ -11,7 +17,12 @@ mod approval;
 mod calls_in_text;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;
-#[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
+#[cfg(all(
+    feature = "anthropic",
+    feature = "cassette",
+    feature = "gemini",
+    feature = "openai"
+))]
 mod cassettes;
 mod changed;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
@@ -23,7 +34,12 @@ mod extra_on;
 mod flows;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod gemini;
-#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai", feature = "stub-server"))]
+#[cfg(all(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "stub-server"
+))]
 mod headers;
 #[cfg(all(
     feature = "anthropic",
@@ -53,7 +69,12 @@ mod reasoning;
 mod refusals;
 #[cfg(feature = "journal")]
 mod repeated;
-#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai", feature = "stub-server"))]
+#[cfg(all(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "stub-server"
+))]
 mod replies;
 mod requests;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
@@ -64,10 +85,20 @@ mod rounds;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod spent;
 mod streams;
-#[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
+#[cfg(all(
+    feature = "anthropic",
+    feature = "cassette",
+    feature = "gemini",
+    feature = "openai"
+))]
 mod switch;
 mod toolsets;
-#[cfg(all(feature = "anthropic", feature = "gemini", feature = "journal", feature = "openai"))]
+#[cfg(all(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "journal",
+    feature = "openai"
+))]
 mod turns;
 mod unfinished;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]

@@ -47,7 +47,9 @@ fn shouts(id: &str, name: &str) -> Said {
 
 fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn is_nine(id: &str) -> bool {
@@ -59,7 +61,11 @@ fn paired(api: Api, body: &Value) -> Vec<String> {
     let calls: Vec<String> = api.calls(body).into_iter().map(|(id, _)| id).collect();
     let results: Vec<String> = api.results(body).into_iter().map(|(id, _)| id).collect();
     assert_eq!(calls, results, "{api:?}: {body}");
-    assert_eq!(calls.iter().collect::<HashSet<_>>().len(), calls.len(), "{api:?}: {calls:?}");
+    assert_eq!(
+        calls.iter().collect::<HashSet<_>>().len(),
+        calls.len(),
+        "{api:?}: {calls:?}"
+    );
     calls
 }
 
@@ -68,20 +74,37 @@ async fn a_made_up_name_is_kept_and_told_and_sent_as_a_name() {
     for api in Api::ALL {
         for made_up in MADE_UP {
             for streams in [false, true] {
-                let server = api.says([shouts("call_a", made_up), text("done"), text("on")]).await;
+                let server = api
+                    .says([shouts("call_a", made_up), text("done"), text("on")])
+                    .await;
                 let run = Run::new(api.model(&server.url));
                 let call = run.call(&Speak);
-                let report =
-                    if streams { call.stream().report().await } else { call.report().await }.unwrap();
+                let report = if streams {
+                    call.stream().report().await
+                } else {
+                    call.report().await
+                }
+                .unwrap();
                 assert_eq!(report.value, "done");
-                let records: Vec<_> = report.record.attempts.iter().flat_map(|one| &one.tools).collect();
-                assert_eq!((&*records[0].name, &*records[0].outcome), (made_up, "unknown_tool"));
+                let records: Vec<_> = report
+                    .record
+                    .attempts
+                    .iter()
+                    .flat_map(|one| &one.tools)
+                    .collect();
+                assert_eq!(
+                    (&*records[0].name, &*records[0].outcome),
+                    (made_up, "unknown_tool")
+                );
                 let before = report.messages.clone();
                 run.call(&GoOn { before }).await.unwrap();
                 let bodies = server.bodies();
                 for body in &bodies[1..] {
                     let calls = api.calls(body);
-                    assert!(calls.iter().all(|(_, name)| is_name(name)), "{api:?} {made_up:?}: {calls:?}");
+                    assert!(
+                        calls.iter().all(|(_, name)| is_name(name)),
+                        "{api:?} {made_up:?}: {calls:?}"
+                    );
                     assert_eq!(paired(api, body), ["call_a"]);
                     let told = &api.results(body)[0].1;
                     assert!(
@@ -89,10 +112,17 @@ async fn a_made_up_name_is_kept_and_told_and_sent_as_a_name() {
                         "{api:?}: {told}"
                     );
                 }
-                assert_eq!(api.calls(&bodies[1]), api.calls(&bodies[2]), "the same each time");
+                assert_eq!(
+                    api.calls(&bodies[1]),
+                    api.calls(&bodies[2]),
+                    "the same each time"
+                );
                 if api == Api::Gemini {
                     let parts = bodies[1]["contents"][2]["parts"].as_array().unwrap();
-                    assert_eq!(parts[0]["functionResponse"]["name"], api.calls(&bodies[1])[0].1);
+                    assert_eq!(
+                        parts[0]["functionResponse"]["name"],
+                        api.calls(&bodies[1])[0].1
+                    );
                 }
             }
         }
@@ -103,17 +133,35 @@ async fn a_made_up_name_is_kept_and_told_and_sent_as_a_name() {
 #[tokio::test]
 async fn ids_that_are_empty_or_stand_twice_become_ids_of_their_own() {
     let round = || {
-        let calls = [("a", "shout"), ("a", "run it"), ("", "shout"), ("", "shout")];
+        let calls = [
+            ("a", "shout"),
+            ("a", "run it"),
+            ("", "shout"),
+            ("", "shout"),
+        ];
         let calls = calls.map(|(id, name)| ToolCall::new(id, name, "{}"));
         let results = ["a", "a", "", ""].map(|id| Message::tool(id, "HI"));
-        [Message::user("Speak."), Message::assistant("").calling(calls)].into_iter().chain(results)
+        [
+            Message::user("Speak."),
+            Message::assistant("").calling(calls),
+        ]
+        .into_iter()
+        .chain(results)
     };
     let before: Vec<Message> = round().chain(round()).collect();
     for api in Api::ALL {
         let server = api.says([text("a"), text("b")]).await;
         let run = Run::new(api.model(&server.url));
-        run.call(&GoOn { before: before.clone() }).await.unwrap();
-        let longer = before.iter().cloned().chain([Message::assistant("a"), Message::user("And?")]).collect();
+        run.call(&GoOn {
+            before: before.clone(),
+        })
+        .await
+        .unwrap();
+        let longer = before
+            .iter()
+            .cloned()
+            .chain([Message::assistant("a"), Message::user("And?")])
+            .collect();
         run.call(&GoOn { before: longer }).await.unwrap();
         let bodies = server.bodies();
         assert_eq!(paired(api, &bodies[0]).len(), 8);
@@ -140,7 +188,10 @@ async fn a_pause_with_made_up_names_go_on() {
         assert_eq!(run.call(&Speak).approve(decided).await.unwrap(), "done");
         let body = &server.bodies()[1];
         assert_eq!(paired(api, body).len(), 2);
-        assert!(api.calls(body).iter().all(|(_, name)| is_name(name)), "{api:?}");
+        assert!(
+            api.calls(body).iter().all(|(_, name)| is_name(name)),
+            "{api:?}"
+        );
     }
 }
 
@@ -164,14 +215,34 @@ async fn an_id_that_is_refused_for_its_form_becomes_nine_letters() {
             .await;
             let run = Run::new(Api::Chat.model(&server.url));
             let call = run.call(&Speak);
-            let report = if streams { call.stream().report().await } else { call.report().await }.unwrap();
-            assert_eq!((&*report.value, report.record.attempts.len()), ("done", 3), "{refused}");
+            let report = if streams {
+                call.stream().report().await
+            } else {
+                call.report().await
+            }
+            .unwrap();
+            assert_eq!(
+                (&*report.value, report.record.attempts.len()),
+                ("done", 3),
+                "{refused}"
+            );
             assert_eq!(report.record.attempts[2].refused, ["tool_call_id"]);
-            assert!(paired(Api::Chat, &server.bodies()[2]).iter().all(|id| is_nine(id)));
+            assert!(
+                paired(Api::Chat, &server.bodies()[2])
+                    .iter()
+                    .all(|id| is_nine(id))
+            );
             // From then on without a refusal, and with the same ids.
-            run.call(&GoOn { before: report.messages }).await.unwrap();
+            run.call(&GoOn {
+                before: report.messages,
+            })
+            .await
+            .unwrap();
             let bodies = server.bodies();
-            assert_eq!((bodies.len(), paired(Api::Chat, &bodies[3])), (4, paired(Api::Chat, &bodies[2])));
+            assert_eq!(
+                (bodies.len(), paired(Api::Chat, &bodies[3])),
+                (4, paired(Api::Chat, &bodies[2]))
+            );
         }
     }
 }
@@ -182,7 +253,10 @@ async fn a_result_that_is_missing_is_no_matter_of_an_ids_form() {
     let server = Recorded::answering(move |_| refusal(400, "invalid_request_error", missing)).await;
     let run = Run::new(Api::Chat.model(&server.url));
     let error = run.call(&Speak).await.unwrap_err();
-    assert_eq!((error.category(), server.bodies().len()), (Category::BadRequest, 1));
+    assert_eq!(
+        (error.category(), server.bodies().len()),
+        (Category::BadRequest, 1)
+    );
 }
 
 /// After a fallback from another provider: nine letters and digits from the first request on.
@@ -190,14 +264,24 @@ async fn a_result_that_is_missing_is_no_matter_of_an_ids_form() {
 async fn mistral_gets_its_form_unasked() {
     let before = vec![
         Message::user("Speak."),
-        Message::assistant("")
-            .calling([ToolCall::new("toolu_01A", "shout", "{}"), ToolCall::new("Ab3Ab3Ab3", "shout", "{}")]),
+        Message::assistant("").calling([
+            ToolCall::new("toolu_01A", "shout", "{}"),
+            ToolCall::new("Ab3Ab3Ab3", "shout", "{}"),
+        ]),
         Message::tool("toolu_01A", "HI"),
         Message::tool("Ab3Ab3Ab3", "HI"),
     ];
     let server = Api::Chat.says([text("done")]).await;
-    let model = OpenAi::mistral().base_url(&server.url).api_key("k").model("m").build().unwrap();
+    let model = OpenAi::mistral()
+        .base_url(&server.url)
+        .api_key("k")
+        .model("m")
+        .build()
+        .unwrap();
     Run::new(model).call(&GoOn { before }).await.unwrap();
     let ids = paired(Api::Chat, &server.bodies()[0]);
-    assert!(ids.iter().all(|id| is_nine(id)) && ids[1] == "Ab3Ab3Ab3", "{ids:?}");
+    assert!(
+        ids.iter().all(|id| is_nine(id)) && ids[1] == "Ab3Ab3Ab3",
+        "{ids:?}"
+    );
 }

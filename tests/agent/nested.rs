@@ -33,10 +33,20 @@ async fn an_agent_as_a_tool_sees_its_arguments_alone() {
         .reply("Rust is in action.")
         .reply("The article.");
     let run = run(model.clone());
-    let report = run.call(&Write { title: "Rust".into() }).report().await.unwrap();
+    let report = run
+        .call(&Write {
+            title: "Rust".into(),
+        })
+        .report()
+        .await
+        .unwrap();
     assert_eq!(report.value, "The article.");
     let requests = model.requests();
-    let said: Vec<_> = requests[1].messages.iter().map(|message| message.content.as_str()).collect();
+    let said: Vec<_> = requests[1]
+        .messages
+        .iter()
+        .map(|message| message.content.as_str())
+        .collect();
     assert_eq!(said, ["You research.", "About Rust."]);
     // Its own `turns` hold: its second response has to be the answer, and the caller's is not the last yet.
     assert!(requests[2].answer_now && !requests[3].answer_now);
@@ -54,13 +64,27 @@ async fn an_agent_as_a_tool_sees_its_arguments_alone() {
 async fn usage_is_counted_once() {
     let usage = |output| TokenUsage::new(1, output);
     let model = ScriptedModel::new()
-        .reply(Reply::text("").call("research", json!({"subject": "Rust"})).usage(usage(10)))
+        .reply(
+            Reply::text("")
+                .call("research", json!({"subject": "Rust"}))
+                .usage(usage(10)),
+        )
         .reply(Reply::text("Found.").usage(usage(100)))
         .reply(Reply::text("The article.").usage(usage(1000)));
     let run = run(model);
-    let report = run.call(&Write { title: "Rust".into() }).report().await.unwrap();
+    let report = run
+        .call(&Write {
+            title: "Rust".into(),
+        })
+        .report()
+        .await
+        .unwrap();
     assert_eq!(report.record.usage().total.known, 1012);
-    assert_eq!((report.total.total.known, report.total.requests), (1113, 3), "with the calls within");
+    assert_eq!(
+        (report.total.total.known, report.total.requests),
+        (1113, 3),
+        "with the calls within"
+    );
     assert_eq!(run.ledger().total().total.known, 1113);
 }
 
@@ -72,7 +96,10 @@ async fn an_agent_on_the_path_is_not_called_again() {
         .reply("A good text.")
         .reply("The article.");
     let run = run(model.clone());
-    assert_eq!(run.call(&Write { title: "t".into() }).await.unwrap(), "The article.");
+    assert_eq!(
+        run.call(&Write { title: "t".into() }).await.unwrap(),
+        "The article."
+    );
     assert_eq!(
         results(&model.requests()[2]),
         ["not executed: it is already working on this; try another way"]
@@ -83,11 +110,23 @@ async fn an_agent_on_the_path_is_not_called_again() {
 async fn the_model_reads_the_category_of_a_failure_within() {
     let model = ScriptedModel::new()
         .reply(Reply::text("").call("research", json!({"subject": "Rust"})))
-        .reply(Reply::error(llmnode::ModelError::new(Category::ApiKeyError, "the key sk-123 is wrong")))
+        .reply(Reply::error(llmnode::ModelError::new(
+            Category::ApiKeyError,
+            "the key sk-123 is wrong",
+        )))
         .reply("I could not.");
     let run = run(model.clone());
-    let report = run.call(&Write { title: "Rust".into() }).report().await.unwrap();
-    assert_eq!(results(&model.requests()[2]), ["the tool failed (api_key_error)"]);
+    let report = run
+        .call(&Write {
+            title: "Rust".into(),
+        })
+        .report()
+        .await
+        .unwrap();
+    assert_eq!(
+        results(&model.requests()[2]),
+        ["the tool failed (api_key_error)"]
+    );
     assert_eq!(outcomes(&report.record, 0), ["api_key_error"]);
 }
 
@@ -97,7 +136,12 @@ async fn a_limit_of_the_run_that_is_reached_within_ends_the_next_request() {
         .reply(Reply::text("").call("research", json!({"subject": "Rust"})))
         .reply(Reply::text("").call("count", json!({})));
     let run = run(model).with_limits(Limits::new().requests(2));
-    let error = run.call(&Write { title: "Rust".into() }).await.unwrap_err();
+    let error = run
+        .call(&Write {
+            title: "Rust".into(),
+        })
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::LimitExceeded);
     assert_eq!(outcomes(error.record().unwrap(), 0), ["limit_exceeded"]);
 }
@@ -105,11 +149,25 @@ async fn a_limit_of_the_run_that_is_reached_within_ends_the_next_request() {
 #[tokio::test]
 async fn a_tool_is_a_node_and_its_function_a_function() {
     let run = run(ScriptedModel::new());
-    assert_eq!(run.call(&Search { word: "Go".into() }).await.unwrap(), ["The Go Book"]);
-    assert_eq!(search("Go".into(), run.state()).await.unwrap(), ["The Go Book"]);
-    let error = run.call(&Search { word: "Perl".into() }).await.unwrap_err();
+    assert_eq!(
+        run.call(&Search { word: "Go".into() }).await.unwrap(),
+        ["The Go Book"]
+    );
+    assert_eq!(
+        search("Go".into(), run.state()).await.unwrap(),
+        ["The Go Book"]
+    );
+    let error = run
+        .call(&Search {
+            word: "Perl".into(),
+        })
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ExecError);
-    assert!(error.to_string().contains("no title has the word"), "{error}");
+    assert!(
+        error.to_string().contains("no title has the word"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -122,9 +180,17 @@ async fn a_thousand_agents_side_by_side_add_up() {
         }
     });
     let run = run(model.clone());
-    let all = run.map((0..1000).map(|_| ASK)).concurrency(64).try_all().await.unwrap();
+    let all = run
+        .map((0..1000).map(|_| ASK))
+        .concurrency(64)
+        .try_all()
+        .await
+        .unwrap();
     assert!(all.iter().all(|answer| answer == "three"));
-    assert_eq!((model.requests().len(), run.state().log().len()), (2000, 1000));
+    assert_eq!(
+        (model.requests().len(), run.state().log().len()),
+        (2000, 1000)
+    );
     let usage = run.ledger().total();
     assert_eq!((usage.requests, usage.total.unreported_calls), (2000, 0));
 }

@@ -1,7 +1,9 @@
 //! One conversation over several providers: each request is valid for the one that it goes to.
 
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BoxError, CallRecord, Failures, Flag, Gemini, OpenAi, Recovery, Settings};
+use llmnode::{
+    Anthropic, BoxError, CallRecord, Failures, Flag, Gemini, OpenAi, Recovery, Settings,
+};
 use serde_json::{Value, json};
 
 use crate::recorded::{Answer, Recorded, json, refusal};
@@ -10,7 +12,11 @@ use crate::valid;
 /// Says how much of it is in stock.
 #[tool]
 fn stock(item: String) -> Result<usize, BoxError> {
-    if item == "?" { Err("no such item".into()) } else { Ok(item.len()) }
+    if item == "?" {
+        Err("no such item".into())
+    } else {
+        Ok(item.len())
+    }
 }
 
 /// Keeps a shop.
@@ -24,8 +30,10 @@ fn thought() -> Value {
 }
 
 fn message(content: Value) -> Answer {
-    json(json!({"type": "message", "model": "claude-x", "content": content, "stop_reason": "tool_use",
-        "usage": {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 7}}))
+    json(
+        json!({"type": "message", "model": "claude-x", "content": content, "stop_reason": "tool_use",
+        "usage": {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 7}}),
+    )
 }
 
 fn tool_use(id: &str, item: &str) -> Value {
@@ -55,8 +63,7 @@ fn overloaded() -> Answer {
 }
 
 fn unavailable() -> Answer {
-    let error =
-        json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
+    let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
     (503, "application/json", error.to_string())
 }
 
@@ -80,23 +87,39 @@ impl Providers {
     }
 
     fn claude(&self) -> Anthropic {
-        Anthropic::builder().base_url(&self.anthropic.url).model("claude-x").build().unwrap()
+        Anthropic::builder()
+            .base_url(&self.anthropic.url)
+            .model("claude-x")
+            .build()
+            .unwrap()
     }
 
     fn gemini(&self) -> Gemini {
-        Gemini::builder().base_url(&self.gemini.url).model("gemini-x").build().unwrap()
+        Gemini::builder()
+            .base_url(&self.gemini.url)
+            .model("gemini-x")
+            .build()
+            .unwrap()
     }
 
     fn chat(&self) -> OpenAi {
-        OpenAi::builder().base_url(&self.chat.url).model("chat-x").build().unwrap()
+        OpenAi::builder()
+            .base_url(&self.chat.url)
+            .model("chat-x")
+            .build()
+            .unwrap()
     }
 
     /// What is wrong with all requests.
     fn faults(&self) -> Vec<String> {
         let anthropic = self.anthropic.bodies();
-        let anthropic = anthropic.iter().flat_map(|body| valid::anthropic(body, &[thought()]));
+        let anthropic = anthropic
+            .iter()
+            .flat_map(|body| valid::anthropic(body, &[thought()]));
         let gemini = self.gemini.bodies();
-        let gemini = gemini.iter().flat_map(|body| valid::gemini(body, &["Z2VtaW5p"]));
+        let gemini = gemini
+            .iter()
+            .flat_map(|body| valid::gemini(body, &["Z2VtaW5p"]));
         let chat = self.chat.bodies();
         let chat = chat.iter().flat_map(valid::chat);
         anthropic.chain(gemini).chain(chat).collect()
@@ -108,14 +131,17 @@ fn onward(models: [&'static str; 2]) -> Settings {
 }
 
 fn flagged(record: &CallRecord) -> Vec<bool> {
-    record.attempts.iter().map(|attempt| attempt.flags.contains(&Flag::CarriedLeft)).collect()
+    record
+        .attempts
+        .iter()
+        .map(|attempt| attempt.flags.contains(&Flag::CarriedLeft))
+        .collect()
 }
 
 /// W27.
 #[tokio::test]
 async fn a_run_begins_on_anthropic_falls_back_to_gemini_and_ends_on_chat() {
-    let signed =
-        json!({"functionCall": {"name": "stock", "args": {"item": "wood"}}, "thoughtSignature": "Z2VtaW5p"});
+    let signed = json!({"functionCall": {"name": "stock", "args": {"item": "wood"}}, "thoughtSignature": "Z2VtaW5p"});
     let also = json!({"functionCall": {"name": "stock", "args": {"item": "?"}}});
     let servers = Providers::start(
         [
@@ -130,20 +156,43 @@ async fn a_run_begins_on_anthropic_falls_back_to_gemini_and_ends_on_chat() {
         ],
     )
     .await;
-    let run = Run::new(servers.claude()).model("gemini", servers.gemini()).model("chat", servers.chat());
+    let run = Run::new(servers.claude())
+        .model("gemini", servers.gemini())
+        .model("chat", servers.chat());
     let run = run.with_settings(onward(["gemini", "chat"]));
     let report = run.call(&Keep).report().await.unwrap();
     assert_eq!(report.value, "Much.");
     assert_eq!(servers.faults(), Vec::<String>::new());
     let asked = |server: &Recorded| server.bodies().len();
-    assert_eq!((asked(&servers.anthropic), asked(&servers.gemini), asked(&servers.chat)), (3, 2, 2));
+    assert_eq!(
+        (
+            asked(&servers.anthropic),
+            asked(&servers.gemini),
+            asked(&servers.chat)
+        ),
+        (3, 2, 2)
+    );
     // Its own thoughts went back to Anthropic, and to nobody else.
-    assert_eq!(servers.anthropic.bodies()[2]["messages"][3]["content"][0], thought());
+    assert_eq!(
+        servers.anthropic.bodies()[2]["messages"][3]["content"][0],
+        thought()
+    );
     let others = [servers.gemini.bodies(), servers.chat.bodies()].concat();
-    assert!(others.iter().all(|body| !body.to_string().contains(THOUGHT)), "{others:?}");
+    assert!(
+        others
+            .iter()
+            .all(|body| !body.to_string().contains(THOUGHT)),
+        "{others:?}"
+    );
     let own = &servers.gemini.bodies()[1]["contents"][5]["parts"];
-    assert_eq!((&own[0]["thought"], &own[1]["thoughtSignature"]), (&json!(true), &json!("Z2VtaW5p")));
-    assert_eq!(flagged(&report.record), [false, false, false, true, true, true, true]);
+    assert_eq!(
+        (&own[0]["thought"], &own[1]["thoughtSignature"]),
+        (&json!(true), &json!("Z2VtaW5p"))
+    );
+    assert_eq!(
+        flagged(&report.record),
+        [false, false, false, true, true, true, true]
+    );
     // By hand: 2 of Anthropic, 1 of Gemini, 2 of chat; nobody reports tokens of a refusal.
     let total = run.ledger().total();
     assert_eq!(
@@ -157,8 +206,7 @@ async fn a_run_begins_on_anthropic_falls_back_to_gemini_and_ends_on_chat() {
 #[tokio::test]
 async fn a_turn_that_began_elsewhere_goes_on_without_thinking() {
     let odd = format!("call:{}", "ä".repeat(80));
-    let signed =
-        json!({"functionCall": {"id": "g 1", "name": "stock", "args": {}}, "thoughtSignature": "Z2VtaW5p"});
+    let signed = json!({"functionCall": {"id": "g 1", "name": "stock", "args": {}}, "thoughtSignature": "Z2VtaW5p"});
     let servers = Providers::start(
         [
             refusal(
@@ -177,10 +225,14 @@ async fn a_turn_that_began_elsewhere_goes_on_without_thinking() {
         ],
     )
     .await;
-    let run = Run::new(servers.chat()).model("gemini", servers.gemini()).model("claude", servers.claude());
+    let run = Run::new(servers.chat())
+        .model("gemini", servers.gemini())
+        .model("claude", servers.claude());
     let run = run.with_settings(onward(["gemini", "claude"]));
     let thinking = json!({"type": "enabled", "budget_tokens": 1024});
-    let call = run.call(&Keep).extra_on(llmnode::Wire::Anthropic, "thinking", thinking.clone());
+    let call = run
+        .call(&Keep)
+        .extra_on(llmnode::Wire::Anthropic, "thinking", thinking.clone());
     let report = call.report().await.unwrap();
     assert_eq!(report.value, "Much.");
     let bodies = servers.anthropic.bodies();
@@ -208,17 +260,38 @@ fn the_checker_finds_faults() {
         "results come first",
         "not those of the calls",
     ] {
-        assert!(faults.iter().any(|one| one.contains(fault)), "{fault}: {faults:?}");
+        assert!(
+            faults.iter().any(|one| one.contains(fault)),
+            "{fault}: {faults:?}"
+        );
     }
     let call = json!({"role": "model", "parts": [{"functionCall": {"name": "stock", "args": {}}}]});
     let body = json!({"contents": [{"role": "user", "parts": [{"text": ""}]}, call, {"role": "model", "parts": []}], "store": false});
     let faults = valid::gemini(&body, &[]);
-    for fault in ["blank text", "no signature", "do not alternate", "no parts", "`store`", "not the same"] {
-        assert!(faults.iter().any(|one| one.contains(fault)), "{fault}: {faults:?}");
+    for fault in [
+        "blank text",
+        "no signature",
+        "do not alternate",
+        "no parts",
+        "`store`",
+        "not the same",
+    ] {
+        assert!(
+            faults.iter().any(|one| one.contains(fault)),
+            "{fault}: {faults:?}"
+        );
     }
     let call = json!({"role": "assistant", "content": null, "reasoning_content": "x", "tool_calls": [chat_call("", "x")]});
-    let faults = valid::chat(&json!({"model": "m", "messages": [call, {"role": "user", "content": "x"}]}));
-    for fault in ["`reasoning_content`", "an id is missing", "calls have no results"] {
-        assert!(faults.iter().any(|one| one.contains(fault)), "{fault}: {faults:?}");
+    let faults =
+        valid::chat(&json!({"model": "m", "messages": [call, {"role": "user", "content": "x"}]}));
+    for fault in [
+        "`reasoning_content`",
+        "an id is missing",
+        "calls have no results",
+    ] {
+        assert!(
+            faults.iter().any(|one| one.contains(fault)),
+            "{fault}: {faults:?}"
+        );
     }
 }

@@ -24,29 +24,48 @@ enum Api {
 impl Api {
     fn greeting(self) -> Answer {
         json(match self {
-            Api::Chat => json!({"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}),
+            Api::Chat => {
+                json!({"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]})
+            }
             Api::Responses => {
                 json!({"status": "completed", "output": [{"type": "message", "role": "assistant",
                 "content": [{"type": "output_text", "text": "Hello."}]}]})
             }
-            Api::Anthropic => json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
-                "content": [{"type": "text", "text": "Hello."}]}),
-            Api::Gemini => json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model",
-                "parts": [{"text": "Hello."}]}}]}),
+            Api::Anthropic => {
+                json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
+                "content": [{"type": "text", "text": "Hello."}]})
+            }
+            Api::Gemini => {
+                json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model",
+                "parts": [{"text": "Hello."}]}}]})
+            }
         })
     }
 
     fn run(self, server: &Recorded) -> Run<()> {
         let url = &server.url;
-        let openai = OpenAi::builder().base_url(format!("{url}/v1")).api_key("k").model("m");
+        let openai = OpenAi::builder()
+            .base_url(format!("{url}/v1"))
+            .api_key("k")
+            .model("m");
         match self {
             Api::Chat => Run::new(openai.build().unwrap()),
             Api::Responses => Run::new(openai.responses().build().unwrap()),
-            Api::Anthropic => {
-                Run::new(Anthropic::builder().base_url(url).api_key("k").model("m").build().unwrap())
-            }
+            Api::Anthropic => Run::new(
+                Anthropic::builder()
+                    .base_url(url)
+                    .api_key("k")
+                    .model("m")
+                    .build()
+                    .unwrap(),
+            ),
             Api::Gemini => Run::new(
-                Gemini::builder().base_url(format!("{url}/v1beta")).api_key("k").model("m").build().unwrap(),
+                Gemini::builder()
+                    .base_url(format!("{url}/v1beta"))
+                    .api_key("k")
+                    .model("m")
+                    .build()
+                    .unwrap(),
             ),
         }
     }
@@ -57,7 +76,10 @@ impl Api {
             Api::Chat => body["reasoning_effort"].clone(),
             Api::Responses => body["reasoning"].clone(),
             Api::Anthropic => {
-                let mut said = vec![body["thinking"].clone(), body["output_config"]["effort"].clone()];
+                let mut said = vec![
+                    body["thinking"].clone(),
+                    body["output_config"]["effort"].clone(),
+                ];
                 said.retain(|one| !one.is_null());
                 said.into()
             }
@@ -67,8 +89,7 @@ impl Api {
 }
 
 fn openai(param: &str, code: &str, message: &str) -> Answer {
-    let error =
-        json!({"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}});
+    let error = json!({"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}});
     (400, "application/json", error.to_string())
 }
 
@@ -83,15 +104,24 @@ fn anthropic(message: &str) -> Answer {
 
 /// What is asked in turn: after each refusal, and once more in a second call, which asks as the first one did at last.
 async fn asks(api: Api, reasoning: Reasoning, refusals: Vec<Answer>, wanted: Value) {
-    let server = Recorded::start(refusals.into_iter().chain([api.greeting(), api.greeting()])).await;
+    let server =
+        Recorded::start(refusals.into_iter().chain([api.greeting(), api.greeting()])).await;
     let run = api.run(&server);
     for _ in 0..2 {
         run.call(&Greet).reasoning(reasoning).await.unwrap();
     }
     let asked: Vec<Value> = server.bodies().iter().map(|body| api.asked(body)).collect();
     let wanted = wanted.as_array().unwrap();
-    assert_eq!(asked[..asked.len() - 1], wanted[..], "{api:?}: {reasoning:?}");
-    assert_eq!(asked.last(), wanted.last(), "{api:?}: {reasoning:?}, learned");
+    assert_eq!(
+        asked[..asked.len() - 1],
+        wanted[..],
+        "{api:?}: {reasoning:?}"
+    );
+    assert_eq!(
+        asked.last(),
+        wanted.last(),
+        "{api:?}: {reasoning:?}, learned"
+    );
     let last = run.ledger().snapshot().calls[1].attempts[0].clone();
     assert_eq!(
         last.refused.contains(&"reasoning".to_owned()),
@@ -121,13 +151,25 @@ async fn chat_completions_take_words() {
     };
     of(
         Reasoning::Max,
-        vec![unknown_word("max", "'minimal', 'low', 'medium', and 'high'")],
+        vec![unknown_word(
+            "max",
+            "'minimal', 'low', 'medium', and 'high'",
+        )],
         json!(["max", "high"]),
     )
     .await;
-    of(Reasoning::Off, vec![unknown_word("none", "'low', 'medium', and 'high'")], json!(["none", "low"]))
-        .await;
-    of(Reasoning::Low, vec![unknown_word("low", "'high'")], json!(["low", null])).await;
+    of(
+        Reasoning::Off,
+        vec![unknown_word("none", "'low', 'medium', and 'high'")],
+        json!(["none", "low"]),
+    )
+    .await;
+    of(
+        Reasoning::Low,
+        vec![unknown_word("low", "'high'")],
+        json!(["low", null]),
+    )
+    .await;
     let unknown_field = openai(
         "reasoning_effort",
         "unsupported_parameter",
@@ -141,9 +183,17 @@ async fn chat_completions_take_words() {
         "[{'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'max'}]",
     );
     of(Reasoning::Max, vec![input], json!(["max", "high"])).await;
-    let one_of = openai("", "", "`reasoning_effort` must be one of `none` or `default`");
+    let one_of = openai(
+        "",
+        "",
+        "`reasoning_effort` must be one of `none` or `default`",
+    );
     of(Reasoning::High, vec![one_of], json!(["high", null])).await;
-    let argument = openai("", "", "Argument not supported on this model: reasoningEffort");
+    let argument = openai(
+        "",
+        "",
+        "Argument not supported on this model: reasoningEffort",
+    );
     of(Reasoning::Low, vec![argument], json!(["low", null])).await;
 }
 
@@ -179,8 +229,16 @@ async fn responses_ask_for_a_summary_beside_it() {
         Api::Responses.greeting(),
     ])
     .await;
-    Api::Responses.run(&server).call(&GreetAfterAThought).await.unwrap();
-    let asked: Vec<Value> = server.bodies().iter().map(|body| Api::Responses.asked(body)).collect();
+    Api::Responses
+        .run(&server)
+        .call(&GreetAfterAThought)
+        .await
+        .unwrap();
+    let asked: Vec<Value> = server
+        .bodies()
+        .iter()
+        .map(|body| Api::Responses.asked(body))
+        .collect();
     assert_eq!(json!(asked), json!([low, {"effort": "low"}]));
 }
 
@@ -217,11 +275,21 @@ async fn anthropic_thinks_as_it_likes_or_by_a_number() {
         json!([[{"type": "adaptive"}, "low"], [{"type": "enabled", "budget_tokens": 1024}], []]),
     )
     .await;
-    let level =
-        anthropic("This model does not support effort level 'max'. Supported levels: high, low, medium.");
-    of(Reasoning::Max, vec![level], json!([[{"type": "adaptive"}, "max"], [{"type": "adaptive"}, "high"]]))
-        .await;
-    of(Reasoning::Budget(5000), vec![], json!([[{"type": "enabled", "budget_tokens": 5000}]])).await;
+    let level = anthropic(
+        "This model does not support effort level 'max'. Supported levels: high, low, medium.",
+    );
+    of(
+        Reasoning::Max,
+        vec![level],
+        json!([[{"type": "adaptive"}, "max"], [{"type": "adaptive"}, "high"]]),
+    )
+    .await;
+    of(
+        Reasoning::Budget(5000),
+        vec![],
+        json!([[{"type": "enabled", "budget_tokens": 5000}]]),
+    )
+    .await;
     let enabled = anthropic(
         "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.",
     );
@@ -232,17 +300,29 @@ async fn anthropic_thinks_as_it_likes_or_by_a_number() {
     )
     .await;
     let disabled = anthropic("\"thinking.type.disabled\" is not supported for this model.");
-    of(Reasoning::Off, vec![disabled], json!([[{"type": "disabled"}], [{"type": "adaptive"}, "low"]])).await;
+    of(
+        Reasoning::Off,
+        vec![disabled],
+        json!([[{"type": "disabled"}], [{"type": "adaptive"}, "low"]]),
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn gemini_has_levels_or_numbers() {
     let of = |reasoning, refusals, wanted| asks(Api::Gemini, reasoning, refusals, wanted);
     of(Reasoning::Off, vec![], json!([{"thinkingBudget": 0}])).await;
-    of(Reasoning::Budget(700), vec![], json!([{"thinkingBudget": 700}])).await;
-    for (reasoning, word) in
-        [(Reasoning::Low, "LOW"), (Reasoning::Medium, "MEDIUM"), (Reasoning::Max, "HIGH")]
-    {
+    of(
+        Reasoning::Budget(700),
+        vec![],
+        json!([{"thinkingBudget": 700}]),
+    )
+    .await;
+    for (reasoning, word) in [
+        (Reasoning::Low, "LOW"),
+        (Reasoning::Medium, "MEDIUM"),
+        (Reasoning::Max, "HIGH"),
+    ] {
         of(reasoning, vec![], json!([{"thinkingLevel": word}])).await;
     }
     let only = google("Budget 0 is invalid. This model only works in thinking mode.");
@@ -256,7 +336,8 @@ async fn gemini_has_levels_or_numbers() {
     )
     .await;
     let levels = || google("Thinking level is not supported for this model.");
-    let range = google("The thinking budget 16384 is invalid. Please choose a value between 512 and 8192.");
+    let range =
+        google("The thinking budget 16384 is invalid. Please choose a value between 512 and 8192.");
     of(
         Reasoning::High,
         vec![levels(), range],
@@ -278,24 +359,46 @@ async fn gemini_has_levels_or_numbers() {
         assert!(matches!(event, Event::Text(_)));
     }
     let asked = Api::Gemini.asked(&server.bodies()[0]);
-    assert_eq!(asked, json!({"thinkingLevel": "LOW", "includeThoughts": true}), "somebody reads along");
+    assert_eq!(
+        asked,
+        json!({"thinkingLevel": "LOW", "includeThoughts": true}),
+        "somebody reads along"
+    );
 }
 
 /// The most tokens count what a model thinks, as on all other APIs; a default of ours leaves room for it.
 #[tokio::test]
 async fn anthropics_answer_has_room_beside_its_thoughts() {
     let adaptive = || anthropic("adaptive thinking is not supported on this model");
-    let answers = [adaptive()].into_iter().chain((0..4).map(|_| Api::Anthropic.greeting()));
+    let answers = [adaptive()]
+        .into_iter()
+        .chain((0..4).map(|_| Api::Anthropic.greeting()));
     let server = Recorded::start(answers).await;
     let run = Api::Anthropic.run(&server);
     run.call(&Greet).reasoning(Reasoning::Medium).await.unwrap();
-    run.call(&Greet).reasoning(Reasoning::High).max_tokens(10_000).await.unwrap();
-    run.call(&Greet).reasoning(Reasoning::High).max_tokens(1_000).await.unwrap();
-    run.call(&Greet).reasoning(Reasoning::Budget(2_000)).await.unwrap();
+    run.call(&Greet)
+        .reasoning(Reasoning::High)
+        .max_tokens(10_000)
+        .await
+        .unwrap();
+    run.call(&Greet)
+        .reasoning(Reasoning::High)
+        .max_tokens(1_000)
+        .await
+        .unwrap();
+    run.call(&Greet)
+        .reasoning(Reasoning::Budget(2_000))
+        .await
+        .unwrap();
     let asked: Vec<(Value, Value)> = server
         .bodies()
         .iter()
-        .map(|body| (body["max_tokens"].clone(), body["thinking"]["budget_tokens"].clone()))
+        .map(|body| {
+            (
+                body["max_tokens"].clone(),
+                body["thinking"]["budget_tokens"].clone(),
+            )
+        })
         .collect();
     let wanted = [
         (21_000, json!(null)),
@@ -328,11 +431,15 @@ async fn what_a_program_has_to_correct_is_sent_nowhere() {
         let mut settings = Settings::new().reasoning(Reasoning::Budget(2_000));
         settings.max_tokens = most;
         let error = run.call(&Greet).settings(settings).await.unwrap_err();
-        assert_eq!((error.category(), server.asked().len()), (Category::ConfigError, 0));
+        assert_eq!(
+            (error.category(), server.asked().len()),
+            (Category::ConfigError, 0)
+        );
         assert!(error.message().contains(fault), "{api:?}: {error}");
     }
     // A number beyond the range that the server names becomes the nearest one that it takes.
-    let range = google("The thinking budget 90000 is invalid. Please choose a value between 0 and 24576.");
+    let range =
+        google("The thinking budget 90000 is invalid. Please choose a value between 0 and 24576.");
     asks(
         Api::Gemini,
         Reasoning::Budget(90_000),

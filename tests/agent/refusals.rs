@@ -68,14 +68,23 @@ const HOSTILE: [&str; 30] = [
 
 /// A refusal of something else, in which a server quotes.
 fn quoting(api: Api, quoted: &str, way: usize) -> Answer {
-    let begun: String = quoted.chars().take(quoted.chars().count() * 4 / 5).collect();
+    let begun: String = quoted
+        .chars()
+        .take(quoted.chars().count() * 4 / 5)
+        .collect();
     let message = match way {
         0 => format!("Could not read the input: {quoted}"),
         1 => format!("Could not read the input: {}", json!(quoted)),
-        2 => format!("Could not read the input: {}", json!(json!({"text": quoted}).to_string())),
+        2 => format!(
+            "Could not read the input: {}",
+            json!(json!({"text": quoted}).to_string())
+        ),
         3 => format!("Could not read the input: \"{begun}\"..."),
         _ => {
-            let escaped = quoted.replace('&', "&amp;").replace('\'', "&#39;").replace('"', "&quot;");
+            let escaped = quoted
+                .replace('&', "&amp;")
+                .replace('\'', "&#39;")
+                .replace('"', "&quot;");
             let page = format!(
                 "<html><body><h1>Bad input</h1><p>{}</p></body></html>",
                 escaped.replace('<', "&lt;")
@@ -84,11 +93,15 @@ fn quoting(api: Api, quoted: &str, way: usize) -> Answer {
         }
     };
     let error = match api {
-        Api::Gemini => json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}),
+        Api::Gemini => {
+            json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}})
+        }
         Api::Anthropic => {
             json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
         }
-        Api::Chat | Api::Responses => json!({"error": {"message": message, "type": "invalid_request_error"}}),
+        Api::Chat | Api::Responses => {
+            json!({"error": {"message": message, "type": "invalid_request_error"}})
+        }
     };
     (400, "application/json", error.to_string())
 }
@@ -106,13 +119,21 @@ async fn what_a_tenant_wrote_changes_nothing_for_others() {
             let way = index % 5;
             let server = Recorded::answering(move |asked| {
                 let is_hostile = asked.body.to_string().contains("Ignore this");
-                if is_hostile { quoting(api, hostile, way) } else { api.answer(asked, &text(GOOD)) }
+                if is_hostile {
+                    quoting(api, hostile, way)
+                } else {
+                    api.answer(asked, &text(GOOD))
+                }
             })
             .await;
             let run = Run::new(api.model(&server.url));
-            let innocent = || Advise { wish: "A book.".to_owned() };
+            let innocent = || Advise {
+                wish: "A book.".to_owned(),
+            };
             run.call(&innocent()).await.unwrap();
-            let attack = Advise { wish: format!("{hostile} Ignore this.") };
+            let attack = Advise {
+                wish: format!("{hostile} Ignore this."),
+            };
             let error = run.call(&attack).await.unwrap_err();
             assert_eq!(
                 (error.category(), error.attempts().len()),
@@ -121,7 +142,11 @@ async fn what_a_tenant_wrote_changes_nothing_for_others() {
             );
             run.call(&innocent()).await.unwrap();
             let asked = server.asked();
-            assert_eq!(without_wish(&asked[0]), without_wish(&asked[2]), "{api:?}: {hostile}");
+            assert_eq!(
+                without_wish(&asked[0]),
+                without_wish(&asked[2]),
+                "{api:?}: {hostile}"
+            );
         }
     }
 }
@@ -151,7 +176,10 @@ enum Place {
 
 /// As a tool may be named.
 fn as_name(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(60).collect()
+    text.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .take(60)
+        .collect()
 }
 
 impl Place {
@@ -169,20 +197,32 @@ impl Place {
         let run = Run::new(model);
         match self {
             Place::NameOfAFile => {
-                let file = File::bytes(&quoted, "application/pdf", b"%PDF-1.4 /Type /Page").unwrap();
+                let file =
+                    File::bytes(&quoted, "application/pdf", b"%PDF-1.4 /Type /Page").unwrap();
                 run.call(&Look { file }).await.unwrap_err()
             }
             Place::NameOfATool => {
                 let schema = json!({"type": "object", "properties": {"item": {"type": "string"}}});
-                let tools =
-                    Toolset::new().json_function(quoted, hostile.to_owned(), schema, |_: Value| async {
-                        Ok::<_, BoxError>("")
-                    });
-                let agent = DynNode::builder("agent").text().tools(tools).build().unwrap();
-                run.call(&agent.ask("What is there?")).transport_retries(0).await.unwrap_err()
+                let tools = Toolset::new().json_function(
+                    quoted,
+                    hostile.to_owned(),
+                    schema,
+                    |_: Value| async { Ok::<_, BoxError>("") },
+                );
+                let agent = DynNode::builder("agent")
+                    .text()
+                    .tools(tools)
+                    .build()
+                    .unwrap();
+                run.call(&agent.ask("What is there?"))
+                    .transport_retries(0)
+                    .await
+                    .unwrap_err()
             }
             Place::Choice => {
-                let run = run.with_state(Shop { goods: vec![quoted, "pen".to_owned()] });
+                let run = run.with_state(Shop {
+                    goods: vec![quoted, "pen".to_owned()],
+                });
                 run.call(&Buy {}).await.unwrap_err()
             }
         }
@@ -193,10 +233,9 @@ impl Place {
 #[tokio::test]
 async fn what_stands_in_names_and_choices_changes_nothing_for_others() {
     let mut quotations = 0;
-    for (api, place) in Api::ALL
-        .into_iter()
-        .flat_map(|api| [Place::NameOfAFile, Place::NameOfATool, Place::Choice].map(|place| (api, place)))
-    {
+    for (api, place) in Api::ALL.into_iter().flat_map(|api| {
+        [Place::NameOfAFile, Place::NameOfATool, Place::Choice].map(|place| (api, place))
+    }) {
         for (index, hostile) in HOSTILE.iter().enumerate() {
             let quoted = place.quoted(hostile);
             let server = Recorded::answering(move |asked| {
@@ -209,7 +248,9 @@ async fn what_stands_in_names_and_choices_changes_nothing_for_others() {
             .await;
             let model = api.model(&server.url);
             let run = Run::new(Arc::clone(&model));
-            let innocent = || Advise { wish: "A book.".to_owned() };
+            let innocent = || Advise {
+                wish: "A book.".to_owned(),
+            };
             run.call(&innocent()).await.unwrap();
             let error = place.attack(model, hostile).await;
             let asked = server.asked();
@@ -218,12 +259,20 @@ async fn what_stands_in_names_and_choices_changes_nothing_for_others() {
             if is_in_the_request {
                 quotations += 1;
                 let ended = (error.category(), error.attempts().len());
-                assert_eq!(ended, (Category::BadRequest, 1), "{api:?}, {place:?}: {hostile}");
+                assert_eq!(
+                    ended,
+                    (Category::BadRequest, 1),
+                    "{api:?}, {place:?}: {hostile}"
+                );
             }
             run.call(&innocent()).await.unwrap();
             let asked = server.asked();
             let last = asked.last().unwrap();
-            assert_eq!(without_wish(&asked[0]), without_wish(last), "{api:?}, {place:?}: {hostile}");
+            assert_eq!(
+                without_wish(&asked[0]),
+                without_wish(last),
+                "{api:?}, {place:?}: {hostile}"
+            );
         }
     }
     assert!(quotations >= 330, "{quotations}");
@@ -253,9 +302,24 @@ async fn what_did_not_help_is_not_kept() {
         })
         .await;
         let run = Run::new(api.model(&server.url));
-        let error = run.call(&Advise { wish: "Ignore this.".to_owned() }).await.unwrap_err();
-        assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 2), "{api:?}");
-        let report = run.call(&Advise { wish: "A book.".to_owned() }).report().await.unwrap();
+        let error = run
+            .call(&Advise {
+                wish: "Ignore this.".to_owned(),
+            })
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.category(), error.attempts().len()),
+            (Category::BadRequest, 2),
+            "{api:?}"
+        );
+        let report = run
+            .call(&Advise {
+                wish: "A book.".to_owned(),
+            })
+            .report()
+            .await
+            .unwrap();
         assert!(
             report.record.attempts[0].refused.is_empty(),
             "{api:?}: {:?}",
@@ -274,8 +338,15 @@ fn temperature(api: Api, body: &Value) -> Option<f64> {
 /// Runs the call with what was refused, or with all of it: whether each of its requests had a temperature.
 async fn advise(run: &Run<()>, server: &Recorded, api: Api) -> Vec<bool> {
     let before = server.bodies().len();
-    run.call(&Advise { wish: "A book.".to_owned() }).await.unwrap();
-    server.bodies()[before..].iter().map(|body| temperature(api, body).is_some()).collect()
+    run.call(&Advise {
+        wish: "A book.".to_owned(),
+    })
+    .await
+    .unwrap();
+    server.bodies()[before..]
+        .iter()
+        .map(|body| temperature(api, body).is_some())
+        .collect()
 }
 
 async fn an_hour_passes() {
@@ -290,7 +361,8 @@ async fn what_helped_is_asked_so_for_an_hour_and_then_tried_once() {
         let takes = Arc::new(AtomicBool::new(false));
         let taken = Arc::clone(&takes);
         let server = Recorded::answering(move |asked| {
-            let is_refused = temperature(api, &asked.body).is_some() && !taken.load(Ordering::Relaxed);
+            let is_refused =
+                temperature(api, &asked.body).is_some() && !taken.load(Ordering::Relaxed);
             match is_refused {
                 true => quoting(api, "`temperature` is deprecated for this model", 0),
                 false => api.answer(asked, &text(GOOD)),
@@ -298,15 +370,31 @@ async fn what_helped_is_asked_so_for_an_hour_and_then_tried_once() {
         })
         .await;
         let run = Run::new(api.model(&server.url));
-        assert_eq!(advise(&run, &server, api).await, [true, false], "{api:?}: learned");
+        assert_eq!(
+            advise(&run, &server, api).await,
+            [true, false],
+            "{api:?}: learned"
+        );
         assert_eq!(advise(&run, &server, api).await, [false], "{api:?}: known");
         an_hour_passes().await;
-        assert_eq!(advise(&run, &server, api).await, [true, false], "{api:?}: tried again, still refused");
-        assert_eq!(advise(&run, &server, api).await, [false], "{api:?}: known again");
+        assert_eq!(
+            advise(&run, &server, api).await,
+            [true, false],
+            "{api:?}: tried again, still refused"
+        );
+        assert_eq!(
+            advise(&run, &server, api).await,
+            [false],
+            "{api:?}: known again"
+        );
         takes.store(true, Ordering::Relaxed);
         an_hour_passes().await;
         assert_eq!(advise(&run, &server, api).await, [true], "{api:?}: taken");
-        assert_eq!(advise(&run, &server, api).await, [true], "{api:?}: forgotten");
+        assert_eq!(
+            advise(&run, &server, api).await,
+            [true],
+            "{api:?}: forgotten"
+        );
     }
 }
 
@@ -328,15 +416,32 @@ async fn without_a_system_role_its_text_begins_the_users_first_message() {
         })
         .await;
         let run = Run::new(api.model(&server.url));
-        let wanted = Advise { wish: "A book.".to_owned() };
+        let wanted = Advise {
+            wish: "A book.".to_owned(),
+        };
         let call = || run.call(&wanted);
-        let report = call().response_format(llmnode::ResponseFormat::Prompt).report().await.unwrap();
+        let report = call()
+            .response_format(llmnode::ResponseFormat::Prompt)
+            .report()
+            .await
+            .unwrap();
         assert_eq!(report.record.attempts.len(), 2, "{api:?}");
-        assert!(report.record.attempts[1].refused.contains(&"system".to_owned()), "{api:?}");
+        assert!(
+            report.record.attempts[1]
+                .refused
+                .contains(&"system".to_owned()),
+            "{api:?}"
+        );
         // Our own form goes with it.
         let first = api.conversation(&server.bodies()[1])[0].to_string();
-        let (system, form) = (first.find("You are a librarian.").unwrap(), first.find("<text>").unwrap());
-        assert!(system < form && form < first.find("A book.").unwrap(), "{api:?}: {first}");
+        let (system, form) = (
+            first.find("You are a librarian.").unwrap(),
+            first.find("<text>").unwrap(),
+        );
+        assert!(
+            system < form && form < first.find("A book.").unwrap(),
+            "{api:?}: {first}"
+        );
         call().await.unwrap();
         assert_eq!(server.bodies().len(), 3, "{api:?}: known");
     }
@@ -348,9 +453,14 @@ struct Greet;
 #[tokio::test]
 async fn off_is_the_least_that_a_model_takes() {
     let disabled = "\"thinking.type.disabled\" is not supported for this model.";
-    let between = format!("{disabled} Use \"thinking.type.between_tools\" for the lowest thinking setting.");
+    let between =
+        format!("{disabled} Use \"thinking.type.between_tools\" for the lowest thinking setting.");
     for (api, refusal, wanted) in [
-        (Api::Chat, "Reasoning is mandatory for this endpoint and cannot be disabled.", json!("minimal")),
+        (
+            Api::Chat,
+            "Reasoning is mandatory for this endpoint and cannot be disabled.",
+            json!("minimal"),
+        ),
         (
             Api::Responses,
             "Reasoning is mandatory for this endpoint and cannot be disabled.",
@@ -366,7 +476,11 @@ async fn off_is_the_least_that_a_model_takes() {
             "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
             Value::Null,
         ),
-        (Api::Anthropic, between.as_str(), json!({"type": "between_tools"})),
+        (
+            Api::Anthropic,
+            between.as_str(),
+            json!({"type": "between_tools"}),
+        ),
         (Api::Anthropic, disabled, json!({"type": "adaptive"})),
         (
             Api::Gemini,
@@ -382,7 +496,12 @@ async fn off_is_the_least_that_a_model_takes() {
         })
         .await;
         let run = Run::new(api.model(&server.url));
-        let report = run.call(&Greet).reasoning(Reasoning::Off).report().await.unwrap();
+        let report = run
+            .call(&Greet)
+            .reasoning(Reasoning::Off)
+            .report()
+            .await
+            .unwrap();
         let body = &server.bodies()[1];
         let asked = match api {
             Api::Anthropic => &body["thinking"],
@@ -413,9 +532,17 @@ async fn off_goes_on_to_the_lowest_effort_that_is_taken() {
                 _ => api.answer(asked, &text("Hello.")),
             })
             .await;
-            Run::new(api.model(&server.url)).call(&Greet).reasoning(Reasoning::Off).await.unwrap();
+            Run::new(api.model(&server.url))
+                .call(&Greet)
+                .reasoning(Reasoning::Off)
+                .await
+                .unwrap();
             let bodies = server.bodies();
-            assert_eq!(effort(api, bodies.last().unwrap()), Some("low"), "{api:?}: {words}");
+            assert_eq!(
+                effort(api, bodies.last().unwrap()),
+                Some("low"),
+                "{api:?}: {words}"
+            );
             assert!(bodies.len() <= 3, "{api:?}: {words}");
         }
     }
@@ -450,7 +577,11 @@ async fn an_effort_that_is_refused_is_the_highest_that_the_text_offers() {
                 _ => quoting(api, words, 0),
             })
             .await;
-            Run::new(api.model(&server.url)).call(&Greet).reasoning(Reasoning::Max).await.unwrap();
+            Run::new(api.model(&server.url))
+                .call(&Greet)
+                .reasoning(Reasoning::Max)
+                .await
+                .unwrap();
             let bodies = server.bodies();
             let sent: Vec<_> = bodies.iter().map(|body| effort(api, body)).collect();
             assert_eq!(sent, [Some("max"), Some("medium")], "{api:?}: {words}");
@@ -475,20 +606,37 @@ async fn the_least_and_the_most_tokens_are_sent() {
             "Invalid 'max_tokens': integer below minimum value. Expected a value >= 32, but got 20 instead.",
             32,
         ),
-        (20, "max_tokens: Input should be greater than or equal to 32", 32),
+        (
+            20,
+            "max_tokens: Input should be greater than or equal to 32",
+            32,
+        ),
         (9000, "Max output tokens exceeds limit: 9000 > 8192", 8192),
-        (9000, "The maximum output tokens for this model is 8192", 8192),
-        (9000, "The max_tokens value is out of range. Allowed: 1-8192", 8192),
+        (
+            9000,
+            "The maximum output tokens for this model is 8192",
+            8192,
+        ),
+        (
+            9000,
+            "The max_tokens value is out of range. Allowed: 1-8192",
+            8192,
+        ),
     ] {
         for api in Api::ALL {
-            let server = Recorded::answering(move |asked| match limit(api, &asked.body) == Some(wanted) {
-                true => api.answer(asked, &text("Hello.")),
-                false => quoting(api, words, 0),
-            })
-            .await;
+            let server =
+                Recorded::answering(move |asked| match limit(api, &asked.body) == Some(wanted) {
+                    true => api.answer(asked, &text("Hello.")),
+                    false => quoting(api, words, 0),
+                })
+                .await;
             let run = Run::new(api.model(&server.url));
             let report = run.call(&Greet).max_tokens(set).report().await.unwrap();
-            let sent: Vec<_> = server.bodies().iter().map(|body| limit(api, body)).collect();
+            let sent: Vec<_> = server
+                .bodies()
+                .iter()
+                .map(|body| limit(api, body))
+                .collect();
             assert_eq!(sent, [Some(set.into()), Some(wanted)], "{api:?}: {words}");
             assert_eq!(report.record.attempts[1].refused, ["max_tokens"], "{api:?}");
         }
@@ -508,7 +656,11 @@ struct Sell;
 fn forces(body: &Value) -> bool {
     let choice = &body["tool_choice"];
     let mode = &body["toolConfig"]["functionCallingConfig"]["mode"];
-    let word = choice.as_str().or(choice["type"].as_str()).or(mode.as_str()).unwrap_or("auto");
+    let word = choice
+        .as_str()
+        .or(choice["type"].as_str())
+        .or(mode.as_str())
+        .unwrap_or("auto");
     !["auto", "none", "AUTO", "NONE"].contains(&word)
 }
 
@@ -526,7 +678,10 @@ async fn a_forced_call_that_is_refused_is_asked_for_freely() {
             let server = Recorded::answering(move |asked| match forces(&asked.body) {
                 true => quoting(api, words, 0),
                 false => {
-                    let answer = api.functions(&asked.body).into_iter().find(|name| name != "stock");
+                    let answer = api
+                        .functions(&asked.body)
+                        .into_iter()
+                        .find(|name| name != "stock");
                     let sale = json!({"item": "pen"});
                     let name = answer.unwrap_or_default();
                     api.answer(asked, &call("call_1", &name, sale))
@@ -569,25 +724,61 @@ async fn a_call_is_asked_in_another_way_four_times_at_most() {
     ];
     let mut refusals = refusals.into_iter();
     let server =
-        Recorded::answering(move |_| quoting(Api::Chat, refusals.next().unwrap_or_default(), 0)).await;
-    let model = OpenAi::builder().base_url(&server.url).model("m").build().unwrap();
-    let error = Run::new(model).call(&Advise { wish: "A book.".to_owned() }).await.unwrap_err();
-    assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 5));
+        Recorded::answering(move |_| quoting(Api::Chat, refusals.next().unwrap_or_default(), 0))
+            .await;
+    let model = OpenAi::builder()
+        .base_url(&server.url)
+        .model("m")
+        .build()
+        .unwrap();
+    let error = Run::new(model)
+        .call(&Advise {
+            wish: "A book.".to_owned(),
+        })
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), error.attempts().len()),
+        (Category::BadRequest, 5)
+    );
     let refused = &error.record().unwrap().attempts[4].refused;
-    assert_eq!(*refused, ["temperature", "max_tokens", "strict", "schema", "json_object"]);
+    assert_eq!(
+        *refused,
+        [
+            "temperature",
+            "max_tokens",
+            "strict",
+            "schema",
+            "json_object"
+        ]
+    );
 }
 
 /// What the server refused is no fault of the program, so another model is asked.
 #[tokio::test]
 async fn a_refusal_that_nobody_can_adapt_to_asks_the_fallback_model() {
-    let server =
-        Recorded::answering(|_| quoting(Api::Chat, "registry.example/gemma does not support tools", 0)).await;
+    let server = Recorded::answering(|_| {
+        quoting(
+            Api::Chat,
+            "registry.example/gemma does not support tools",
+            0,
+        )
+    })
+    .await;
     let other = Recorded::answering(|asked| Api::Chat.answer(asked, &text("Done."))).await;
     let model = |url: &str| OpenAi::builder().base_url(url).model("m").build().unwrap();
     let run = Run::new(model(&server.url)).model("second", model(&other.url));
-    let report = run.call(&Keep).fallback_model("second").report().await.unwrap();
+    let report = run
+        .call(&Keep)
+        .fallback_model("second")
+        .report()
+        .await
+        .unwrap();
     assert_eq!((report.value.as_str(), server.bodies().len()), ("Done.", 1));
-    assert_eq!(report.record.attempts[0].category, Some(Category::BadRequest));
+    assert_eq!(
+        report.record.attempts[0].category,
+        Some(Category::BadRequest)
+    );
 }
 
 /// Says how much of it is in stock.
@@ -603,19 +794,39 @@ struct Keep;
 #[tokio::test]
 async fn a_missing_endpoint_is_no_wrong_model() {
     for (message, category, hints) in [
-        ("No endpoints found that can handle the requested parameters.", Category::BadRequest, false),
-        ("No endpoints found that support image input", Category::BadRequest, false),
-        ("Invalid URL (POST /chat/completions)", Category::NotFound, false),
+        (
+            "No endpoints found that can handle the requested parameters.",
+            Category::BadRequest,
+            false,
+        ),
+        (
+            "No endpoints found that support image input",
+            Category::BadRequest,
+            false,
+        ),
+        (
+            "Invalid URL (POST /chat/completions)",
+            Category::NotFound,
+            false,
+        ),
         ("No endpoints found for m.", Category::NotFound, false),
         ("The model `m` does not exist", Category::NotFound, true),
     ] {
         let error = json!({"error": {"message": message, "code": 404}}).to_string();
         let server = Recorded::start([(404, "application/json", error)]).await;
-        let model = OpenAi::builder().base_url(&server.url).model("m").build().unwrap();
+        let model = OpenAi::builder()
+            .base_url(&server.url)
+            .model("m")
+            .build()
+            .unwrap();
         let error = Run::new(model).call(&Greet).await.unwrap_err();
         assert_eq!(error.category(), category, "{message}");
         assert!(error.message().contains(message), "{error}");
-        assert_eq!(error.message().contains("asked for the model"), hints, "{error}");
+        assert_eq!(
+            error.message().contains("asked for the model"),
+            hints,
+            "{error}"
+        );
     }
 }
 
@@ -640,21 +851,43 @@ async fn the_name_of_a_model_changes_nothing() {
         let mut unnamed = Vec::new();
         for name in NAMES {
             let server = Recorded::answering(move |asked| {
-                let answer = api.functions(&asked.body).into_iter().find(|function| function != "stock");
-                api.answer(asked, &call("call_1", &answer.unwrap_or_default(), json!({"item": "pen"})))
+                let answer = api
+                    .functions(&asked.body)
+                    .into_iter()
+                    .find(|function| function != "stock");
+                api.answer(
+                    asked,
+                    &call(
+                        "call_1",
+                        &answer.unwrap_or_default(),
+                        json!({"item": "pen"}),
+                    ),
+                )
             })
             .await;
             let run = Run::new(api.model(&server.url));
-            let sell = run.call(&Sell).model(name).reasoning(Reasoning::High).max_tokens(30_000);
+            let sell = run
+                .call(&Sell)
+                .model(name)
+                .reasoning(Reasoning::High)
+                .max_tokens(30_000);
             sell.await.unwrap();
             let asked = server.asked();
-            let path = asked[0].head.lines().next().unwrap_or_default().replace(name, "m");
+            let path = asked[0]
+                .head
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .replace(name, "m");
             let mut body = asked[0].body.clone();
             if let Some(model) = body.get_mut("model") {
                 *model = json!("m");
             }
             unnamed.push((asked.len(), path, body));
         }
-        assert!(unnamed.windows(2).all(|pair| pair[0] == pair[1]), "{api:?}: {unnamed:#?}");
+        assert!(
+            unnamed.windows(2).all(|pair| pair[0] == pair[1]),
+            "{api:?}: {unnamed:#?}"
+        );
     }
 }

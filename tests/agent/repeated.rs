@@ -8,14 +8,17 @@ use llmnode::flow::Step;
 use llmnode::journal::{Journal, JournalError, JournalFile, Record};
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, BoxError, BoxFuture, Category, Cx, ModelError, Paused, Reply, ScriptedModel, ToolError,
+    Approval, BoxError, BoxFuture, Category, Cx, ModelError, Paused, Reply, ScriptedModel,
+    ToolError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 fn journal(name: &str) -> PathBuf {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("llmnode-repeated-{}-{name}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "llmnode-repeated-{}-{name}.journal",
+        std::process::id()
+    ));
     let _ = std::fs::remove_file(&path);
     path
 }
@@ -33,7 +36,10 @@ struct Bank {
 
 impl Bank {
     const fn new() -> Self {
-        Bank { charged: Mutex::new(Vec::new()), ends: AtomicBool::new(false) }
+        Bank {
+            charged: Mutex::new(Vec::new()),
+            ends: AtomicBool::new(false),
+        }
     }
 
     fn charged(&self) -> Vec<u32> {
@@ -96,7 +102,10 @@ fn charges(cents: u32) -> Reply {
 #[tokio::test]
 async fn an_agent_that_is_called_twice_with_the_same_arguments_has_its_own_answers() {
     let (path, bank) = (journal("equal"), 0);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     let model = ScriptedModel::new()
         .reply(call("cashier"))
         .reply(charges(5))
@@ -106,15 +115,26 @@ async fn an_agent_that_is_called_twice_with_the_same_arguments_has_its_own_answe
             BANKS[bank].ends.store(true, Ordering::SeqCst);
             charges(7)
         });
-    let error = Run::new(model).with_state(shop()).flow(Sale).resume(file(&path)).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]));
+    let error = Run::new(model)
+        .with_state(shop())
+        .flow(Sale)
+        .resume(file(&path))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::Aborted, vec![5])
+    );
 
     BANKS[bank].ends.store(false, Ordering::SeqCst);
     let model = ScriptedModel::new().reply("seven").reply("five and seven");
     let mut run = Run::new(model.clone()).with_state(shop());
     run.flow(Sale).resume(file(&path)).await.unwrap();
     assert_eq!(BANKS[bank].charged(), [5, 7]);
-    assert_eq!(super::library::results(&model.requests()[1]), ["five", "seven"]);
+    assert_eq!(
+        super::library::results(&model.requests()[1]),
+        ["five", "seven"]
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -127,9 +147,13 @@ flow! { SaleBy2(Shop): SellBy2 => end }
 #[tokio::test]
 async fn what_a_fallback_model_had_done_is_not_done_again() {
     let (path, bank) = (journal("fallback"), 1);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     BANKS[bank].ends.store(true, Ordering::SeqCst);
-    let first = ScriptedModel::new().reply(Reply::error(ModelError::new(Category::ServerError, "down")));
+    let first =
+        ScriptedModel::new().reply(Reply::error(ModelError::new(Category::ServerError, "down")));
     let second = ScriptedModel::new().otherwise(move |request| {
         if request.messages.len() == 1 {
             BANKS[bank].ends.store(false, Ordering::SeqCst);
@@ -141,18 +165,33 @@ async fn what_a_fallback_model_had_done_is_not_done_again() {
     });
     let mut run = Run::new(first).with_state(shop()).model("second", second);
     let error = run.flow(SaleBy2).resume(file(&path)).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]), "{error}");
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::Aborted, vec![5]),
+        "{error}"
+    );
 
     BANKS[bank].ends.store(false, Ordering::SeqCst);
     let script = || {
-        ScriptedModel::new()
-            .otherwise(|request| if request.messages.len() == 1 { charges(5) } else { Reply::text("sold") })
+        ScriptedModel::new().otherwise(|request| {
+            if request.messages.len() == 1 {
+                charges(5)
+            } else {
+                Reply::text("sold")
+            }
+        })
     };
     let (first, second) = (script(), script());
-    let mut run = Run::new(first.clone()).with_state(shop()).model("second", second.clone());
+    let mut run = Run::new(first.clone())
+        .with_state(shop())
+        .model("second", second.clone());
     run.flow(SaleBy2).resume(file(&path)).await.unwrap();
     assert_eq!(BANKS[bank].charged(), [5]);
-    assert_eq!((first.requests().len(), second.requests().len()), (0, 1), "the second model goes on");
+    assert_eq!(
+        (first.requests().len(), second.requests().len()),
+        (0, 1),
+        "the second model goes on"
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -172,24 +211,47 @@ flow! { Returns(Shop): Return => end }
 #[tokio::test]
 async fn an_approval_that_is_given_again_after_a_crash_executes_nothing_again() {
     let (path, bank) = (journal("approved"), 2);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     let model = ScriptedModel::new().reply(Reply::text("").call("refund", json!({"cents": 5})));
-    let error = Run::new(model).with_state(shop()).flow(Returns).resume(file(&path)).await.unwrap_err();
+    let error = Run::new(model)
+        .with_state(shop())
+        .flow(Returns)
+        .resume(file(&path))
+        .await
+        .unwrap_err();
     let paused: Paused = error.paused().unwrap();
     let decided = paused.decide("call_1", Approval::yes()).unwrap();
 
     BANKS[bank].ends.store(true, Ordering::SeqCst);
     let model = ScriptedModel::new().reply(call("end"));
     let mut run = Run::new(model).with_state(shop());
-    let error = run.flow(Returns).resume(file(&path)).approve(decided.clone()).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]));
+    let error = run
+        .flow(Returns)
+        .resume(file(&path))
+        .approve(decided.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::Aborted, vec![5])
+    );
 
     BANKS[bank].ends.store(false, Ordering::SeqCst);
     let model = ScriptedModel::new().reply("It is back.");
     let mut run = Run::new(model.clone()).with_state(shop());
-    run.flow(Returns).resume(file(&path)).approve(decided).await.unwrap();
+    run.flow(Returns)
+        .resume(file(&path))
+        .approve(decided)
+        .await
+        .unwrap();
     assert_eq!(BANKS[bank].charged(), [5]);
-    assert_eq!(super::library::results(&model.requests()[0]), ["gave 5 back", "done"]);
+    assert_eq!(
+        super::library::results(&model.requests()[0]),
+        ["gave 5 back", "done"]
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -237,22 +299,62 @@ flow! { Day(Shop): TakeBack => Evening, TakeBack as Evening => end }
 #[tokio::test]
 async fn a_pause_of_an_earlier_step_is_refused() {
     let (path, bank) = (journal("stale"), 3);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     let refunds = || Reply::text("").call("refund", json!({"cents": 5}));
     let model = ScriptedModel::new().reply(refunds());
-    let error = Run::new(model).with_state(shop()).flow(Day).resume(file(&path)).await.unwrap_err();
-    let decided = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+    let error = Run::new(model)
+        .with_state(shop())
+        .flow(Day)
+        .resume(file(&path))
+        .await
+        .unwrap_err();
+    let decided = error
+        .paused()
+        .unwrap()
+        .decide("call_1", Approval::yes())
+        .unwrap();
     let model = ScriptedModel::new().reply("One. ").reply(refunds());
     let mut run = Run::new(model).with_state(shop());
-    let error = run.flow(Day).resume(file(&path)).approve(decided.clone()).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Paused, vec![5]));
-    let second = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+    let error = run
+        .flow(Day)
+        .resume(file(&path))
+        .approve(decided.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::Paused, vec![5])
+    );
+    let second = error
+        .paused()
+        .unwrap()
+        .decide("call_1", Approval::yes())
+        .unwrap();
 
     let mut run = Run::new(ScriptedModel::new().reply("Two.")).with_state(shop());
-    let error = run.flow(Day).resume(file(&path)).approve(decided).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::ConfigError, vec![5]), "{error}");
-    run.flow(Day).resume(file(&path)).approve(second).await.unwrap();
-    assert_eq!((run.state().said.as_str(), BANKS[bank].charged()), ("One. Two.", vec![5, 5]));
+    let error = run
+        .flow(Day)
+        .resume(file(&path))
+        .approve(decided)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::ConfigError, vec![5]),
+        "{error}"
+    );
+    run.flow(Day)
+        .resume(file(&path))
+        .approve(second)
+        .await
+        .unwrap();
+    assert_eq!(
+        (run.state().said.as_str(), BANKS[bank].charged()),
+        ("One. Two.", vec![5, 5])
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -299,11 +401,19 @@ flow! { Working(Shop): Work => end }
 #[tokio::test]
 async fn a_tool_that_ends_does_not_wait_for_what_another_one_writes_down() {
     let path = journal("slow");
-    let model = ScriptedModel::new().reply(call("look").call("post_letter", json!({}))).reply("Done.");
+    let model = ScriptedModel::new()
+        .reply(call("look").call("post_letter", json!({})))
+        .reply("Done.");
     let mut run = Run::new(model.clone()).with_state(Shop::default());
     let working = run.flow(Working).resume(Slow(file(&path)));
-    tokio::time::timeout(std::time::Duration::from_secs(10), working).await.expect("it hangs").unwrap();
-    assert_eq!(super::library::results(&model.requests()[1]), ["nothing", "sent"]);
+    tokio::time::timeout(std::time::Duration::from_secs(10), working)
+        .await
+        .expect("it hangs")
+        .unwrap();
+    assert_eq!(
+        super::library::results(&model.requests()[1]),
+        ["nothing", "sent"]
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -327,8 +437,14 @@ struct Notes {
 #[tool(attempts = 2, wait = 0s)]
 async fn note_twice(cx: &Cx<'_, Ids>) -> Result<(), NodeError> {
     cx.call(&Notes { what: "this" }).await?;
-    cx.map([Notes { what: "that" }, Notes { what: "that" }]).try_all().await?;
-    if cx.attempt().index() == 0 { Err(NodeError::new(Category::ExecError, "once more")) } else { Ok(()) }
+    cx.map([Notes { what: "that" }, Notes { what: "that" }])
+        .try_all()
+        .await?;
+    if cx.attempt().index() == 0 {
+        Err(NodeError::new(Category::ExecError, "once more"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Has notes taken.
@@ -348,7 +464,10 @@ async fn agents_that_one_function_calls_have_different_ids_and_the_same_ones_aga
     run.call(&Secretary {}).await.unwrap();
     let ids = run.state().0.lock().unwrap().clone();
     assert_eq!(ids[..3], ids[3..], "{ids:?}");
-    assert!(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2], "{ids:?}");
+    assert!(
+        ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2],
+        "{ids:?}"
+    );
 }
 
 /// Charges once.
@@ -373,11 +492,22 @@ flow! { Buying(Shop): Buy => end }
 #[tokio::test]
 async fn what_a_function_called_is_not_in_doubt_once_the_function_has_its_result() {
     let (path, bank) = (journal("within"), 4);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     BANKS[bank].ends.store(true, Ordering::SeqCst);
     let model = ScriptedModel::new().reply(call("pay")).reply(call("end"));
-    let error = Run::new(model).with_state(shop()).flow(Buying).resume(file(&path)).await.unwrap_err();
-    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![1]));
+    let error = Run::new(model)
+        .with_state(shop())
+        .flow(Buying)
+        .resume(file(&path))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), BANKS[bank].charged()),
+        (Category::Aborted, vec![1])
+    );
     BANKS[bank].ends.store(false, Ordering::SeqCst);
     let mut run = Run::new(ScriptedModel::new().reply("Bought.")).with_state(shop());
     run.flow(Buying).resume(file(&path)).await.unwrap();
@@ -418,13 +548,35 @@ flow! { Settling(Shop): SettleBoth => end }
 #[tokio::test]
 async fn of_two_agents_in_one_step_the_one_that_paused_goes_on() {
     let (path, bank) = (journal("both"), 5);
-    let shop = || Shop { bank, ..Shop::default() };
+    let shop = || Shop {
+        bank,
+        ..Shop::default()
+    };
     let refunds = Reply::text("").call("refund", json!({"cents": 2}));
-    let model = ScriptedModel::new().reply(charges(1)).reply("One. ").reply(refunds);
-    let error = Run::new(model).with_state(shop()).flow(Settling).resume(file(&path)).await.unwrap_err();
-    let decided = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+    let model = ScriptedModel::new()
+        .reply(charges(1))
+        .reply("One. ")
+        .reply(refunds);
+    let error = Run::new(model)
+        .with_state(shop())
+        .flow(Settling)
+        .resume(file(&path))
+        .await
+        .unwrap_err();
+    let decided = error
+        .paused()
+        .unwrap()
+        .decide("call_1", Approval::yes())
+        .unwrap();
     let mut run = Run::new(ScriptedModel::new().reply("Two.")).with_state(shop());
-    run.flow(Settling).resume(file(&path)).approve(decided).await.unwrap();
-    assert_eq!((run.state().said.as_str(), BANKS[bank].charged()), ("One. Two.", vec![1, 2]));
+    run.flow(Settling)
+        .resume(file(&path))
+        .approve(decided)
+        .await
+        .unwrap();
+    assert_eq!(
+        (run.state().said.as_str(), BANKS[bank].charged()),
+        ("One. Two.", vec![1, 2])
+    );
     std::fs::remove_file(path).unwrap();
 }

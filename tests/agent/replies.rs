@@ -35,7 +35,12 @@ async fn outcome(model: Arc<dyn ChatModel>) -> Outcome {
     match ended {
         Ok(report) => Outcome {
             answer: Ok(report.value),
-            tools: report.record.attempts.iter().map(|attempt| attempt.tools.len()).sum(),
+            tools: report
+                .record
+                .attempts
+                .iter()
+                .map(|attempt| attempt.tools.len())
+                .sum(),
             usage_is_known,
             retry_after: None,
         },
@@ -110,25 +115,41 @@ fn all() -> Vec<Both> {
 /// These two have one word for a model that declines and for a filter.
 fn said_by(api: Api, answer: Result<String, Category>) -> Result<String, Category> {
     match answer {
-        Err(Category::Refusal) if matches!(api, Api::Anthropic | Api::Gemini) => Err(Category::ContentFilter),
+        Err(Category::Refusal) if matches!(api, Api::Anthropic | Api::Gemini) => {
+            Err(Category::ContentFilter)
+        }
         answer => answer,
     }
 }
 
 #[tokio::test]
 async fn the_same_words_end_a_call_the_same_way() {
-    for Both { words, scripted, served } in all() {
+    for Both {
+        words,
+        scripted,
+        served,
+    } in all()
+    {
         let model = ScriptedModel::new().script([scripted()]).otherwise(|_| "3");
         let expected = outcome(Arc::new(model)).await;
         for api in Api::ALL {
-            let server = StubServer::builder().script([served()]).default_reply(StubReply::text("3"));
+            let server = StubServer::builder()
+                .script([served()])
+                .default_reply(StubReply::text("3"));
             let server = server.start().await.unwrap();
             let found = outcome(api.model(&server.base_url())).await;
-            assert_eq!(found.answer, said_by(api, expected.answer.clone()), "{api:?}: {words}");
+            assert_eq!(
+                found.answer,
+                said_by(api, expected.answer.clone()),
+                "{api:?}: {words}"
+            );
             assert_eq!(found.tools, expected.tools, "{api:?}: {words}");
             assert_eq!(found.retry_after, expected.retry_after, "{api:?}: {words}");
             if expected.answer.is_ok() {
-                assert_eq!(found.usage_is_known, expected.usage_is_known, "{api:?}: {words}");
+                assert_eq!(
+                    found.usage_is_known, expected.usage_is_known,
+                    "{api:?}: {words}"
+                );
             }
         }
     }
@@ -139,29 +160,45 @@ async fn the_same_words_end_a_call_the_same_way() {
 async fn a_reply_that_never_comes_ends_at_the_deadline() {
     for scripted in [Reply::never(), Reply::stall()] {
         let model = ScriptedModel::new().script([scripted]);
-        assert_eq!(outcome(Arc::new(model)).await.answer, Err(Category::Timeout));
+        assert_eq!(
+            outcome(Arc::new(model)).await.answer,
+            Err(Category::Timeout)
+        );
     }
     for served in [StubReply::never(), StubReply::stall()] {
         let clock = TestClock::new();
         let moved = Mutex::new(clock.clone());
         let reply = StubReply::for_request(move |_| {
             let clock = moved.lock().unwrap().clone();
-            tokio::spawn(async move { llmnode::Clock::sleep(&clock, Duration::from_secs(60)).await });
+            tokio::spawn(
+                async move { llmnode::Clock::sleep(&clock, Duration::from_secs(60)).await },
+            );
             served.clone()
         });
         let server = StubServer::builder().script([reply]).start().await.unwrap();
         let run = Run::new(Api::Chat.model(&server.base_url())).with_clock(clock);
-        assert_eq!(run.call(&Letters).await.unwrap_err().category(), Category::Timeout);
+        assert_eq!(
+            run.call(&Letters).await.unwrap_err().category(),
+            Category::Timeout
+        );
     }
 }
 
 /// What one request cost that got this reply, and no other: `None` is unknown.
 async fn cost_of(api: Api, reply: &StubReply) -> Option<f64> {
-    let server = StubServer::builder().default_reply(reply.clone()).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(reply.clone())
+        .start()
+        .await
+        .unwrap();
     let run = Run::new(api.model(&server.base_url())).with_clock(TestClock::new());
     let error = run.call(&Letters).await.unwrap_err();
     let usage = error.usage();
-    assert_eq!(usage.total.total().is_some(), usage.cost.total().is_some(), "{error}");
+    assert_eq!(
+        usage.total.total().is_some(),
+        usage.cost.total().is_some(),
+        "{error}"
+    );
     assert_eq!(run.ledger().total(), usage);
     // A price makes neither known nor unknown what a refusal is.
     let priced = Run::new(api.model(&server.base_url())).with_clock(TestClock::new());
@@ -196,7 +233,10 @@ async fn what_a_model_may_have_read_costs_nobody_knows_what() {
     let unknown = [
         error(400, "The request is no good."),
         error(413, "The prompt is too long."),
-        error(400, "The prompt was rejected by the content management policy."),
+        error(
+            400,
+            "The prompt was rejected by the content management policy.",
+        ),
         error(500, "Internal error."),
         error(503, "Not available: rate limit of another service."),
         StubReply::hang_up(),

@@ -32,7 +32,9 @@ fn act() -> impl Strategy<Value = Act> {
 
 fn reply(act: &Act) -> Reply {
     match act {
-        Act::Call(times) => (0..*times).fold(Reply::text("hm"), |reply, _| reply.call("count", json!({}))),
+        Act::Call(times) => {
+            (0..*times).fold(Reply::text("hm"), |reply, _| reply.call("count", json!({})))
+        }
         Act::Unknown => Reply::text("").call("fly", json!({})),
         Act::BadArguments => Reply::text("").call("search", json!({"x": 1})),
         Act::Fail => Reply::failure(Category::ServerError),

@@ -9,7 +9,11 @@ use crate::recorded::{Answer, Recorded, events, json, refusal};
 /// Says how much of it is in stock.
 #[tool]
 fn stock(item: String) -> Result<usize, BoxError> {
-    if item == "?" { Err("no such item".into()) } else { Ok(item.len()) }
+    if item == "?" {
+        Err("no such item".into())
+    } else {
+        Ok(item.len())
+    }
 }
 
 /// Keeps a shop.
@@ -58,14 +62,23 @@ fn call(id: &str, item: &str) -> Value {
 
 async fn shop(answers: impl IntoIterator<Item = Answer>) -> (Recorded, Run<()>) {
     let server = Recorded::start(answers).await;
-    let builder = OpenAi::builder().base_url(format!("{}/v1", server.url)).api_key("sk-test").model("gpt-x");
+    let builder = OpenAi::builder()
+        .base_url(format!("{}/v1", server.url))
+        .api_key("sk-test")
+        .model("gpt-x");
     (server, Run::new(builder.build().unwrap().responses()))
 }
 
 #[tokio::test]
 async fn a_plain_call_leaves_nothing_on_the_server() {
     let (server, run) = shop([json(response(json!([reasoning("rs_1"), text("Hello.")])))]).await;
-    let report = run.call(&Greet).temperature(0.5).max_tokens(9).report().await.unwrap();
+    let report = run
+        .call(&Greet)
+        .temperature(0.5)
+        .max_tokens(9)
+        .report()
+        .await
+        .unwrap();
     assert_eq!(report.value, "Hello.");
     let usage = report.record.attempts[0].usage.unwrap();
     assert_eq!(
@@ -73,8 +86,17 @@ async fn a_plain_call_leaves_nothing_on_the_server() {
         (Some(13), Some(20), Some(10), Some(2))
     );
     let asked = &server.asked()[0];
-    assert!(asked.head.starts_with("POST /v1/responses HTTP/1.1"), "{}", asked.head);
-    assert!(asked.head.to_lowercase().contains("authorization: bearer sk-test"));
+    assert!(
+        asked.head.starts_with("POST /v1/responses HTTP/1.1"),
+        "{}",
+        asked.head
+    );
+    assert!(
+        asked
+            .head
+            .to_lowercase()
+            .contains("authorization: bearer sk-test")
+    );
     assert_eq!(
         asked.body,
         json!({"model": "gpt-x", "store": false, "include": ["reasoning.encrypted_content"], "temperature": 0.5,
@@ -94,7 +116,11 @@ async fn reasoning_goes_back_before_its_call() {
         reasoning("rs_2"),
         call("call_b", "?")
     ]);
-    let (server, run) = shop([json(response(first.clone())), json(response(json!([text("Done.")])))]).await;
+    let (server, run) = shop([
+        json(response(first.clone())),
+        json(response(json!([text("Done.")]))),
+    ])
+    .await;
     assert_eq!(run.call(&Keep).await.unwrap(), "Done.");
     let bodies = server.bodies();
     assert_eq!(bodies[0]["instructions"], "You keep a shop.");
@@ -105,31 +131,48 @@ async fn reasoning_goes_back_before_its_call() {
     );
     let input = bodies[1]["input"].as_array().unwrap();
     assert_eq!(input[1..6], *first.as_array().unwrap());
-    assert_eq!(input[6], json!({"type": "function_call_output", "call_id": "call_a", "output": "3"}));
+    assert_eq!(
+        input[6],
+        json!({"type": "function_call_output", "call_id": "call_a", "output": "3"})
+    );
     assert_eq!((&input[7]["call_id"], input.len()), (&json!("call_b"), 8));
 }
 
 fn stream(output: &[Value], last: &Value) -> String {
-    let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
-    let mut whole =
-        event(json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}));
+    let event = |value: Value| {
+        format!(
+            "event: {}\ndata: {value}\n\n",
+            value["type"].as_str().unwrap()
+        )
+    };
+    let mut whole = event(
+        json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}),
+    );
     for (index, item) in output.iter().enumerate() {
         let delta = |kind: &str, piece: &Value| {
-            event(json!({"type": format!("response.{kind}.delta"), "output_index": index, "delta": piece}))
+            event(
+                json!({"type": format!("response.{kind}.delta"), "output_index": index, "delta": piece}),
+            )
         };
         let mut begun = item.clone();
         // Some servers change the id with each event.
         begun["id"] = json!("another");
-        whole += &event(json!({"type": "response.output_item.added", "output_index": index, "item": begun}));
+        whole += &event(
+            json!({"type": "response.output_item.added", "output_index": index, "item": begun}),
+        );
         whole += &match item["type"].as_str().unwrap() {
             "message" => delta("output_text", &item["content"][0]["text"]),
             "reasoning" => delta("reasoning_summary_text", &item["summary"][0]["text"]),
             _ => delta("function_call_arguments", &item["arguments"]),
         };
-        whole += &event(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
+        whole += &event(
+            json!({"type": "response.output_item.done", "output_index": index, "item": item}),
+        );
     }
     whole
-        + &event(json!({"type": format!("response.{}", last["status"].as_str().unwrap()), "response": last}))
+        + &event(
+            json!({"type": format!("response.{}", last["status"].as_str().unwrap()), "response": last}),
+        )
 }
 
 #[tokio::test]
@@ -148,7 +191,10 @@ async fn a_stream_comes_to_the_same_as_a_plain_answer() {
         }
     }
     let report = stream.report().await.unwrap();
-    assert_eq!((&*report.value, &*text, &*reasoning), ("Done.", "Done.", "Hm."));
+    assert_eq!(
+        (&*report.value, &*text, &*reasoning),
+        ("Done.", "Done.", "Hm.")
+    );
     assert_eq!(report.record.attempts[1].usage.unwrap().output, Some(20));
     let bodies = server.bodies();
     assert_eq!(bodies[0]["stream"], true);
@@ -160,9 +206,17 @@ async fn types_are_asked_for_by_the_format_of_the_text() {
     let right = || json(response(json!([text(r#"{"name": "tea", "red": 7}"#)])));
     let chosen = json!([{"type": "function_call", "call_id": "c", "name": "Colour", "arguments": "{\"name\":\"tea\",\"red\":7}"}]);
     let (server, run) = shop([
-        refusal(400, "invalid_request_error", "Encrypted content is not supported with this model."),
+        refusal(
+            400,
+            "invalid_request_error",
+            "Encrypted content is not supported with this model.",
+        ),
         right(),
-        refusal(400, "invalid_request_error", "Invalid schema for response_format 'Colour'."),
+        refusal(
+            400,
+            "invalid_request_error",
+            "Invalid schema for response_format 'Colour'.",
+        ),
         right(),
         json(response(chosen)),
     ])
@@ -170,7 +224,14 @@ async fn types_are_asked_for_by_the_format_of_the_text() {
     for _ in 0..2 {
         assert_eq!(run.call(&Pick).await.unwrap().red, 7);
     }
-    assert_eq!(run.call(&Pick).response_format(ResponseFormat::Tool).await.unwrap().red, 7);
+    assert_eq!(
+        run.call(&Pick)
+            .response_format(ResponseFormat::Tool)
+            .await
+            .unwrap()
+            .red,
+        7
+    );
     let bodies = server.bodies();
     assert_eq!(
         (&bodies[0]["include"][0], &bodies[1]["include"]),
@@ -182,8 +243,14 @@ async fn types_are_asked_for_by_the_format_of_the_text() {
         (&json!("json_schema"), &json!("Colour"), &json!(true))
     );
     assert_eq!(bodies[3]["text"]["format"]["strict"], false);
-    assert_eq!(bodies[4]["tool_choice"], json!({"type": "function", "name": "Colour"}));
-    assert_eq!((&bodies[4]["text"], &bodies[4]["parallel_tool_calls"]), (&Value::Null, &json!(false)));
+    assert_eq!(
+        bodies[4]["tool_choice"],
+        json!({"type": "function", "name": "Colour"})
+    );
+    assert_eq!(
+        (&bodies[4]["text"], &bodies[4]["parallel_tool_calls"]),
+        (&Value::Null, &json!(false))
+    );
 }
 
 /// W10, W21, W22.
@@ -193,7 +260,10 @@ async fn withheld_declined_cut_and_broken_answers_say_so() {
     let half = [call("call_a", "pen")];
     let cut = incomplete(json!(half), "max_output_tokens");
     let unfinished = stream(&[text("Hal")], &response(json!([])));
-    let unfinished = unfinished.split_once("event: response.completed").unwrap().0;
+    let unfinished = unfinished
+        .split_once("event: response.completed")
+        .unwrap()
+        .0;
     let failed = json!({"status": "failed", "error": {"code": "rate_limit_exceeded", "message": "Slow down."}, "output": []});
     let mut bare = response(json!([text("Half of it")]));
     bare.as_object_mut().unwrap().remove("incomplete_details");
@@ -210,19 +280,41 @@ async fn withheld_declined_cut_and_broken_answers_say_so() {
     assert_eq!(category(run.call(&Greet).await), Category::Refusal);
     assert_eq!(category(run.call(&Greet).await), Category::ContentFilter);
     assert_eq!(
-        category(run.call(&Keep).stream().report().await.map(|report| report.value)),
+        category(
+            run.call(&Keep)
+                .stream()
+                .report()
+                .await
+                .map(|report| report.value)
+        ),
         Category::TruncatedOutput
     );
     assert_eq!(
-        category(run.call(&Greet).stream().report().await.map(|report| report.value)),
+        category(
+            run.call(&Greet)
+                .stream()
+                .report()
+                .await
+                .map(|report| report.value)
+        ),
         Category::Network
     );
     assert_eq!(
-        category(run.call(&Greet).stream().report().await.map(|report| report.value)),
+        category(
+            run.call(&Greet)
+                .stream()
+                .report()
+                .await
+                .map(|report| report.value)
+        ),
         Category::RateLimitError
     );
     let report = run.call(&Greet).max_tokens(20).report().await.unwrap();
-    assert!(format!("{:?}", report.record.attempts[0].flags).contains("LengthStop"), "{:?}", report.record);
+    assert!(
+        format!("{:?}", report.record.attempts[0].flags).contains("LengthStop"),
+        "{:?}",
+        report.record
+    );
 }
 
 #[tokio::test]
@@ -235,17 +327,38 @@ async fn hosted_tools_do_no_harm_and_go_back_with_their_citations() {
     }
 
     let mut cited = text("Mount Columbia.");
-    cited["content"][0]["annotations"] = json!([{"type": "url_citation", "url": "https://x.example"}]);
+    cited["content"][0]["annotations"] =
+        json!([{"type": "url_citation", "url": "https://x.example"}]);
     let first = json!([{"type": "web_search_call", "id": "ws_1", "status": "completed"}, cited]);
-    let (server, run) = shop([json(response(first.clone())), json(response(json!([text("Yes.")])))]).await;
+    let (server, run) = shop([
+        json(response(first.clone())),
+        json(response(json!([text("Yes.")]))),
+    ])
+    .await;
     let search = json!([{"type": "web_search"}]);
-    let ask = Ask { question: "The tallest?", before: Vec::new() };
-    let report = run.call(&ask).extra("tools", search.clone()).report().await.unwrap();
+    let ask = Ask {
+        question: "The tallest?",
+        before: Vec::new(),
+    };
+    let report = run
+        .call(&ask)
+        .extra("tools", search.clone())
+        .report()
+        .await
+        .unwrap();
     let before = vec![Message::user("The tallest?"), report.message().unwrap()];
-    run.call(&Ask { question: "Sure?", before }).await.unwrap();
+    run.call(&Ask {
+        question: "Sure?",
+        before,
+    })
+    .await
+    .unwrap();
     let bodies = server.bodies();
     assert_eq!(bodies[0]["tools"], search);
-    assert_eq!(bodies[1]["input"].as_array().unwrap()[1..3], *first.as_array().unwrap());
+    assert_eq!(
+        bodies[1]["input"].as_array().unwrap()[1..3],
+        *first.as_array().unwrap()
+    );
 }
 
 /// W27: begun here, gone on with Gemini, ended on chat completions.
@@ -265,19 +378,44 @@ async fn a_conversation_goes_on_over_three_wires() {
         busy(),
     ])
     .await;
-    let chat = json!({"choices": [{"message": {"content": "A pen and ink."}, "finish_reason": "stop"}]});
+    let chat =
+        json!({"choices": [{"message": {"content": "A pen and ink."}, "finish_reason": "stop"}]});
     let three = Recorded::start([json(chat)]).await;
     let openai = |server: &Recorded| OpenAi::builder().base_url(&server.url).model("m");
     let run = Run::new(openai(&one).responses().build().unwrap())
-        .model("gemini", Gemini::builder().base_url(&two.url).model("m").build().unwrap())
+        .model(
+            "gemini",
+            Gemini::builder()
+                .base_url(&two.url)
+                .model("m")
+                .build()
+                .unwrap(),
+        )
         .model("chat", openai(&three).build().unwrap());
     assert_eq!(run.call(&Look).await.unwrap(), "A pen and ink.");
-    assert_eq!(one.bodies()[1]["input"][2]["call_id"].as_str().unwrap().len(), 33, "at most 64 characters");
+    assert_eq!(
+        one.bodies()[1]["input"][2]["call_id"]
+            .as_str()
+            .unwrap()
+            .len(),
+        33,
+        "at most 64 characters"
+    );
     let (gemini, chat) = (&two.bodies()[1], &three.bodies()[0]);
-    assert_eq!(gemini["contents"][1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
-    assert_eq!(gemini["contents"][3]["parts"][0]["thoughtSignature"], "U0VDUkVU");
-    let roles: Vec<_> =
-        chat["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(
+        gemini["contents"][1]["parts"][0]["thoughtSignature"],
+        "skip_thought_signature_validator"
+    );
+    assert_eq!(
+        gemini["contents"][3]["parts"][0]["thoughtSignature"],
+        "U0VDUkVU"
+    );
+    let roles: Vec<_> = chat["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].clone())
+        .collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "tool"]);
     for foreign in ["PRIVATE", "U0VDUkVU", "ZW5j"] {
         assert!(!chat.to_string().contains(foreign), "{chat}");

@@ -39,14 +39,24 @@ async fn run(api: Api, answers: impl IntoIterator<Item = Answer>) -> (Recorded, 
 macro_rules! report {
     ($call:expr, $streams:expr) => {{
         let call = $call;
-        if $streams { call.stream().report().await } else { call.report().await }
+        if $streams {
+            call.stream().report().await
+        } else {
+            call.report().await
+        }
     }};
 }
 
 #[tokio::test]
 async fn an_end_that_is_a_failure_is_asked_again() {
     for (api, streams) in ways() {
-        for word in ["network_error", "engine-overloaded", "RequestTimeout", "user_cancelled", "abort"] {
+        for word in [
+            "network_error",
+            "engine-overloaded",
+            "RequestTimeout",
+            "user_cancelled",
+            "abort",
+        ] {
             let failed = Said::text(["Hel"]).ending(word).answer(api, streams);
             let whole = Said::text(["Hello"]).answer(api, streams);
             let (server, run) = run(api, [failed, whole]).await;
@@ -60,11 +70,20 @@ async fn an_end_that_is_a_failure_is_asked_again() {
 #[tokio::test]
 async fn an_end_by_a_filter_is_one() {
     for (api, streams) in ways() {
-        for word in ["sensitive", "guardrail_intervened", "contentBlocked", "SAFETY"] {
+        for word in [
+            "sensitive",
+            "guardrail_intervened",
+            "contentBlocked",
+            "SAFETY",
+        ] {
             let filtered = Said::text(["Hel"]).ending(word).answer(api, streams);
             let (server, run) = run(api, [filtered]).await;
             let error = report!(run.call(&Greet), streams).unwrap_err();
-            assert_eq!(error.category(), Category::ContentFilter, "{api:?} {streams} {word}");
+            assert_eq!(
+                error.category(),
+                Category::ContentFilter,
+                "{api:?} {streams} {word}"
+            );
             assert_eq!(server.bodies().len(), 1);
         }
     }
@@ -78,11 +97,23 @@ async fn an_end_at_a_limit_is_a_cut() {
             let (_server, run) = run(api, [cut.answer(api, streams)]).await;
             let report = report!(run.call(&Greet), streams).unwrap();
             assert_eq!(report.value, "Hel");
-            assert_eq!(report.record.attempts[0].flags, [Flag::LengthStop], "{api:?} {streams} {word}");
+            assert_eq!(
+                report.record.attempts[0].flags,
+                [Flag::LengthStop],
+                "{api:?} {streams} {word}"
+            );
             let half = Said::text([r#"{\"answer\": \"Hel"#]).ending(word);
             let (_server, run) = self::run(api, [half.answer(api, streams)]).await;
-            let error = report!(run.call(&Typed).response_format(llmnode::ResponseFormat::Prompt), streams);
-            assert_eq!(error.unwrap_err().category(), Category::TruncatedOutput, "{api:?} {streams} {word}");
+            let error = report!(
+                run.call(&Typed)
+                    .response_format(llmnode::ResponseFormat::Prompt),
+                streams
+            );
+            assert_eq!(
+                error.unwrap_err().category(),
+                Category::TruncatedOutput,
+                "{api:?} {streams} {word}"
+            );
         }
     }
 }
@@ -90,7 +121,11 @@ async fn an_end_at_a_limit_is_a_cut() {
 #[tokio::test]
 async fn a_text_with_an_end_that_nobody_knows_is_flagged() {
     for (api, streams) in ways() {
-        let (_server, run) = run(api, [Said::text(["Hel"]).ending("strange").answer(api, streams)]).await;
+        let (_server, run) = run(
+            api,
+            [Said::text(["Hel"]).ending("strange").answer(api, streams)],
+        )
+        .await;
         let report = report!(run.call(&Greet), streams).unwrap();
         assert_eq!(report.value, "Hel");
         let attempt = &report.record.attempts[0];
@@ -100,7 +135,10 @@ async fn a_text_with_an_end_that_nobody_knows_is_flagged() {
             let (_server, run) =
                 self::run(api, [Said::text(["Hel"]).ending(good).answer(api, streams)]).await;
             let report = report!(run.call(&Greet), streams).unwrap();
-            assert!(report.record.attempts[0].flags.is_empty(), "{api:?} {streams} {good}");
+            assert!(
+                report.record.attempts[0].flags.is_empty(),
+                "{api:?} {streams} {good}"
+            );
         }
     }
 }
@@ -112,19 +150,42 @@ async fn calls_with_an_end_that_nobody_knows_run_if_they_are_whole() {
         let done = Said::text(["done"]).answer(api, streams);
         let (server, run) = run(api, [whole.answer(api, streams), done.clone()]).await;
         let report = report!(run.call(&Agent), streams).unwrap();
-        assert_eq!((report.value.as_str(), server.bodies().len()), ("done", 2), "{api:?} {streams}");
-        assert_eq!(report.record.attempts[0].flags, [Flag::UnknownFinish], "{api:?} {streams}");
+        assert_eq!(
+            (report.value.as_str(), server.bodies().len()),
+            ("done", 2),
+            "{api:?} {streams}"
+        );
+        assert_eq!(
+            report.record.attempts[0].flags,
+            [Flag::UnknownFinish],
+            "{api:?} {streams}"
+        );
         assert_eq!(report.record.attempts[0].tools[0].outcome, "ok");
         // The message has not ended as its API ends one. Gemini's has no other end than the word.
         if streams && matches!(api, Api::Chat | Api::Anthropic) {
-            let open = Said { no_last_event: true, ..whole };
+            let open = Said {
+                no_last_event: true,
+                ..whole
+            };
             let (server, run) = self::run(api, [open.answer(api, streams), done]).await;
-            let report =
-                report!(run.call(&Agent).transport_retries(1).wait(std::time::Duration::ZERO), streams);
+            let report = report!(
+                run.call(&Agent)
+                    .transport_retries(1)
+                    .wait(std::time::Duration::ZERO),
+                streams
+            );
             let report = report.unwrap();
-            assert_eq!((report.value.as_str(), server.bodies().len()), ("done", 2), "{api:?}");
+            assert_eq!(
+                (report.value.as_str(), server.bodies().len()),
+                ("done", 2),
+                "{api:?}"
+            );
             let first = &report.record.attempts[0];
-            assert_eq!((first.category, first.tools.len()), (Some(Category::ServerError), 0), "{api:?}");
+            assert_eq!(
+                (first.category, first.tools.len()),
+                (Some(Category::ServerError), 0),
+                "{api:?}"
+            );
         }
     }
 }
@@ -141,10 +202,23 @@ async fn half_a_call_with_an_end_that_nobody_knows_is_asked_again() {
         Api::Chat | Api::Responses => true,
     }) {
         let (server, run) = run(api, [cut.answer(api, streams), done.answer(api, streams)]).await;
-        let report = report!(run.call(&Agent).transport_retries(1).wait(std::time::Duration::ZERO), streams);
+        let report = report!(
+            run.call(&Agent)
+                .transport_retries(1)
+                .wait(std::time::Duration::ZERO),
+            streams
+        );
         let report = report.unwrap();
-        assert_eq!((report.value.as_str(), server.bodies().len()), ("done", 2), "{api:?} {streams}");
-        assert_eq!(report.record.attempts[0].category, Some(Category::ServerError), "{api:?} {streams}");
+        assert_eq!(
+            (report.value.as_str(), server.bodies().len()),
+            ("done", 2),
+            "{api:?} {streams}"
+        );
+        assert_eq!(
+            report.record.attempts[0].category,
+            Some(Category::ServerError),
+            "{api:?} {streams}"
+        );
     }
 }
 
@@ -165,9 +239,10 @@ async fn an_empty_call_of_the_older_form_is_none() {
     };
     for streams in [false, true] {
         let called = match streams {
-            false => {
-                plain(json!({"content": null, "tool_calls": [call], "function_call": stub}), "tool_calls")
-            }
+            false => plain(
+                json!({"content": null, "tool_calls": [call], "function_call": stub}),
+                "tool_calls",
+            ),
             true => streamed(json!({"tool_calls": [indexed]}), "tool_calls"),
         };
         let said = match streams {
@@ -176,12 +251,26 @@ async fn an_empty_call_of_the_older_form_is_none() {
         };
         let (server, run) = run(Api::Chat, [called, said.clone()]).await;
         let report = report!(run.call(&Agent), streams).unwrap();
-        assert_eq!((report.value.as_str(), server.bodies().len()), ("Hello", 2), "{streams}");
+        assert_eq!(
+            (report.value.as_str(), server.bodies().len()),
+            ("Hello", 2),
+            "{streams}"
+        );
         assert_eq!(report.record.attempts[0].tools.len(), 1, "{streams}");
-        assert_eq!(server.bodies()[1]["messages"][1]["tool_calls"].as_array().unwrap().len(), 1);
+        assert_eq!(
+            server.bodies()[1]["messages"][1]["tool_calls"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
         let (server, run) = self::run(Api::Chat, [said]).await;
         let report = report!(run.call(&Agent), streams).unwrap();
-        assert_eq!((report.value.as_str(), server.bodies().len()), ("Hello", 1), "{streams}");
+        assert_eq!(
+            (report.value.as_str(), server.bodies().len()),
+            ("Hello", 1),
+            "{streams}"
+        );
     }
 }
 
@@ -195,24 +284,42 @@ async fn no_report_of_usage_costs_the_answer() {
             Api::Gemini => ("promptTokenCount", "candidatesTokenCount"),
         };
         for (usage, known) in [
-            (format!(r#"{{"{input}":9,"{output}":1e999}}"#), (Some(9), None)),
-            (format!(r#"{{"{input}":9,"{input}":7,"{output}":4}}"#), (Some(9), Some(4))),
-            (format!(r#"{{"{input}":9,"{output}":"4"}}"#), (Some(9), None)),
+            (
+                format!(r#"{{"{input}":9,"{output}":1e999}}"#),
+                (Some(9), None),
+            ),
+            (
+                format!(r#"{{"{input}":9,"{input}":7,"{output}":4}}"#),
+                (Some(9), Some(4)),
+            ),
+            (
+                format!(r#"{{"{input}":9,"{output}":"4"}}"#),
+                (Some(9), None),
+            ),
             (format!(r#"{{"{input}":-9,"{output}":4}}"#), (None, Some(4))),
             ("[]".to_owned(), (None, None)),
             ("1e999".to_owned(), (None, None)),
             (
-                format!(r#"{{"{input}":9}},"usage":{{"{output}":4}},"usageMetadata":{{"{output}":4}}"#),
+                format!(
+                    r#"{{"{input}":9}},"usage":{{"{output}":4}},"usageMetadata":{{"{output}":4}}"#
+                ),
                 (Some(9), Some(4)),
             ),
         ] {
-            let said = Said { usage: Some(usage.clone()), ..Said::text(["Hello"]) };
+            let said = Said {
+                usage: Some(usage.clone()),
+                ..Said::text(["Hello"])
+            };
             let (_server, run) = run(api, [said.answer(api, streams)]).await;
             let report = report!(run.call(&Greet), streams)
                 .unwrap_or_else(|error| panic!("{api:?} {streams} {usage}: {error}"));
             assert_eq!(report.value, "Hello");
             let read = report.record.attempts[0].usage.unwrap_or_default();
-            assert_eq!((read.input, read.output), known, "{api:?} {streams} {usage}");
+            assert_eq!(
+                (read.input, read.output),
+                known,
+                "{api:?} {streams} {usage}"
+            );
         }
     }
 }
@@ -239,8 +346,16 @@ async fn half_a_character_waits_for_its_other_half() {
     for (api, streams) in ways() {
         for (pieces, text, is_broken) in [
             ([r"Hi \ud83d", r"\ude00!"], "Hi \u{1F600}!", false),
-            ([r"\ud83d\ude00 a\\ud83d \ud83d", r"\uDE00"], "\u{1F600} a\\ud83d \u{1F600}", false),
-            ([r"please do \ud83dNOT", " deliver"], "please do \u{FFFD}NOT deliver", true),
+            (
+                [r"\ud83d\ude00 a\\ud83d \ud83d", r"\uDE00"],
+                "\u{1F600} a\\ud83d \u{1F600}",
+                false,
+            ),
+            (
+                [r"please do \ud83dNOT", " deliver"],
+                "please do \u{FFFD}NOT deliver",
+                true,
+            ),
             ([r"\ude00 Hi", r"\ud83d"], "\u{FFFD} Hi\u{FFFD}", true),
             ([r"a\ud83d", r"\ud83d\ude00"], "a\u{FFFD}\u{1F600}", true),
         ] {
@@ -254,7 +369,11 @@ async fn half_a_character_waits_for_its_other_half() {
             };
             assert_eq!(report.value, text, "{api:?} {streams}");
             let flags = &report.record.attempts[0].flags;
-            assert_eq!(flags.contains(&Flag::Unreadable), is_broken, "{api:?} {streams} {text}");
+            assert_eq!(
+                flags.contains(&Flag::Unreadable),
+                is_broken,
+                "{api:?} {streams} {text}"
+            );
         }
     }
 }
@@ -262,41 +381,62 @@ async fn half_a_character_waits_for_its_other_half() {
 /// A piece of an answer that is left out changes what the model said.
 #[tokio::test]
 async fn a_known_piece_that_cannot_be_read_fails_the_answer() {
-    let chat =
-        |message: &str| json(format!(r#"{{"choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#));
+    let chat = |message: &str| {
+        json(format!(
+            r#"{{"choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#
+        ))
+    };
     let chunks = |delta: &str| {
         let event = |delta: &str, end: &str| {
             format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}{end}}}]}}\n\n")
         };
         let [first, last] = [r#"{"content":"do "}"#, r#"{"content":"deliver"}"#];
         let end = r#","finish_reason":"stop""#;
-        crate::recorded::events(event(first, "") + &event(delta, "") + &event(last, end) + "data: [DONE]\n\n")
+        crate::recorded::events(
+            event(first, "") + &event(delta, "") + &event(last, end) + "data: [DONE]\n\n",
+        )
     };
     let responses = |output: &str| json(format!(r#"{{"status":"completed","output":{output}}}"#));
-    let anthropic =
-        |content: &str| json(format!(r#"{{"type":"message","content":{content},"stop_reason":"end_turn"}}"#));
+    let anthropic = |content: &str| {
+        json(format!(
+            r#"{{"type":"message","content":{content},"stop_reason":"end_turn"}}"#
+        ))
+    };
     let blocks = |event: &str| {
-        let start =
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"do deliver"}}"#;
+        let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"do deliver"}}"#;
         let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
         let events = [start, event, end, r#"{"type":"message_stop"}"#];
         crate::recorded::events(events.map(|event| format!("data: {event}\n\n")).concat())
     };
-    let gemini =
-        |content: &str| json(format!(r#"{{"candidates":[{{"content":{content},"finishReason":"STOP"}}]}}"#));
+    let gemini = |content: &str| {
+        json(format!(
+            r#"{{"candidates":[{{"content":{content},"finishReason":"STOP"}}]}}"#
+        ))
+    };
     let parts = |content: &str| {
         let event = |content: &str, end: &str| {
             format!("data: {{\"candidates\":[{{\"content\":{content}{end}}}]}}\n\n")
         };
-        let last = event(r#"{"parts":[{"text":"deliver"}]}"#, r#","finishReason":"STOP""#);
+        let last = event(
+            r#"{"parts":[{"text":"deliver"}]}"#,
+            r#","finishReason":"STOP""#,
+        );
         crate::recorded::events(event(content, "") + &last)
     };
     let text = r#"{"type":"text","text":"deliver"}"#;
     for (api, broken) in [
         (Api::Chat, chat(r#""deliver""#)),
         (Api::Chat, chat(r#"{"content":{"text":"NOT"}}"#)),
-        (Api::Chat, chat(r#"{"content":[{"type":"text","text":["NOT"]},{"type":"text","text":"deliver"}]}"#)),
-        (Api::Chat, chat(r#"{"content":"deliver","tool_calls":["NOT"]}"#)),
+        (
+            Api::Chat,
+            chat(
+                r#"{"content":[{"type":"text","text":["NOT"]},{"type":"text","text":"deliver"}]}"#,
+            ),
+        ),
+        (
+            Api::Chat,
+            chat(r#"{"content":"deliver","tool_calls":["NOT"]}"#),
+        ),
         (Api::Chat, json(r#"{"choices":["deliver"]}"#)),
         (Api::Chat, chunks(r#""NOT ""#)),
         (Api::Chat, chunks(r#"{"content":{"text":"NOT "}}"#)),
@@ -305,9 +445,14 @@ async fn a_known_piece_that_cannot_be_read_fails_the_answer() {
         (Api::Responses, responses(r#"{"text":"deliver"}"#)),
         (
             Api::Responses,
-            responses(r#"[7,{"type":"message","content":[{"type":"output_text","text":"deliver"}]}]"#),
+            responses(
+                r#"[7,{"type":"message","content":[{"type":"output_text","text":"deliver"}]}]"#,
+            ),
         ),
-        (Api::Responses, responses(r#"[{"type":"message","content":"deliver"}]"#)),
+        (
+            Api::Responses,
+            responses(r#"[{"type":"message","content":"deliver"}]"#),
+        ),
         (
             Api::Responses,
             responses(
@@ -321,14 +466,28 @@ async fn a_known_piece_that_cannot_be_read_fails_the_answer() {
             ),
         ),
         (Api::Anthropic, anthropic(&format!(r#"["NOT",{text}]"#))),
-        (Api::Anthropic, anthropic(&format!(r#"[{{"type":"text","text":7}},{text}]"#))),
-        (Api::Anthropic, anthropic(&format!(r#"[{{"type":"tool_use","name":7}},{text}]"#))),
-        (Api::Anthropic, anthropic(r#"{"text":"deliver"}"#)),
-        (Api::Anthropic, blocks(r#"{"type":"content_block_delta","index":0,"delta":"NOT"}"#)),
-        (Api::Anthropic, blocks(r#"{"type":"content_block_delta","index":0}"#)),
         (
             Api::Anthropic,
-            blocks(r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":7}}"#),
+            anthropic(&format!(r#"[{{"type":"text","text":7}},{text}]"#)),
+        ),
+        (
+            Api::Anthropic,
+            anthropic(&format!(r#"[{{"type":"tool_use","name":7}},{text}]"#)),
+        ),
+        (Api::Anthropic, anthropic(r#"{"text":"deliver"}"#)),
+        (
+            Api::Anthropic,
+            blocks(r#"{"type":"content_block_delta","index":0,"delta":"NOT"}"#),
+        ),
+        (
+            Api::Anthropic,
+            blocks(r#"{"type":"content_block_delta","index":0}"#),
+        ),
+        (
+            Api::Anthropic,
+            blocks(
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":7}}"#,
+            ),
         ),
         (
             Api::Anthropic,
@@ -336,12 +495,24 @@ async fn a_known_piece_that_cannot_be_read_fails_the_answer() {
                 r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
             ),
         ),
-        (Api::Anthropic, blocks(r#"{"type":"content_block_start","index":1,"content_block":"NOT"}"#)),
+        (
+            Api::Anthropic,
+            blocks(r#"{"type":"content_block_start","index":1,"content_block":"NOT"}"#),
+        ),
         (Api::Gemini, gemini(r#""deliver""#)),
         (Api::Gemini, gemini(r#"{"parts":{"text":"deliver"}}"#)),
-        (Api::Gemini, gemini(r#"{"parts":[{"text":7},{"text":"deliver"}]}"#)),
-        (Api::Gemini, gemini(r#"{"parts":["NOT",{"text":"deliver"}]}"#)),
-        (Api::Gemini, gemini(r#"{"parts":[{"functionCall":"NOT"},{"text":"deliver"}]}"#)),
+        (
+            Api::Gemini,
+            gemini(r#"{"parts":[{"text":7},{"text":"deliver"}]}"#),
+        ),
+        (
+            Api::Gemini,
+            gemini(r#"{"parts":["NOT",{"text":"deliver"}]}"#),
+        ),
+        (
+            Api::Gemini,
+            gemini(r#"{"parts":[{"functionCall":"NOT"},{"text":"deliver"}]}"#),
+        ),
         (Api::Gemini, parts(r#""NOT""#)),
         (Api::Gemini, parts(r#"{"parts":[7]}"#)),
         (Api::Gemini, parts(r#"{"parts":[{"text":{"a":1}}]}"#)),
@@ -350,11 +521,22 @@ async fn a_known_piece_that_cannot_be_read_fails_the_answer() {
         let shown = body.clone();
         let streams = *kind == "text/event-stream";
         let (server, run) = run(api, [broken, Said::text(["Hello"]).answer(api, streams)]).await;
-        let call = run.call(&Agent).transport_retries(1).wait(std::time::Duration::ZERO);
+        let call = run
+            .call(&Agent)
+            .transport_retries(1)
+            .wait(std::time::Duration::ZERO);
         let report = report!(call, streams);
         let report = report.unwrap_or_else(|error| panic!("{api:?} {shown}: {error}"));
-        assert_eq!((report.value.as_str(), server.bodies().len()), ("Hello", 2), "{api:?} {shown}");
-        assert_eq!(report.record.attempts[0].category, Some(Category::BadResponse), "{api:?} {shown}");
+        assert_eq!(
+            (report.value.as_str(), server.bodies().len()),
+            ("Hello", 2),
+            "{api:?} {shown}"
+        );
+        assert_eq!(
+            report.record.attempts[0].category,
+            Some(Category::BadResponse),
+            "{api:?} {shown}"
+        );
     }
 }
 
@@ -369,13 +551,16 @@ struct Counting;
 
 #[tokio::test]
 async fn arguments_keep_their_digits() {
-    let written =
-        r#"{"id":9007199254740993,"most":18446744073709551615,"price":1.10,"big":12345678901234567890123}"#;
+    let written = r#"{"id":9007199254740993,"most":18446744073709551615,"price":1.10,"big":12345678901234567890123}"#;
     for (api, streams) in ways() {
         let called = Said::call("count", written).answer(api, streams);
         let (_server, run) = run(api, [called, Said::text(["done"]).answer(api, streams)]).await;
         let report = report!(run.call(&Counting), streams).unwrap();
-        let calls: Vec<_> = report.messages.iter().flat_map(|message| message.calls()).collect();
+        let calls: Vec<_> = report
+            .messages
+            .iter()
+            .flat_map(|message| message.calls())
+            .collect();
         assert_eq!(calls[0].arguments, written, "{api:?} {streams}");
     }
 }
@@ -388,8 +573,9 @@ async fn arguments_that_come_at_once_keep_their_digits() {
         r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t1","name":"count","input":{written}}}}}"#
     );
     let end = r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#;
-    let message =
-        [&*block, end, r#"{"type":"message_stop"}"#].map(|event| format!("data: {event}\n\n")).concat();
+    let message = [&*block, end, r#"{"type":"message_stop"}"#]
+        .map(|event| format!("data: {event}\n\n"))
+        .concat();
     let delta = format!(
         r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"c1","function":{{"name":"count","arguments":{written}}}}}]}},"finish_reason":"tool_calls"}}]}}"#
     );
@@ -404,7 +590,11 @@ async fn arguments_that_come_at_once_keep_their_digits() {
     ] {
         let (_server, run) = run(api, [called, Said::text(["done"]).answer(api, true)]).await;
         let report = run.call(&Counting).stream().report().await.unwrap();
-        let calls: Vec<_> = report.messages.iter().flat_map(|message| message.calls()).collect();
+        let calls: Vec<_> = report
+            .messages
+            .iter()
+            .flat_map(|message| message.calls())
+            .collect();
         assert_eq!(calls[0].arguments, written, "{api:?}");
     }
 }
@@ -420,7 +610,10 @@ async fn a_block_that_begins_with_its_text_is_shown_whole() {
     let answer = crate::recorded::events(events.map(|event| format!("data: {event}\n\n")).concat());
     let (_server, run) = run(Api::Anthropic, [answer]).await;
     let (text, _, report) = shown(run.call(&Greet).stream()).await;
-    assert_eq!((text.as_str(), report.unwrap().value.as_str()), ("Hello", "Hello"));
+    assert_eq!(
+        (text.as_str(), report.unwrap().value.as_str()),
+        ("Hello", "Hello")
+    );
 }
 
 #[llm_node(prompt = "Greet.", thoughts_in_text = false)]
@@ -435,7 +628,9 @@ const THOUGHTFUL: [&str; 4] = [
 
 /// Both halves of a text that stands in JSON, cut at each place where it may be.
 fn cuts(text: &str) -> impl Iterator<Item = [&str; 2]> {
-    (1..text.len()).filter(|at| !text[..*at].ends_with('\\')).map(|at| [&text[..at], &text[at..]])
+    (1..text.len())
+        .filter(|at| !text[..*at].ends_with('\\'))
+        .map(|at| [&text[..at], &text[at..]])
 }
 
 #[tokio::test]
@@ -445,20 +640,28 @@ async fn thoughts_in_a_text_are_no_part_of_it() {
             let (_server, run) = run(api, [Said::text([text]).answer(api, streams)]).await;
             let report = report!(run.call(&Greet), streams).unwrap();
             assert_eq!(report.value, "Hello", "{api:?} {streams} {text}");
-            assert_eq!(report.record.attempts[0].flags, [Flag::AfterThinking], "{api:?} {streams} {text}");
+            assert_eq!(
+                report.record.attempts[0].flags,
+                [Flag::AfterThinking],
+                "{api:?} {streams} {text}"
+            );
         }
         let mention = "Write <think> first, and </think> behind.";
         let (_server, run) = self::run(api, [Said::text([mention]).answer(api, streams)]).await;
         let report = report!(run.call(&Greet), streams).unwrap();
-        assert_eq!((report.value.as_str(), &report.record.attempts[0].flags[..]), (mention, &[][..]));
+        assert_eq!(
+            (report.value.as_str(), &report.record.attempts[0].flags[..]),
+            (mention, &[][..])
+        );
     }
 }
 
 #[tokio::test]
 async fn streams_show_thoughts_apart_wherever_they_are_cut() {
     for text in THOUGHTFUL {
-        let answers: Vec<Answer> =
-            cuts(text).map(|pieces| Said::text(pieces).answer(Api::Chat, true)).collect();
+        let answers: Vec<Answer> = cuts(text)
+            .map(|pieces| Said::text(pieces).answer(Api::Chat, true))
+            .collect();
         let count = answers.len();
         let (_server, run) = run(Api::Chat, answers).await;
         for at in 0..count {
@@ -486,7 +689,11 @@ async fn thoughts_stay_in_a_text_if_they_are_to() {
         assert_eq!(kept.value, text, "{api:?} {streams}");
         let settings = llmnode::Settings::new().thoughts_in_text(false);
         let run = run.with_settings(settings);
-        assert_eq!(report!(run.call(&Greet), streams).unwrap().value, text, "{api:?} {streams}");
+        assert_eq!(
+            report!(run.call(&Greet), streams).unwrap().value,
+            text,
+            "{api:?} {streams}"
+        );
     }
 }
 
@@ -500,7 +707,10 @@ async fn thoughts_beside_calls_are_not_in_the_history() {
         let report = report!(run.call(&Agent), streams).unwrap();
         assert_eq!(report.value, "done", "{api:?} {streams}");
         let history = server.bodies()[1].to_string();
-        assert!(history.contains("I shout.") && !history.contains("think>"), "{api:?} {streams} {history}");
+        assert!(
+            history.contains("I shout.") && !history.contains("think>"),
+            "{api:?} {streams} {history}"
+        );
     }
 }
 
@@ -530,21 +740,37 @@ async fn a_call_that_the_server_cannot_read_is_the_models_to_mend() {
                 (200, true) => crate::recorded::events(format!("event: error\ndata: {error}\n\n")),
                 _ => (status, "application/json", error.to_string()),
             };
-            let (server, run) =
-                run(Api::Chat, [refused.clone(), Said::text(["done"]).answer(Api::Chat, streams)]).await;
+            let (server, run) = run(
+                Api::Chat,
+                [
+                    refused.clone(),
+                    Said::text(["done"]).answer(Api::Chat, streams),
+                ],
+            )
+            .await;
             let report = report!(run.call(&Agent).retries(0).transport_retries(0), streams);
             let report = report.unwrap_or_else(|error| panic!("{status} {streams}: {error}"));
             assert_eq!(report.value, "done");
-            assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
+            assert_eq!(
+                report.record.attempts[0].category,
+                Some(Category::SchemaError)
+            );
             let told = server.bodies()[1]["messages"].clone();
-            assert_eq!(told[1]["content"], "<function=shout{\"value\"", "{status} {streams}");
+            assert_eq!(
+                told[1]["content"], "<function=shout{\"value\"",
+                "{status} {streams}"
+            );
             let complaint = told[2]["content"].as_str().unwrap();
-            assert!(complaint.contains("the server could not read what the model wrote"), "{complaint}");
+            assert!(
+                complaint.contains("the server could not read what the model wrote"),
+                "{complaint}"
+            );
             assert!(!complaint.contains("127.0.0.1"), "{complaint}");
             // Each such answer takes a turn of a text's agent ..
             let again = std::iter::repeat_n(refused.clone(), 4);
             let (server, run) = self::run(Api::Chat, again).await;
-            let error = report!(run.call(&Agent).retries(0).transport_retries(0), streams).unwrap_err();
+            let error =
+                report!(run.call(&Agent).retries(0).transport_retries(0), streams).unwrap_err();
             assert_eq!(
                 (error.category(), server.bodies().len()),
                 (Category::SchemaError, 3),
@@ -554,7 +780,9 @@ async fn a_call_that_the_server_cannot_read_is_the_models_to_mend() {
             let word = Said::text([r#"{\"answer\":\"x\"}"#]).answer(Api::Chat, streams);
             let (server, run) = self::run(Api::Chat, [refused, word]).await;
             let report = report!(
-                run.call(&Typed).retries(1).response_format(llmnode::ResponseFormat::Prompt),
+                run.call(&Typed)
+                    .retries(1)
+                    .response_format(llmnode::ResponseFormat::Prompt),
                 streams
             );
             assert_eq!(
@@ -569,7 +797,9 @@ async fn a_call_that_the_server_cannot_read_is_the_models_to_mend() {
 /// A server that sends these events, and then the last one again and again, 20 ms apart.
 async fn dripping(events: Vec<String>) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
@@ -579,11 +809,14 @@ async fn dripping(events: Vec<String>) -> String {
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
                 let _ = stream.write_all(head.as_bytes()).await;
                 let last = events.last().cloned();
-                let mut all = events
-                    .into_iter()
-                    .chain(std::iter::repeat_with(move || last.clone().unwrap_or_default()));
+                let mut all = events.into_iter().chain(std::iter::repeat_with(move || {
+                    last.clone().unwrap_or_default()
+                }));
                 while let Some(event) = all.next()
-                    && stream.write_all(format!("data: {event}\n\n").as_bytes()).await.is_ok()
+                    && stream
+                        .write_all(format!("data: {event}\n\n").as_bytes())
+                        .await
+                        .is_ok()
                 {
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                 }
@@ -598,20 +831,44 @@ fn impatient(api: Api, url: &str, thinking: u64) -> std::sync::Arc<dyn llmnode::
     use std::time::Duration;
     let [idle, thinking] = [200, thinking].map(Duration::from_millis);
     let open_ai = || {
-        let builder = llmnode::OpenAi::builder().base_url(format!("{url}/v1")).api_key("sk").model("m");
-        builder.idle_timeout(idle).thinking_timeout(thinking).build().unwrap()
+        let builder = llmnode::OpenAi::builder()
+            .base_url(format!("{url}/v1"))
+            .api_key("sk")
+            .model("m");
+        builder
+            .idle_timeout(idle)
+            .thinking_timeout(thinking)
+            .build()
+            .unwrap()
     };
     match api {
         Api::Chat => Arc::new(open_ai()),
         Api::Responses => Arc::new(open_ai().responses()),
         Api::Anthropic => {
-            let builder = llmnode::Anthropic::builder().base_url(url.to_owned()).api_key("k").model("m");
-            Arc::new(builder.idle_timeout(idle).thinking_timeout(thinking).build().unwrap())
+            let builder = llmnode::Anthropic::builder()
+                .base_url(url.to_owned())
+                .api_key("k")
+                .model("m");
+            Arc::new(
+                builder
+                    .idle_timeout(idle)
+                    .thinking_timeout(thinking)
+                    .build()
+                    .unwrap(),
+            )
         }
         Api::Gemini => {
-            let builder =
-                llmnode::Gemini::builder().base_url(format!("{url}/v1beta")).api_key("k").model("m");
-            Arc::new(builder.idle_timeout(idle).thinking_timeout(thinking).build().unwrap())
+            let builder = llmnode::Gemini::builder()
+                .base_url(format!("{url}/v1beta"))
+                .api_key("k")
+                .model("m");
+            Arc::new(
+                builder
+                    .idle_timeout(idle)
+                    .thinking_timeout(thinking)
+                    .build()
+                    .unwrap(),
+            )
         }
     }
 }
@@ -633,7 +890,10 @@ fn drip(api: Api) -> Drip {
             thought: &[r#"{"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}"#],
             text: &[r#"{"choices":[{"index":0,"delta":{"content":"Hi"}}]}"#],
             ping: r#"{"choices":[{"index":0,"delta":{"content":""}}]}"#,
-            end: &[r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#, "[DONE]"],
+            end: &[
+                r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+                "[DONE]",
+            ],
         },
         Api::Responses => Drip {
             begin: &[r#"{"type":"response.created","response":{"status":"in_progress"}}"#],
@@ -681,23 +941,42 @@ fn drip(api: Api) -> Drip {
 #[tokio::test]
 async fn once_the_model_writes_only_content_keeps_a_stream_open() {
     for api in crate::said::APIS {
-        let Drip { begin, thought, text, ping, end } = drip(api);
+        let Drip {
+            begin,
+            thought,
+            text,
+            ping,
+            end,
+        } = drip(api);
         let failure = async |events: Vec<&str>, thinking: u64| {
             let url = dripping(events.into_iter().map(str::to_owned).collect()).await;
             let run = Run::new(impatient(api, &url, thinking));
-            run.call(&Greet).transport_retries(0).stream().finish().await
+            run.call(&Greet)
+                .transport_retries(0)
+                .stream()
+                .finish()
+                .await
         };
         let minute = 60_000;
-        let written = failure([begin, text, &[ping]].concat(), minute).await.unwrap_err();
+        let written = failure([begin, text, &[ping]].concat(), minute)
+            .await
+            .unwrap_err();
         assert_eq!(written.category(), Category::Timeout, "{api:?}");
-        assert!(written.message().contains("within 200ms (idle timeout"), "{api:?} {written}");
-        for silent in
-            [[begin, &[ping][..]].concat(), [begin, thought, &[ping]].concat(), [begin, thought].concat()]
-        {
+        assert!(
+            written.message().contains("within 200ms (idle timeout"),
+            "{api:?} {written}"
+        );
+        for silent in [
+            [begin, &[ping][..]].concat(),
+            [begin, thought, &[ping]].concat(),
+            [begin, thought].concat(),
+        ] {
             let failed = failure(silent, 500).await.unwrap_err();
             assert_eq!(failed.category(), Category::Timeout, "{api:?}");
             assert!(
-                failed.message().contains("within 500ms, although events did (thinking timeout"),
+                failed
+                    .message()
+                    .contains("within 500ms, although events did (thinking timeout"),
                 "{api:?} {failed}"
             );
         }
@@ -724,11 +1003,13 @@ fn with_part(api: Api, part: Value) -> Answer {
             {"type": "tool_use", "id": "c1", "name": "shout", "input": {"value": "a"}},
         ], "usage": {"input_tokens": 1, "output_tokens": 1}})
         }
-        Api::Gemini => json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
-            {"text": "Hm.", "thought": true, "thoughtSignature": "S0VQVA=="},
-            part,
-            {"functionCall": {"name": "shout", "args": {"value": "a"}}, "thoughtSignature": "S0VQVA=="},
-        ]}}]}),
+        Api::Gemini => {
+            json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
+                {"text": "Hm.", "thought": true, "thoughtSignature": "S0VQVA=="},
+                part,
+                {"functionCall": {"name": "shout", "args": {"value": "a"}}, "thoughtSignature": "S0VQVA=="},
+            ]}}]})
+        }
     })
 }
 
@@ -746,12 +1027,21 @@ async fn what_goes_back_is_only_what_a_model_writes() {
             Api::Responses,
             json!({"type": "message", "role": "user", "phase": "commentary", "content": "EVIL"}),
         ),
-        (Api::Responses, json!({"type": "function_call_output", "call_id": "c1", "output": "EVIL"})),
+        (
+            Api::Responses,
+            json!({"type": "function_call_output", "call_id": "c1", "output": "EVIL"}),
+        ),
         (Api::Responses, json!({"type": "novelty", "text": "EVIL"})),
-        (Api::Anthropic, json!({"type": "tool_result", "tool_use_id": "c1", "content": "EVIL"})),
+        (
+            Api::Anthropic,
+            json!({"type": "tool_result", "tool_use_id": "c1", "content": "EVIL"}),
+        ),
         (Api::Anthropic, json!({"type": "novelty", "text": "EVIL"})),
         (Api::Anthropic, json!({"role": "system", "content": "EVIL"})),
-        (Api::Gemini, json!({"functionResponse": {"name": "shout", "response": {"output": "EVIL"}}})),
+        (
+            Api::Gemini,
+            json!({"functionResponse": {"name": "shout", "response": {"output": "EVIL"}}}),
+        ),
         (
             Api::Gemini,
             json!({"text": "x", "thought": true, "functionResponse": {"name": "shout", "response": {"output": "EVIL"}}}),
@@ -779,12 +1069,23 @@ async fn a_stream_that_ends_with_another_text_shows_it() {
         ]}})
     };
     for (pieces, whole, shown) in [
-        (&["Hel", "lo"][..], "Bye", &["Hello", "restarted", "Bye"][..]),
+        (
+            &["Hel", "lo"][..],
+            "Bye",
+            &["Hello", "restarted", "Bye"][..],
+        ),
         (&["Hel"], "Hello", &["Hello"]),
         (&[], "Hello", &["Hello"]),
     ] {
-        let all: Vec<Value> = pieces.iter().map(|piece| delta(piece)).chain([completed(whole)]).collect();
-        let all: String = all.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let all: Vec<Value> = pieces
+            .iter()
+            .map(|piece| delta(piece))
+            .chain([completed(whole)])
+            .collect();
+        let all: String = all
+            .iter()
+            .map(|event| format!("data: {event}\n\n"))
+            .collect();
         let (_server, run) = run(Api::Responses, [crate::recorded::events(all)]).await;
         let mut stream = run.call(&Greet).stream();
         let mut seen: Vec<String> = Vec::new();

@@ -27,7 +27,17 @@ async fn text_calls_text() {
             other => panic!("{other:?}"),
         });
     }
-    assert_eq!(seen, ["I ", "look.", "calls count", "call_1 ok", r#"{"title":"#, r#" "Deep C"}"#]);
+    assert_eq!(
+        seen,
+        [
+            "I ",
+            "look.",
+            "calls count",
+            "call_1 ok",
+            r#"{"title":"#,
+            r#" "Deep C"}"#
+        ]
+    );
     assert_eq!(answer.partial(), Some(&json!({"title": "Deep C"})));
     assert_eq!(answer.finish().await.unwrap().title, "Deep C");
 }
@@ -36,12 +46,21 @@ async fn text_calls_text() {
 async fn a_stream_comes_to_the_same_as_a_plain_call() {
     let model = || {
         ScriptedModel::new()
-            .reply(Reply::text("").call("search", json!({"word": "Rust"})).call("fly", json!({})))
+            .reply(
+                Reply::text("")
+                    .call("search", json!({"word": "Rust"}))
+                    .call("fly", json!({})),
+            )
             .reply(json!({"title": "Perl"}))
             .reply(json!({"title": "Deep C"}))
     };
     let plain = run(model()).call(&RECOMMEND).report().await.unwrap();
-    let streamed = run(model()).call(&RECOMMEND).stream().report().await.unwrap();
+    let streamed = run(model())
+        .call(&RECOMMEND)
+        .stream()
+        .report()
+        .await
+        .unwrap();
     assert_eq!(plain.value, streamed.value);
     assert_eq!(kinds(&plain.record), kinds(&streamed.record));
     assert_eq!(outcomes(&plain.record, 0), outcomes(&streamed.record, 0));
@@ -78,10 +97,12 @@ async fn shows_calls_before_tools(model: impl llmnode::ChatModel + 'static) {
     let screen = Screen::default();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (asks, shown) = (Arc::clone(&asked), Arc::clone(&screen.shown));
-    let run = Run::new(model).with_state(screen.clone()).with_approval(move |_: WaitingCall| {
-        asks.lock().unwrap().push(shown.lock().unwrap().clone());
-        async { Approval::yes() }
-    });
+    let run = Run::new(model)
+        .with_state(screen.clone())
+        .with_approval(move |_: WaitingCall| {
+            asks.lock().unwrap().push(shown.lock().unwrap().clone());
+            async { Approval::yes() }
+        });
     let mut answer = run.call(&Watch {}).stream();
     while let Some(event) = answer.next().await {
         let word = match event {
@@ -117,6 +138,9 @@ async fn calls_are_shown_before_the_first_tool_runs_over_sockets() {
         StubReply::text("Done."),
     ]);
     let server = server.start().await.unwrap();
-    let model = llmnode::OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m");
+    let model = llmnode::OpenAi::builder()
+        .base_url(server.base_url())
+        .api_key("sk-test")
+        .model("m");
     shows_calls_before_tools(model.build().unwrap()).await;
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BoxFuture, ChatModel, Completion, Message, ModelError, Request, Sink, Wire};
+use llmnode::{
+    Anthropic, BoxFuture, ChatModel, Completion, Message, ModelError, Request, Sink, Wire,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -50,15 +52,26 @@ fn stock_of(item: &str) -> Said {
 }
 
 async fn report<T: 'static>(call: llmnode::Call<'_, T>, streams: bool) -> llmnode::CallReport<T> {
-    if streams { call.stream().report().await.unwrap() } else { call.report().await.unwrap() }
+    if streams {
+        call.stream().report().await.unwrap()
+    } else {
+        call.report().await.unwrap()
+    }
 }
 
 #[tokio::test]
 async fn a_final_answer_keeps_its_thoughts_in_a_history() {
     for api in Api::ALL {
         for streams in [false, true] {
-            let server =
-                api.says([text("Hello."), stock_of("pen"), text("Three."), text("a"), text("b")]).await;
+            let server = api
+                .says([
+                    text("Hello."),
+                    stock_of("pen"),
+                    text("Three."),
+                    text("a"),
+                    text("b"),
+                ])
+                .await;
             let run = Run::new(api.model(&server.url));
             let greeted = report(run.call(&Greet), streams).await;
             let kept = report(run.call(&Keep), streams).await;
@@ -71,8 +84,16 @@ async fn a_final_answer_keeps_its_thoughts_in_a_history() {
             run.call(&GoOn { before: first }).await.unwrap();
             run.call(&GoOn { before: second }).await.unwrap();
             let bodies = server.bodies();
-            assert!(api.has_thought_at(&bodies[3], "Hello."), "{api:?} {streams}: {}", bodies[3]);
-            assert!(api.has_thought_at(&bodies[4], "Three."), "{api:?} {streams}: {}", bodies[4]);
+            assert!(
+                api.has_thought_at(&bodies[3], "Hello."),
+                "{api:?} {streams}: {}",
+                bodies[3]
+            );
+            assert!(
+                api.has_thought_at(&bodies[4], "Three."),
+                "{api:?} {streams}: {}",
+                bodies[4]
+            );
         }
     }
 }
@@ -87,9 +108,16 @@ async fn a_typed_answer_written_anew_keeps_its_thoughts() {
         let run = Run::new(api.model(&server.url));
         let answer = run.call(&Plain).report().await.unwrap().message().unwrap();
         assert_eq!(answer.content, r#"{"count":3}"#);
-        run.call(&GoOn { before: vec![Message::user("How many?"), answer] }).await.unwrap();
+        run.call(&GoOn {
+            before: vec![Message::user("How many?"), answer],
+        })
+        .await
+        .unwrap();
         let body = &server.bodies()[1];
-        assert!(api.has_thought_at(body, r#"{"count":3}"#), "{api:?}: {body}");
+        assert!(
+            api.has_thought_at(body, r#"{"count":3}"#),
+            "{api:?}: {body}"
+        );
     }
 }
 
@@ -101,7 +129,10 @@ async fn a_rejected_answer_goes_back_with_its_thoughts() {
             let run = Run::new(api.model(&server.url));
             assert_eq!(report(run.call(&Guess), streams).await.value, 3);
             let body = &server.bodies()[1];
-            assert!(api.has_thought_at(body, "many"), "{api:?} {streams}: {body}");
+            assert!(
+                api.has_thought_at(body, "many"),
+                "{api:?} {streams}: {body}"
+            );
         }
     }
 }
@@ -110,8 +141,13 @@ async fn a_rejected_answer_goes_back_with_its_thoughts() {
 #[tokio::test]
 async fn an_answer_by_its_function_that_is_rejected_keeps_its_thoughts() {
     let wrong = || call("call_a", "Count", json!({"count": 3000}));
-    for (api, has_thought) in [(Api::Chat, r#""reasoning_content":"Hm.""#), (Api::Anthropic, SIGNATURE)] {
-        let server = api.says([wrong(), call("call_b", "Count", json!({"count": 3}))]).await;
+    for (api, has_thought) in [
+        (Api::Chat, r#""reasoning_content":"Hm.""#),
+        (Api::Anthropic, SIGNATURE),
+    ] {
+        let server = api
+            .says([wrong(), call("call_b", "Count", json!({"count": 3}))])
+            .await;
         let run = Run::new(api.model(&server.url));
         assert_eq!(run.call(&CountThem).retries(1).await.unwrap().count, 3);
         let body = server.bodies()[1].to_string();
@@ -128,17 +164,26 @@ async fn deepseek_takes_the_second_turn() {
         match own.all(|turn| turn["reasoning_content"] == "Hm.") {
             true => Api::Chat.answer(asked, &text("Hello.")),
             false => {
-                let why = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+                let why =
+                    "The `reasoning_content` in the thinking mode must be passed back to the API.";
                 refusal(400, "invalid_request_error", why)
             }
         }
     })
     .await;
     let run = Run::new(Api::Chat.model(&server.url));
-    let mut history =
-        vec![Message::user("Greet."), run.call(&Greet).report().await.unwrap().message().unwrap()];
+    let mut history = vec![
+        Message::user("Greet."),
+        run.call(&Greet).report().await.unwrap().message().unwrap(),
+    ];
     for _ in 0..2 {
-        let next = run.call(&GoOn { before: history.clone() }).report().await.unwrap();
+        let next = run
+            .call(&GoOn {
+                before: history.clone(),
+            })
+            .report()
+            .await
+            .unwrap();
         history.extend([Message::user("Go on."), next.message().unwrap()]);
     }
     assert_eq!(server.bodies().len(), 3);
@@ -156,9 +201,18 @@ async fn a_server_that_refuses_reasoning_in_turns_gets_none() {
     })
     .await;
     let run = Run::new(Api::Chat.model(&server.url));
-    let before = vec![Message::user("Greet."), run.call(&Greet).report().await.unwrap().message().unwrap()];
+    let before = vec![
+        Message::user("Greet."),
+        run.call(&Greet).report().await.unwrap().message().unwrap(),
+    ];
     for requests in [2, 1] {
-        let report = run.call(&GoOn { before: before.clone() }).report().await.unwrap();
+        let report = run
+            .call(&GoOn {
+                before: before.clone(),
+            })
+            .report()
+            .await
+            .unwrap();
         assert_eq!(report.record.attempts.len(), requests);
         assert_eq!(report.record.attempts.last().unwrap().refused, ["carried"]);
     }
@@ -173,7 +227,10 @@ async fn a_call_in_text_keeps_the_thoughts_before_it() {
     assert_eq!(run.call(&Keep).await.unwrap(), "Three.");
     let turn = &server.bodies()[1]["messages"][1];
     assert_eq!(
-        (&turn["reasoning_content"], turn["tool_calls"].as_array().unwrap().len()),
+        (
+            &turn["reasoning_content"],
+            turn["tool_calls"].as_array().unwrap().len()
+        ),
         (&json!("Hm."), 1)
     );
 }
@@ -222,8 +279,11 @@ async fn a_rejected_answer_from_a_journal_goes_back_with_its_thoughts() {
         let _ = std::fs::remove_file(&journal);
         let server = api.says([text("many"), text("3")]).await;
         let halted = Arc::new(Notify::new());
-        let model =
-            Halting { model: api.model(&server.url), asked: AtomicUsize::new(0), halted: halted.clone() };
+        let model = Halting {
+            model: api.model(&server.url),
+            asked: AtomicUsize::new(0),
+            halted: halted.clone(),
+        };
         let mut first = Run::new(model).with_state(World::default());
         tokio::select! {
             ended = first.flow(Guessing).resume(JournalFile::open(&journal).unwrap()) => {
@@ -233,11 +293,19 @@ async fn a_rejected_answer_from_a_journal_goes_back_with_its_thoughts() {
         }
         drop(first);
         let mut again = Run::new(api.model(&server.url)).with_state(World::default());
-        again.flow(Guessing).resume(JournalFile::open(&journal).unwrap()).await.unwrap();
+        again
+            .flow(Guessing)
+            .resume(JournalFile::open(&journal).unwrap())
+            .await
+            .unwrap();
         assert_eq!(again.state().guessed, 3);
         let bodies = server.bodies();
         assert_eq!(bodies.len(), 2);
-        assert!(api.has_thought_at(&bodies[1], "many"), "{api:?}: {}", bodies[1]);
+        assert!(
+            api.has_thought_at(&bodies[1], "many"),
+            "{api:?}: {}",
+            bodies[1]
+        );
         std::fs::remove_file(journal).unwrap();
     }
 }
@@ -250,7 +318,9 @@ fn beginning(api: Api, body: &Value) -> Value {
         Api::Anthropic => &["tools", "system", "output_config", "thinking"],
         Api::Gemini => &["tools", "systemInstruction"],
     };
-    let own = names.iter().map(|name| ((*name).to_owned(), body[*name].clone()));
+    let own = names
+        .iter()
+        .map(|name| ((*name).to_owned(), body[*name].clone()));
     let mut beginning: serde_json::Map<String, Value> = own.collect();
     if api == Api::Chat {
         beginning.insert("first".to_owned(), body["messages"][0].clone());
@@ -286,10 +356,22 @@ async fn the_last_turn_lists_what_the_others_list_and_forces_the_answer() {
             assert_eq!(report(run.call(&CountThem), streams).await.value.count, 3);
             let bodies = server.bodies();
             assert_eq!(api.functions(&bodies[0]), ["stock", "Count"], "{api:?}");
-            assert_eq!(beginning(api, &bodies[1]), beginning(api, &bodies[0]), "{api:?}");
+            assert_eq!(
+                beginning(api, &bodies[1]),
+                beginning(api, &bodies[0]),
+                "{api:?}"
+            );
             let before = api.conversation(&bodies[0]);
-            assert_eq!(api.conversation(&bodies[1])[..before.len()], before[..], "{api:?}");
-            assert!(is_forced(api, &bodies[1], "Count"), "{api:?}: {}", bodies[1]);
+            assert_eq!(
+                api.conversation(&bodies[1])[..before.len()],
+                before[..],
+                "{api:?}"
+            );
+            assert!(
+                is_forced(api, &bodies[1], "Count"),
+                "{api:?}: {}",
+                bodies[1]
+            );
         }
     }
 }
@@ -300,15 +382,24 @@ async fn the_last_turn_of_a_model_that_is_not_forced_keeps_its_beginning_too() {
     for api in Api::ALL {
         let mut answers = 0;
         let server = Recorded::answering(move |asked| {
-            let choice = asked.body["tool_choice"].to_string() + &asked.body["toolConfig"].to_string();
+            let choice =
+                asked.body["tool_choice"].to_string() + &asked.body["toolConfig"].to_string();
             if ["required", "\"any\"", "ANY", "\"tool\"", "\"function\""]
                 .iter()
                 .any(|forced| choice.contains(forced))
             {
-                return refusal(400, "invalid_request_error", "tool_choice is not supported with this model");
+                return refusal(
+                    400,
+                    "invalid_request_error",
+                    "tool_choice is not supported with this model",
+                );
             }
             answers += 1;
-            let said = if answers == 1 { stock_of("pen") } else { text(r#"{"count": 3}"#) };
+            let said = if answers == 1 {
+                stock_of("pen")
+            } else {
+                text(r#"{"count": 3}"#)
+            };
             api.answer(asked, &said)
         })
         .await;
@@ -318,7 +409,11 @@ async fn the_last_turn_of_a_model_that_is_not_forced_keeps_its_beginning_too() {
         let bodies = server.bodies();
         assert_eq!(bodies.len(), 3, "{api:?}");
         assert_eq!(api.functions(&bodies[2]), ["stock", "Count"], "{api:?}");
-        assert_eq!(beginning(api, &bodies[2]), beginning(api, &bodies[1]), "{api:?}");
+        assert_eq!(
+            beginning(api, &bodies[2]),
+            beginning(api, &bodies[1]),
+            "{api:?}"
+        );
         assert!(may_not_call(api, &bodies[2]), "{api:?}: {}", bodies[2]);
         let last = api.conversation(&bodies[2]).last().unwrap().to_string();
         assert!(last.contains("Answer now"), "{api:?}: {last}");
@@ -360,10 +455,19 @@ fn with_thought() -> Vec<Message> {
 async fn thoughts_bound_to_another_beginning_are_dropped_by_the_provider() {
     for streams in [false, true] {
         let server = bound(true).await;
-        let model =
-            Anthropic::builder().base_url(&server.url).model("m").header("anthropic-beta", "mine").build();
+        let model = Anthropic::builder()
+            .base_url(&server.url)
+            .model("m")
+            .header("anthropic-beta", "mine")
+            .build();
         let run = Run::new(model.unwrap());
-        let report = report(run.call(&GoOn { before: with_thought() }), streams).await;
+        let report = report(
+            run.call(&GoOn {
+                before: with_thought(),
+            }),
+            streams,
+        )
+        .await;
         assert_eq!((&*report.value, report.record.attempts.len()), ("on", 2));
         assert_eq!(report.record.attempts[1].refused, ["bound_thoughts"]);
         let asked = server.asked();
@@ -372,7 +476,9 @@ async fn thoughts_bound_to_another_beginning_are_dropped_by_the_provider() {
             "only on refusal"
         );
         assert!(
-            asked[1].head.contains("anthropic-beta: mine,thinking-binding-controls-2026-08-01"),
+            asked[1]
+                .head
+                .contains("anthropic-beta: mine,thinking-binding-controls-2026-08-01"),
             "{}",
             asked[1].head
         );
@@ -388,7 +494,13 @@ async fn thoughts_bound_to_another_beginning_are_dropped_by_the_provider() {
 async fn where_that_is_refused_too_all_thoughts_are_left_out() {
     let server = bound(false).await;
     let run = Run::new(Api::Anthropic.model(&server.url));
-    let report = run.call(&GoOn { before: with_thought() }).report().await.unwrap();
+    let report = run
+        .call(&GoOn {
+            before: with_thought(),
+        })
+        .report()
+        .await
+        .unwrap();
     assert_eq!((&*report.value, report.record.attempts.len()), ("on", 3));
     assert!(!server.bodies()[2].to_string().contains(SIGNATURE));
     assert!(!drops_block(&server.asked()[2]));
@@ -412,13 +524,28 @@ async fn googles_own_tools_stand_beside_functions() {
         .await;
         let run = Run::new(Api::Gemini.model(&server.url));
         let search = json!([{"googleSearch": {}}]);
-        let beside = run.call(&Search).extra_on(Wire::Gemini, "tools", search.clone());
+        let beside = run
+            .call(&Search)
+            .extra_on(Wire::Gemini, "tools", search.clone());
         assert_eq!(report(beside, streams).await.record.attempts.len(), 1);
-        let alone = run.call(&Greet).extra_on(Wire::Gemini, "tools", search.clone());
+        let alone = run
+            .call(&Greet)
+            .extra_on(Wire::Gemini, "tools", search.clone());
         assert_eq!(report(alone, streams).await.record.attempts.len(), 1);
         report(run.call(&Search), streams).await;
-        let marks = server.bodies().into_iter().map(|body| body["toolConfig"].clone()).collect::<Vec<_>>();
-        assert_eq!(marks, [json!({"includeServerSideToolInvocations": true}), Value::Null, Value::Null]);
+        let marks = server
+            .bodies()
+            .into_iter()
+            .map(|body| body["toolConfig"].clone())
+            .collect::<Vec<_>>();
+        assert_eq!(
+            marks,
+            [
+                json!({"includeServerSideToolInvocations": true}),
+                Value::Null,
+                Value::Null
+            ]
+        );
     }
 }
 
@@ -431,9 +558,14 @@ async fn a_server_that_does_not_know_the_mark_gets_none() {
     .await;
     let run = Run::new(Api::Gemini.model(&server.url));
     for requests in [2, 1] {
-        let call = run.call(&Search).extra_on(Wire::Gemini, "tools", json!([{"googleSearch": {}}]));
+        let call = run
+            .call(&Search)
+            .extra_on(Wire::Gemini, "tools", json!([{"googleSearch": {}}]));
         let report = call.report().await.unwrap();
         assert_eq!(report.record.attempts.len(), requests);
-        assert_eq!(report.record.attempts.last().unwrap().refused, ["includeServerSideToolInvocations"]);
+        assert_eq!(
+            report.record.attempts.last().unwrap().refused,
+            ["includeServerSideToolInvocations"]
+        );
     }
 }

@@ -10,17 +10,37 @@ use super::library::{ASK, Advice, Library, RECOMMEND, kinds, outcomes};
 async fn library(replies: Vec<StubReply>) -> (StubServer, Run<Library>) {
     let server = StubServer::builder().script(replies);
     let server = server.start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .api_key("sk-test")
+        .model("m")
+        .build()
+        .unwrap();
     let books = vec!["Rust in Action".to_owned(), "Deep C".to_owned()];
-    (server, Run::new(model).with_state(Library { books, ..Library::default() }))
+    (
+        server,
+        Run::new(model).with_state(Library {
+            books,
+            ..Library::default()
+        }),
+    )
 }
 
 fn bodies(server: &StubServer) -> Vec<Value> {
-    server.requests().iter().map(|request| request.json().unwrap().clone()).collect()
+    server
+        .requests()
+        .iter()
+        .map(|request| request.json().unwrap().clone())
+        .collect()
 }
 
 fn names(body: &Value) -> Vec<&str> {
-    body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+    body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -33,22 +53,38 @@ async fn text_beside_tools() {
             StubReply::text("Rust in Action."),
         ];
         let (server, run) = library(replies).await;
-        let report =
-            if streams { run.call(&ASK).stream().report().await } else { run.call(&ASK).report().await };
+        let report = if streams {
+            run.call(&ASK).stream().report().await
+        } else {
+            run.call(&ASK).report().await
+        };
         let report = report.unwrap();
         assert_eq!(report.value, "Rust in Action.");
         assert_eq!(outcomes(&report.record, 0), ["ok", "ok"]);
         assert_eq!(report.record.usage().total.unreported_calls, 0);
-        let [first, second] = &bodies(&server)[..] else { panic!("two requests") };
+        let [first, second] = &bodies(&server)[..] else {
+            panic!("two requests")
+        };
         assert_eq!(
             names(first),
-            ["search", "count", "lend", "wait", "hang", "explode", "echo", "close", "shaky"]
+            [
+                "search", "count", "lend", "wait", "hang", "explode", "echo", "close", "shaky"
+            ]
         );
         assert_eq!(first["tools"], second["tools"]);
-        assert_eq!((&first["tool_choice"], &first["response_format"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&first["tool_choice"], &first["response_format"]),
+            (&Value::Null, &Value::Null)
+        );
         let search = &first["tools"][0]["function"];
-        assert_eq!(search["description"], "Finds books by a word of their title.");
-        assert_eq!(search["parameters"]["properties"]["word"]["description"], "A word of the title.");
+        assert_eq!(
+            search["description"],
+            "Finds books by a word of their title."
+        );
+        assert_eq!(
+            search["parameters"]["properties"]["word"]["description"],
+            "A word of the title."
+        );
         assert_eq!(search["parameters"]["required"], json!(["word"]));
         assert_eq!(
             second["messages"],
@@ -81,8 +117,16 @@ async fn a_typed_answer_is_one_more_function() {
             run.call(&RECOMMEND).report().await
         };
         let report = report.unwrap();
-        assert_eq!(report.value, Advice { title: "Deep C".into() });
-        assert_eq!(report.record.attempts[0].response_format, Some(ResponseFormat::Tool));
+        assert_eq!(
+            report.value,
+            Advice {
+                title: "Deep C".into()
+            }
+        );
+        assert_eq!(
+            report.record.attempts[0].response_format,
+            Some(ResponseFormat::Tool)
+        );
         let bodies = bodies(&server);
         for body in &bodies[..3] {
             assert_eq!(
@@ -92,8 +136,15 @@ async fn a_typed_answer_is_one_more_function() {
         }
         // The last turn.
         let forced = json!({"type": "function", "function": {"name": "Advice"}});
-        assert_eq!((&bodies[3]["tools"], &bodies[3]["tool_choice"]), (&bodies[0]["tools"], &forced));
-        assert!(bodies.iter().all(|body| body.get("response_format").is_none()));
+        assert_eq!(
+            (&bodies[3]["tools"], &bodies[3]["tool_choice"]),
+            (&bodies[0]["tools"], &forced)
+        );
+        assert!(
+            bodies
+                .iter()
+                .all(|body| body.get("response_format").is_none())
+        );
     }
 }
 
@@ -113,14 +164,21 @@ async fn an_endpoint_that_refuses_tools_says_so() {
     );
     let (server, run) = library(vec![refusal]).await;
     let error = run.call(&ASK).await.unwrap_err();
-    assert_eq!((error.category(), server.requests().len()), (Category::BadRequest, 1));
+    assert_eq!(
+        (error.category(), server.requests().len()),
+        (Category::BadRequest, 1)
+    );
     assert!(error.to_string().contains("takes no tools"), "{error}");
 }
 
 #[tokio::test]
 async fn a_refused_tool_choice_is_learned() {
-    let refusal =
-        StubReply::error(400, "invalid_request_error", (), "tool_choice 'required' is not supported");
+    let refusal = StubReply::error(
+        400,
+        "invalid_request_error",
+        (),
+        "tool_choice 'required' is not supported",
+    );
     let (server, run) = library(vec![
         refusal,
         StubReply::call("Advice", json!({"title": "Deep C"})),
@@ -130,7 +188,10 @@ async fn a_refused_tool_choice_is_learned() {
     let report = run.call(&RECOMMEND).report().await.unwrap();
     assert_eq!(report.record.attempts[1].refused, ["tool_choice"]);
     run.call(&RECOMMEND).await.unwrap();
-    let choices: Vec<_> = bodies(&server).iter().map(|body| body["tool_choice"].clone()).collect();
+    let choices: Vec<_> = bodies(&server)
+        .iter()
+        .map(|body| body["tool_choice"].clone())
+        .collect();
     assert_eq!(choices, [json!("required"), Value::Null, Value::Null]);
 }
 
@@ -146,9 +207,16 @@ async fn a_call_that_the_server_could_not_read_is_fed_back() {
         }})
         .to_string(),
     );
-    let (_server, run) = library(vec![groq, StubReply::call("Advice", json!({"title": "Deep C"}))]).await;
+    let (_server, run) = library(vec![
+        groq,
+        StubReply::call("Advice", json!({"title": "Deep C"})),
+    ])
+    .await;
     let report = run.call(&RECOMMEND).report().await.unwrap();
-    assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
+    assert_eq!(
+        report.record.attempts[0].category,
+        Some(Category::SchemaError)
+    );
     assert_eq!(kinds(&report.record)[1].as_str(), "correction");
 }
 
@@ -156,31 +224,60 @@ async fn a_call_that_the_server_could_not_read_is_fed_back() {
 async fn tools_in_extra_beside_those_of_the_node_are_refused() {
     let (server, run) = library(vec![]).await;
     let error = run.call(&ASK).extra("tools", json!([])).await.unwrap_err();
-    assert_eq!((error.category(), server.requests().len()), (Category::ConfigError, 0));
+    assert_eq!(
+        (error.category(), server.requests().len()),
+        (Category::ConfigError, 0)
+    );
 }
 
 #[tokio::test]
 async fn of_a_thousand_agents_the_ledger_is_the_servers_log() {
-    let server = StubServer::builder().log_limit(0).default_reply(StubReply::for_request(|request| {
-        let results = request.messages().iter().filter(|(role, _)| role == "tool").count() as u64;
-        let reply = match results {
-            0 => StubReply::text("").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
-            2 => StubReply::call("nothing", json!({})),
-            _ => StubReply::text("Rust in Action."),
-        };
-        reply.usage(100 + results, 10)
-    }));
+    let server = StubServer::builder()
+        .log_limit(0)
+        .default_reply(StubReply::for_request(|request| {
+            let results = request
+                .messages()
+                .iter()
+                .filter(|(role, _)| role == "tool")
+                .count() as u64;
+            let reply = match results {
+                0 => StubReply::text("")
+                    .and_call("search", json!({"word": "Rust"}))
+                    .and_call("count", json!({})),
+                2 => StubReply::call("nothing", json!({})),
+                _ => StubReply::text("Rust in Action."),
+            };
+            reply.usage(100 + results, 10)
+        }));
     let server = server.start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .api_key("sk-test")
+        .model("m")
+        .build()
+        .unwrap();
     let books = vec!["Rust in Action".to_owned()];
-    let run = Run::new(model).with_state(Library { books, ..Library::default() });
-    let reports = run.map((0..1000).map(|_| ASK)).concurrency(64).report().await;
+    let run = Run::new(model).with_state(Library {
+        books,
+        ..Library::default()
+    });
+    let reports = run
+        .map((0..1000).map(|_| ASK))
+        .concurrency(64)
+        .report()
+        .await;
     let (total, logged) = (run.ledger().total(), server.usage_totals());
     assert_eq!((total.requests, server.requests_seen()), (3000, 3000));
-    assert_eq!((Some(total.input.known), Some(total.output.known)), (logged.input, logged.output));
+    assert_eq!(
+        (Some(total.input.known), Some(total.output.known)),
+        (logged.input, logged.output)
+    );
     assert_eq!(total.total.unreported_calls, 0);
     assert_eq!(run.state().log().len(), 2000);
-    let each: u64 = reports.iter().map(|report| report.as_ref().unwrap().total.total.known).sum();
+    let each: u64 = reports
+        .iter()
+        .map(|report| report.as_ref().unwrap().total.total.known)
+        .sum();
     assert_eq!(each, total.total.known);
 }
 
@@ -196,7 +293,12 @@ async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on()
         ])
         .await;
         let call = run.call(&RECOMMEND);
-        let report = if streams { call.stream().report().await } else { call.report().await }.unwrap();
+        let report = if streams {
+            call.stream().report().await
+        } else {
+            call.report().await
+        }
+        .unwrap();
         assert_eq!(report.value.title, "Deep C");
         use llmnode::AttemptKind::{Adapted, First, Turn};
         assert_eq!(kinds(&report.record), [First, Adapted, Turn, Adapted]);
@@ -206,7 +308,11 @@ async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on()
         let asked: Vec<_> = bodies(&server)
             .iter()
             .map(|body| {
-                (names(body).len(), body["tool_choice"].clone(), body.get("response_format").is_some())
+                (
+                    names(body).len(),
+                    body["tool_choice"].clone(),
+                    body.get("response_format").is_some(),
+                )
             })
             .collect();
         // Behind the tool's result, the answer is asked for by the response format, with the tools still listed.
@@ -234,9 +340,20 @@ async fn of_a_model_that_is_free_the_last_turn_is_a_response_format() {
     ])
     .await;
     assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
-    let formats: Vec<_> =
-        bodies(&server).iter().map(|body| body["response_format"]["type"].clone()).collect();
-    assert_eq!(formats, [Value::Null, Value::Null, Value::Null, Value::Null, json!("json_schema")]);
+    let formats: Vec<_> = bodies(&server)
+        .iter()
+        .map(|body| body["response_format"]["type"].clone())
+        .collect();
+    assert_eq!(
+        formats,
+        [
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            json!("json_schema")
+        ]
+    );
 }
 
 /// Once, out of `retries`; calls of the answer that was cut never run.
@@ -252,11 +369,20 @@ async fn an_answer_of_a_node_with_tools_that_was_cut_is_asked_for_once_more() {
     assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
     let messages = &bodies(&server)[2]["messages"];
     assert_eq!(run.state().log(), ["search C"]);
-    assert!(messages[4]["content"].as_str().unwrap().contains("was cut at the length limit"), "{messages}");
+    assert!(
+        messages[4]["content"]
+            .as_str()
+            .unwrap()
+            .contains("was cut at the length limit"),
+        "{messages}"
+    );
 
     let (server, run) = library(vec![StubReply::call("search", json!({"word": "C"})), cut()]).await;
     let error = run.call(&RECOMMEND).retries(0).await.unwrap_err();
-    assert_eq!((error.category(), server.requests().len()), (Category::TruncatedOutput, 2));
+    assert_eq!(
+        (error.category(), server.requests().len()),
+        (Category::TruncatedOutput, 2)
+    );
 }
 
 /// The function for the answer is a call like any other.
@@ -266,15 +392,25 @@ async fn an_answer_by_its_function_leaves_the_choice_forced() {
     let (server, run) = library(vec![answer(), answer()]).await;
     for _ in 0..2 {
         let report = run.call(&RECOMMEND).report().await;
-        let record = report.as_ref().map_or_else(|error| error.record().unwrap(), |report| &report.record);
+        let record = report
+            .as_ref()
+            .map_or_else(|error| error.record().unwrap(), |report| &report.record);
         assert!(
-            !record.attempts[0].flags.contains(&llmnode::Flag::FreeChoice),
+            !record.attempts[0]
+                .flags
+                .contains(&llmnode::Flag::FreeChoice),
             "{:?}",
             record.attempts[0].flags
         );
     }
-    let choices: Vec<_> = bodies(&server).iter().map(|body| body["tool_choice"].clone()).collect();
-    assert!(choices.iter().all(|choice| choice == "required"), "{choices:?}");
+    let choices: Vec<_> = bodies(&server)
+        .iter()
+        .map(|body| body["tool_choice"].clone())
+        .collect();
+    assert!(
+        choices.iter().all(|choice| choice == "required"),
+        "{choices:?}"
+    );
 }
 
 #[tokio::test]

@@ -11,16 +11,23 @@ const PAGE: &str = include_str!("../../docs/schemas.md");
 /// The cells of the rows of all tables.
 fn rows() -> Vec<Vec<&'static str>> {
     let rows = PAGE.lines().filter(|line| line.starts_with("| "));
-    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect()
 }
 
 #[test]
 fn the_table_of_shapes_has_each_shape_and_what_strict_mode_makes_of_it() {
     let mut listed = BTreeMap::<&str, &str>::new();
-    for row in rows().into_iter().filter(|row| ["as it is", "yes", "no"].contains(&row[0])) {
+    for row in rows()
+        .into_iter()
+        .filter(|row| ["as it is", "yes", "no"].contains(&row[0]))
+    {
         for link in row[1].split(", ") {
             let name = link.split('`').nth(1).unwrap();
-            assert_eq!(link, format!("[`{name}`](../tests/snapshots/shape.{name}.txt)"));
+            assert_eq!(
+                link,
+                format!("[`{name}`](../tests/snapshots/shape.{name}.txt)")
+            );
             listed.insert(name, row[0]);
         }
     }
@@ -45,7 +52,13 @@ fn the_faults_of_strict_mode_stand_in_the_table() {
     let table = rows();
     let says = |what: &str| table.iter().any(|row| row[0].starts_with(what));
     for shape in zoo() {
-        for (_, what, _) in shape.schema.strict().err().into_iter().flat_map(|error| error.problems()) {
+        for (_, what, _) in shape
+            .schema
+            .strict()
+            .err()
+            .into_iter()
+            .flat_map(|error| error.problems())
+        {
             assert!(says(what), "{what} is not in docs/schemas.md");
         }
     }
@@ -61,7 +74,10 @@ fn the_table_of_dialects_has_all_and_their_order_stands_below() {
         ResponseFormat::Prompt,
         ResponseFormat::Tool,
     ] {
-        assert!(named.contains(&format!("`{response_format:?}`").as_str()), "{response_format:?}");
+        assert!(
+            named.contains(&format!("`{response_format:?}`").as_str()),
+            "{response_format:?}"
+        );
     }
     assert!(PAGE.contains("The order is `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
 }
@@ -72,9 +88,15 @@ fn the_table_of_enums_shows_what_serde_writes() {
     let shapes = zoo();
     let mut seen = 0;
     for row in rows() {
-        let Some((_, name)) = row[0].split_once("([`enum_") else { continue };
+        let Some((_, name)) = row[0].split_once("([`enum_") else {
+            continue;
+        };
         let name = format!("enum_{}", name.split('`').next().unwrap());
-        let written = &shapes.iter().find(|shape| shape.name == name).unwrap().samples;
+        let written = &shapes
+            .iter()
+            .find(|shape| shape.name == name)
+            .unwrap()
+            .samples;
         // A variant without content is `null` where there is no tag; the zoo has none.
         let cells = row[1..].iter().filter(|cell| **cell != "`null`");
         for cell in cells {

@@ -13,14 +13,20 @@ struct Grammar<'s> {
 
 impl Grammar<'_> {
     fn takes(&self, schema: &Value, value: &Value) -> bool {
-        let Some(node) = schema.as_object() else { panic!("the converter fails at {schema}") };
+        let Some(node) = schema.as_object() else {
+            panic!("the converter fails at {schema}")
+        };
         if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
             let path = reference.strip_prefix("#/").unwrap().split('/');
             // Names are not decoded.
             let target = path.fold(self.root, |schema, step| schema.get(step).unwrap());
             return self.takes(target, value);
         }
-        if let Some(forms) = node.get("oneOf").or(node.get("anyOf")).and_then(Value::as_array) {
+        if let Some(forms) = node
+            .get("oneOf")
+            .or(node.get("anyOf"))
+            .and_then(Value::as_array)
+        {
             return forms.iter().any(|form| self.takes(form, value));
         }
         if let Some(kinds) = node.get("type").and_then(Value::as_array) {
@@ -43,7 +49,9 @@ impl Grammar<'_> {
         let kind = node.get("type").and_then(Value::as_str);
         let is = |name: &str| kind.is_none_or(|kind| kind == name);
         let rest = node.get("additionalProperties");
-        if is("object") && (node.contains_key("properties") || rest.is_some_and(|rest| *rest != true)) {
+        if is("object")
+            && (node.contains_key("properties") || rest.is_some_and(|rest| *rest != true))
+        {
             return self.object(node, value);
         }
         if is("array") && (node.contains_key("items") || node.contains_key("prefixItems")) {
@@ -54,7 +62,10 @@ impl Grammar<'_> {
             });
         }
         if let (true, Some(pattern)) = (is("string"), node.get("pattern").and_then(Value::as_str)) {
-            assert!(pattern.starts_with('^') && pattern.ends_with('$'), "the converter fails at {pattern}");
+            assert!(
+                pattern.starts_with('^') && pattern.ends_with('$'),
+                "the converter fails at {pattern}"
+            );
             return value.is_string();
         }
         match kind {
@@ -72,18 +83,26 @@ impl Grammar<'_> {
     }
 
     fn object(&self, node: &Map<String, Value>, value: &Value) -> bool {
-        let Some(members) = value.as_object() else { return false };
+        let Some(members) = value.as_object() else {
+            return false;
+        };
         let known = |name: &str| node.get("properties").and_then(|all| all.get(name));
-        let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required = node
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         let is_given = |name: &Value| {
             known(name.as_str().unwrap()).is_none() || members.contains_key(name.as_str().unwrap())
         };
         required.into_iter().all(is_given)
-            && members.iter().all(|(name, member)| match (known(name), node.get("additionalProperties")) {
-                (Some(schema), _) => self.takes(schema, member),
-                (None, Some(Value::Bool(is_free))) => *is_free,
-                (None, Some(schema)) => self.takes(schema, member),
-                (None, None) => false,
+            && members.iter().all(|(name, member)| {
+                match (known(name), node.get("additionalProperties")) {
+                    (Some(schema), _) => self.takes(schema, member),
+                    (None, Some(Value::Bool(is_free))) => *is_free,
+                    (None, Some(schema)) => self.takes(schema, member),
+                    (None, None) => false,
+                }
             })
     }
 }

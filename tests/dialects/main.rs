@@ -2,7 +2,12 @@
 //! values of the type come back as they were.
 
 #![cfg(feature = "openai")]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 #[path = "../real_llama/conforms.rs"]
 mod conforms;

@@ -9,8 +9,13 @@ use crate::rules;
 use crate::shape::Shape;
 use crate::zoo::zoo;
 
-const PROFILES: [Profile; 5] =
-    [Profile::Output, Profile::Function, Profile::Anthropic, Profile::Gemini, Profile::OpenApi];
+const PROFILES: [Profile; 5] = [
+    Profile::Output,
+    Profile::Function,
+    Profile::Anthropic,
+    Profile::Gemini,
+    Profile::OpenApi,
+];
 
 fn written(shape: &Shape, profile: Profile) -> Value {
     serde_json::from_str(sent(&shape.schema, profile).get()).unwrap()
@@ -47,8 +52,9 @@ fn what_is_sent_allows_every_value_of_the_type() {
         for answer in answers(&shape) {
             for profile in [Profile::Output, Profile::Function, Profile::Gemini] {
                 let schema = written(&shape, profile);
-                conforms(&answer, &schema)
-                    .unwrap_or_else(|fault| panic!("{} as {profile:?}: {fault}\n{schema}", shape.name));
+                conforms(&answer, &schema).unwrap_or_else(|fault| {
+                    panic!("{} as {profile:?}: {fault}\n{schema}", shape.name)
+                });
             }
             let schema = written(&shape, Profile::OpenApi);
             conforms(&answer, &nullable(&schema))
@@ -61,8 +67,10 @@ fn what_is_sent_allows_every_value_of_the_type() {
 fn nullable(schema: &Value) -> Value {
     match schema {
         Value::Object(node) => {
-            let mut inner: serde_json::Map<_, _> =
-                node.iter().map(|(key, value)| (key.clone(), nullable(value))).collect();
+            let mut inner: serde_json::Map<_, _> = node
+                .iter()
+                .map(|(key, value)| (key.clone(), nullable(value)))
+                .collect();
             match inner.remove("nullable") {
                 Some(Value::Bool(true)) => json!({"anyOf": [inner, {"type": "null"}]}),
                 _ => Value::Object(inner),
@@ -80,7 +88,11 @@ fn the_grammar_of_llama_allows_every_value_of_the_type() {
         for profile in [Profile::Output, Profile::Function] {
             let schema = written(&shape, profile);
             for answer in answers(&shape) {
-                assert!(llama_takes(&schema, &answer), "{} as {profile:?}: {answer}\n{schema}", shape.name);
+                assert!(
+                    llama_takes(&schema, &answer),
+                    "{} as {profile:?}: {answer}\n{schema}",
+                    shape.name
+                );
             }
         }
     }

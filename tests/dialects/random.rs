@@ -12,8 +12,15 @@ use crate::rules;
 const NAMES: [&str; 5] = ["a", "b", "value", "x y", "ß/~%"];
 
 fn reference() -> impl Strategy<Value = Value> {
-    select(vec!["#/$defs/A", "#/$defs/B", "#", "#/properties/a", "other.json", "#/$defs/%41"])
-        .prop_map(|to| json!({"$ref": to}))
+    select(vec![
+        "#/$defs/A",
+        "#/$defs/B",
+        "#",
+        "#/properties/a",
+        "other.json",
+        "#/$defs/%41",
+    ])
+    .prop_map(|to| json!({"$ref": to}))
 }
 
 fn leaf() -> impl Strategy<Value = Value> {
@@ -62,20 +69,30 @@ fn beside() -> impl Strategy<Value = Vec<(String, Value)>> {
         ("title", json!("T")),
         ("if", json!({})),
     ];
-    vec(select(known).prop_map(|(key, value)| (key.to_owned(), value)), 0..3)
+    vec(
+        select(known).prop_map(|(key, value)| (key.to_owned(), value)),
+        0..3,
+    )
 }
 
 fn schema() -> impl Strategy<Value = Value> {
     leaf().prop_recursive(4, 40, 4, |inner| {
         let named = vec((select(NAMES.to_vec()), inner.clone()), 0..4).prop_map(|all| {
-            all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect::<Map<_, _>>()
+            all.into_iter()
+                .map(|(name, schema)| (name.to_owned(), schema))
+                .collect::<Map<_, _>>()
         });
         let list = vec(inner.clone(), 0..4);
         let shape = prop_oneof![
-            named.clone().prop_map(|all| json!({"type": "object", "properties": all})),
+            named
+                .clone()
+                .prop_map(|all| json!({"type": "object", "properties": all})),
             named.prop_map(|all| json!({"properties": all})),
-            inner.clone().prop_map(|item| json!({"type": "array", "items": item})),
-            list.clone().prop_map(|all| json!({"type": "array", "prefixItems": all})),
+            inner
+                .clone()
+                .prop_map(|item| json!({"type": "array", "items": item})),
+            list.clone()
+                .prop_map(|all| json!({"type": "array", "prefixItems": all})),
             list.clone().prop_map(|all| json!({"anyOf": all})),
             list.clone().prop_map(|all| json!({"oneOf": all})),
             list.prop_map(|all| json!({"allOf": all})),

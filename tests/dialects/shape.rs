@@ -34,7 +34,12 @@ impl Shape {
         (self.reads)(sample, text)
     }
 
-    pub(crate) fn ask(&self, run: &Run, response_format: ResponseFormat, settings: Settings) -> Asked {
+    pub(crate) fn ask(
+        &self,
+        run: &Run,
+        response_format: ResponseFormat,
+        settings: Settings,
+    ) -> Asked {
         (self.ask)(run.clone(), settings.response_format(response_format))
     }
 }
@@ -46,7 +51,10 @@ where
     Shape {
         name,
         schema: OutputSchema::of::<T>(),
-        samples: samples.iter().map(|sample| serde_json::to_value(sample).unwrap()).collect(),
+        samples: samples
+            .iter()
+            .map(|sample| serde_json::to_value(sample).unwrap())
+            .collect(),
         reads: Box::new(move |at, text| match Reader::new().read::<T>(text) {
             Ok(reading) if reading.value == samples[at] => Ok(()),
             Ok(reading) => Err(format!("{text} was read as {:?}", reading.value)),
@@ -54,7 +62,11 @@ where
         }),
         ask: |run, settings| {
             Box::pin(async move {
-                let report = run.call(&Ask::<T>(PhantomData)).settings(settings).report().await?;
+                let report = run
+                    .call(&Ask::<T>(PhantomData))
+                    .settings(settings)
+                    .report()
+                    .await?;
                 Ok((serde_json::to_value(&report.value).unwrap(), report.record))
             })
         },

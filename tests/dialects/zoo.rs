@@ -167,7 +167,9 @@ animals! {
 }
 
 /// A key of a map is a string: serde writes one for an enum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 enum Key {
     Left,
     Right,
@@ -178,7 +180,12 @@ fn large() -> Size {
 }
 
 fn flat() -> Flat {
-    Flat { name: "Ada \"L\"\n".into(), floor: 3, ratio: 0.5, urgent: true }
+    Flat {
+        name: "Ada \"L\"\n".into(),
+        floor: 3,
+        ratio: 0.5,
+        urgent: true,
+    }
 }
 
 fn map<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
@@ -186,7 +193,11 @@ fn map<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
 }
 
 fn leaf(leaf: u8) -> Tree {
-    Tree { leaf, kids: vec![], left: None }
+    Tree {
+        leaf,
+        kids: vec![],
+        left: None,
+    }
 }
 
 /// All of them.
@@ -203,45 +214,126 @@ fn structs() -> Vec<Shape> {
         shape("flat", vec![flat()]),
         shape(
             "nested",
-            vec![Nested { customer: flat(), before: Box::new(flat()), items: vec![flat(), flat()] }],
+            vec![Nested {
+                customer: flat(),
+                before: Box::new(flat()),
+                items: vec![flat(), flat()],
+            }],
         ),
         shape(
             "recursive",
-            vec![leaf(1), Tree { leaf: 1, kids: vec![leaf(2), leaf(3)], left: Some(Box::new(leaf(4))) }],
+            vec![
+                leaf(1),
+                Tree {
+                    leaf: 1,
+                    kids: vec![leaf(2), leaf(3)],
+                    left: Some(Box::new(leaf(4))),
+                },
+            ],
         ),
         shape(
             "mutually_recursive",
-            vec![Sum { terms: vec![Term::Number(1), Term::Inner(Sum { terms: vec![Term::Number(2)] })] }],
+            vec![Sum {
+                terms: vec![
+                    Term::Number(1),
+                    Term::Inner(Sum {
+                        terms: vec![Term::Number(2)],
+                    }),
+                ],
+            }],
         ),
         shape(
             "optional",
             vec![
-                Optional { a: None, b: None, c: None },
-                Optional { a: Some("x".into()), b: Some(flat()), c: Some(Color::Blue) },
+                Optional {
+                    a: None,
+                    b: None,
+                    c: None,
+                },
+                Optional {
+                    a: Some("x".into()),
+                    b: Some(flat()),
+                    c: Some(Color::Blue),
+                },
             ],
         ),
         shape(
             "default",
-            vec![Defaults { page: 2, tags: vec!["a".into()], size: Size::Small, note: Some("n".into()) }],
+            vec![Defaults {
+                page: 2,
+                tags: vec!["a".into()],
+                size: Size::Small,
+                note: Some("n".into()),
+            }],
         ),
-        shape("flatten_struct", vec![Flattened { id: 1, inner: flat() }]),
-        shape("flatten_map", vec![FlattenedMap { id: 1, rest: map([("a".to_owned(), 2)]) }]),
+        shape(
+            "flatten_struct",
+            vec![Flattened {
+                id: 1,
+                inner: flat(),
+            }],
+        ),
+        shape(
+            "flatten_map",
+            vec![FlattenedMap {
+                id: 1,
+                rest: map([("a".to_owned(), 2)]),
+            }],
+        ),
         shape(
             "flatten_enum",
             vec![
-                FlattenedEnum { reason: "r".into(), what: Internal::Unit },
-                FlattenedEnum { reason: "r".into(), what: Internal::New(flat()) },
+                FlattenedEnum {
+                    reason: "r".into(),
+                    what: Internal::Unit,
+                },
+                FlattenedEnum {
+                    reason: "r".into(),
+                    what: Internal::New(flat()),
+                },
             ],
         ),
-        shape("rename", vec![Renamed { first_name: "Ada".into(), height: 160 }]),
+        shape(
+            "rename",
+            vec![Renamed {
+                first_name: "Ada".into(),
+                height: 160,
+            }],
+        ),
         shape(
             "skip",
-            vec![Skipping { kept: 1, gone: 0, may_be: None }, Skipping { kept: 1, gone: 0, may_be: Some(2) }],
+            vec![
+                Skipping {
+                    kept: 1,
+                    gone: 0,
+                    may_be: None,
+                },
+                Skipping {
+                    kept: 1,
+                    gone: 0,
+                    may_be: Some(2),
+                },
+            ],
         ),
-        shape("deny_unknown_fields", vec![Closed { word: "w".into(), inner: ClosedInner { on: true } }]),
+        shape(
+            "deny_unknown_fields",
+            vec![Closed {
+                word: "w".into(),
+                inner: ClosedInner { on: true },
+            }],
+        ),
         shape(
             "generic",
-            vec![Page { items: vec![flat()], next: None }, Page { items: vec![], next: Some(flat()) }],
+            vec![
+                Page {
+                    items: vec![flat()],
+                    next: None,
+                },
+                Page {
+                    items: vec![],
+                    next: Some(flat()),
+                },
+            ],
         ),
         shape("empty_struct", vec![Empty {}]),
         shape("transparent", vec![Transparent { inner: flat() }]),
@@ -250,8 +342,14 @@ fn structs() -> Vec<Shape> {
 
 fn enums() -> Vec<Shape> {
     vec![
-        shape("enum_of_units", vec![Color::Red, Color::DarkGreen, Color::Blue]),
-        shape("enum_documented", vec![Grade::Good, Grade::Fair, Grade::Poor]),
+        shape(
+            "enum_of_units",
+            vec![Color::Red, Color::DarkGreen, Color::Blue],
+        ),
+        shape(
+            "enum_documented",
+            vec![Grade::Good, Grade::Fair, Grade::Poor],
+        ),
         shape(
             "enum_external",
             vec![
@@ -267,13 +365,24 @@ fn enums() -> Vec<Shape> {
             vec![
                 Internal::Unit,
                 Internal::New(flat()),
-                Internal::Struct { count: 1, note: None },
-                Internal::Struct { count: 1, note: Some("n".into()) },
+                Internal::Struct {
+                    count: 1,
+                    note: None,
+                },
+                Internal::Struct {
+                    count: 1,
+                    note: Some("n".into()),
+                },
             ],
         ),
         shape(
             "enum_adjacent",
-            vec![Adjacent::Unit, Adjacent::New(flat()), Adjacent::Pair(1, 2), Adjacent::Struct { a: false }],
+            vec![
+                Adjacent::Unit,
+                Adjacent::New(flat()),
+                Adjacent::Pair(1, 2),
+                Adjacent::Struct { a: false },
+            ],
         ),
         shape(
             "enum_untagged",
@@ -289,8 +398,21 @@ fn enums() -> Vec<Shape> {
 
 fn parts() -> Vec<Shape> {
     vec![
-        shape("tuple_mixed", vec![MixedTuple { pair: ("a".into(), 1), triple: (true, Color::Red, 3) }]),
-        shape("tuple_uniform_and_array", vec![Arrays { pair: (1, 2), array: [3, 4, 5], one: [true] }]),
+        shape(
+            "tuple_mixed",
+            vec![MixedTuple {
+                pair: ("a".into(), 1),
+                triple: (true, Color::Red, 3),
+            }],
+        ),
+        shape(
+            "tuple_uniform_and_array",
+            vec![Arrays {
+                pair: (1, 2),
+                array: [3, 4, 5],
+                one: [true],
+            }],
+        ),
         shape(
             "map",
             vec![Maps {
@@ -298,7 +420,12 @@ fn parts() -> Vec<Shape> {
                 nested: map([("x".to_owned(), vec![flat()])]),
             }],
         ),
-        shape("map_of_enum_keys", vec![EnumKeys { by_color: map([(Key::Left, 1), (Key::Right, 2)]) }]),
+        shape(
+            "map_of_enum_keys",
+            vec![EnumKeys {
+                by_color: map([(Key::Left, 1), (Key::Right, 2)]),
+            }],
+        ),
         shape(
             "map_of_number_keys",
             vec![NumberKeys {
@@ -306,11 +433,27 @@ fn parts() -> Vec<Shape> {
                 changes: map([(-3, vec![1])]),
             }],
         ),
-        shape("set", vec![Sets { words: ["a".to_owned()].into(), numbers: [1, 2].into() }]),
-        shape("range", vec![Ranges { level: 300, share: 0.25 }]),
+        shape(
+            "set",
+            vec![Sets {
+                words: ["a".to_owned()].into(),
+                numbers: [1, 2].into(),
+            }],
+        ),
+        shape(
+            "range",
+            vec![Ranges {
+                level: 300,
+                share: 0.25,
+            }],
+        ),
         shape(
             "length_and_pattern",
-            vec![Lengths { code: "abc".into(), few: vec![1], plate: "AB-123".into() }],
+            vec![Lengths {
+                code: "abc".into(),
+                few: vec![1],
+                plate: "AB-123".into(),
+            }],
         ),
         shape(
             "format",
@@ -327,46 +470,133 @@ fn parts() -> Vec<Shape> {
         shape(
             "unsigned",
             vec![
-                Unsigned { a: 0, b: 0, c: 0, d: 0, e: 0, f: 0 },
-                Unsigned { a: u8::MAX, b: u16::MAX, c: u32::MAX, d: u64::MAX, e: 1 << 60, f: usize::MAX },
+                Unsigned {
+                    a: 0,
+                    b: 0,
+                    c: 0,
+                    d: 0,
+                    e: 0,
+                    f: 0,
+                },
+                Unsigned {
+                    a: u8::MAX,
+                    b: u16::MAX,
+                    c: u32::MAX,
+                    d: u64::MAX,
+                    e: 1 << 60,
+                    f: usize::MAX,
+                },
             ],
         ),
         shape(
             "signed",
             vec![
-                Signed { a: i8::MIN, b: i16::MIN, c: i32::MIN, d: i64::MIN, e: -(1 << 60), f: isize::MIN },
-                Signed { a: i8::MAX, b: i16::MAX, c: i32::MAX, d: i64::MAX, e: 1 << 60, f: isize::MAX },
+                Signed {
+                    a: i8::MIN,
+                    b: i16::MIN,
+                    c: i32::MIN,
+                    d: i64::MIN,
+                    e: -(1 << 60),
+                    f: isize::MIN,
+                },
+                Signed {
+                    a: i8::MAX,
+                    b: i16::MAX,
+                    c: i32::MAX,
+                    d: i64::MAX,
+                    e: 1 << 60,
+                    f: isize::MAX,
+                },
             ],
         ),
-        shape("float", vec![Floats { single: 0.5, double: -1.25e-7 }, Floats { single: 3.0, double: 1e20 }]),
-        shape("char", vec![Letters { one: 'ß', maybe: Some('"') }, Letters { one: '\n', maybe: None }]),
+        shape(
+            "float",
+            vec![
+                Floats {
+                    single: 0.5,
+                    double: -1.25e-7,
+                },
+                Floats {
+                    single: 3.0,
+                    double: 1e20,
+                },
+            ],
+        ),
+        shape(
+            "char",
+            vec![
+                Letters {
+                    one: 'ß',
+                    maybe: Some('"'),
+                },
+                Letters {
+                    one: '\n',
+                    maybe: None,
+                },
+            ],
+        ),
         shape(
             "pointers",
-            vec![Pointers { boxed: Box::new(1), shared: "s".into(), cow: "c".into(), list: [1, 2].into() }],
+            vec![Pointers {
+                boxed: Box::new(1),
+                shared: "s".into(),
+                cow: "c".into(),
+                list: [1, 2].into(),
+            }],
         ),
-        shape("unit", vec![Units { unit: (), marker: Marker, flag: true }]),
+        shape(
+            "unit",
+            vec![Units {
+                unit: (),
+                marker: Marker,
+                flag: true,
+            }],
+        ),
         shape(
             "nested_option",
             vec![
-                NestedOptions { twice: None, list: vec![None, Some(1)] },
-                NestedOptions { twice: Some(Some(3)), list: vec![] },
+                NestedOptions {
+                    twice: None,
+                    list: vec![None, Some(1)],
+                },
+                NestedOptions {
+                    twice: Some(Some(3)),
+                    list: vec![],
+                },
             ],
         ),
         shape(
             "free_parts",
             vec![FreeParts {
                 said: json!([1, "x"]),
-                by_name: map([("a".to_owned(), json!("text")), ("b".to_owned(), Value::Null)]),
+                by_name: map([
+                    ("a".to_owned(), json!("text")),
+                    ("b".to_owned(), Value::Null),
+                ]),
                 whole: Map::from_iter([("c".to_owned(), json!(2.5))]),
                 pairs: vec![("k".to_owned(), json!(true))],
             }],
         ),
-        shape("value", vec![Free { any: json!({"a": [1, null]}), list: vec![json!("x"), json!(2)] }]),
+        shape(
+            "value",
+            vec![Free {
+                any: json!({"a": [1, null]}),
+                list: vec![json!("x"), json!(2)],
+            }],
+        ),
         shape(
             "foreign",
             vec![
-                Foreign { span: 1..5, wait: Duration::from_millis(1500), tried: Ok(1) },
-                Foreign { span: 0..0, wait: Duration::ZERO, tried: Err("no".into()) },
+                Foreign {
+                    span: 1..5,
+                    wait: Duration::from_millis(1500),
+                    tried: Ok(1),
+                },
+                Foreign {
+                    span: 0..0,
+                    wait: Duration::ZERO,
+                    tried: Err("no".into()),
+                },
             ],
         ),
     ]

@@ -25,19 +25,37 @@ struct Target {
 
 fn texts(value: &Value) -> Vec<String> {
     let texts = value.as_array().into_iter().flatten();
-    texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    texts
+        .filter_map(|text| text.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// The packages of the workspace of this manifest.
 fn packages(manifest: &Path) -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+            "--manifest-path",
+        ])
         .arg(manifest)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(package)
+        .collect()
 }
 
 fn package(package: &Value) -> Package {
@@ -50,15 +68,29 @@ fn package(package: &Value) -> Package {
     };
     Package {
         name: name.to_owned(),
-        folder: Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().display().to_string(),
-        features: features.iter().map(|(name, on)| (name.clone(), texts(on))).collect(),
-        targets: package["targets"].as_array().unwrap().iter().map(target).collect(),
+        folder: Path::new(package["manifest_path"].as_str().unwrap())
+            .parent()
+            .unwrap()
+            .display()
+            .to_string(),
+        features: features
+            .iter()
+            .map(|(name, on)| (name.clone(), texts(on)))
+            .collect(),
+        targets: package["targets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(target)
+            .collect(),
     }
 }
 
 impl Package {
     fn target(&self, kind: &str, name: &str) -> Option<&Target> {
-        self.targets.iter().find(|target| target.kind == kind && target.name == name)
+        self.targets
+            .iter()
+            .find(|target| target.kind == kind && target.name == name)
     }
 
     /// These and what they switch on.
@@ -67,7 +99,12 @@ impl Package {
         let mut left: Vec<String> = features.to_vec();
         while let Some(feature) = left.pop() {
             left.extend(
-                self.features.get(&feature).filter(|_| !on.contains(&feature)).into_iter().flatten().cloned(),
+                self.features
+                    .get(&feature)
+                    .filter(|_| !on.contains(&feature))
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
             );
             on.insert(feature);
         }
@@ -82,7 +119,10 @@ impl Package {
         }
         let words = sources.split(|c: char| !c.is_alphanumeric() && c != '_');
         let after = ["fn", "mod"];
-        words.clone().zip(words.skip(1)).any(|(before, name)| after.contains(&before) && name.contains(part))
+        words
+            .clone()
+            .zip(words.skip(1))
+            .any(|(before, name)| after.contains(&before) && name.contains(part))
     }
 }
 
@@ -129,7 +169,10 @@ impl Cargo {
             "--release",
             "--tests",
         ];
-        let mut cargo = Cargo { subcommand: words[1].clone(), ..Cargo::default() };
+        let mut cargo = Cargo {
+            subcommand: words[1].clone(),
+            ..Cargo::default()
+        };
         let mut words = words[2..].iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().cloned().ok_or(format!("{word} needs a value"));
@@ -137,7 +180,9 @@ impl Cargo {
                 "--example" => cargo.targets.push(("example", value()?)),
                 "--bin" => cargo.targets.push(("bin", value()?)),
                 "--test" => cargo.targets.push(("test", value()?)),
-                "--features" => cargo.features.extend(value()?.split(',').map(str::to_owned)),
+                "--features" => cargo
+                    .features
+                    .extend(value()?.split(',').map(str::to_owned)),
                 "--manifest-path" => cargo.manifest = Some(value()?),
                 "--path" => cargo.manifest = Some(format!("{}/Cargo.toml", value()?)),
                 "--package" | "-p" | "--exclude" => cargo.packages.push(value()?),
@@ -157,10 +202,14 @@ impl Cargo {
 
     /// What is wrong with it, beside the folder of its page.
     fn check(&self, folder: &Path) -> Result<(), String> {
-        const SUBCOMMANDS: [&str; 10] =
-            ["add", "build", "check", "clippy", "deny", "doc", "fmt", "install", "run", "test"];
+        const SUBCOMMANDS: [&str; 10] = [
+            "add", "build", "check", "clippy", "deny", "doc", "fmt", "install", "run", "test",
+        ];
         if !SUBCOMMANDS.contains(&self.subcommand.as_str()) {
-            return Err(format!("`cargo {}` is none that the pages use", self.subcommand));
+            return Err(format!(
+                "`cargo {}` is none that the pages use",
+                self.subcommand
+            ));
         }
         if ["add", "deny"].contains(&self.subcommand.as_str()) {
             return Ok(());
@@ -183,7 +232,8 @@ impl Cargo {
             return packages(&root().join("Cargo.toml"))
                 .iter()
                 .find(|package| {
-                    package.name == *name && package.targets.iter().any(|target| target.kind == "bin")
+                    package.name == *name
+                        && package.targets.iter().any(|target| target.kind == "bin")
                 })
                 .map_or(Err(format!("no package {name} has a program")), |_| Ok(()));
         }
@@ -194,7 +244,11 @@ impl Cargo {
     }
 
     fn check_features(&self, package: &Package) -> Result<(), String> {
-        match self.features.iter().find(|feature| !package.features.contains_key(*feature)) {
+        match self
+            .features
+            .iter()
+            .find(|feature| !package.features.contains_key(*feature))
+        {
             Some(feature) => Err(format!("{} has no feature {feature}", package.name)),
             None => Ok(()),
         }
@@ -205,10 +259,18 @@ impl Cargo {
         given.extend((!self.without_default).then(|| "default".to_owned()));
         let on = package.with_implied(&given);
         for (kind, name) in &self.targets {
-            let target = package.target(kind, name).ok_or(format!("there is no {kind} {name}"))?;
-            let missing: Vec<_> = target.needs.iter().filter(|feature| !on.contains(*feature)).collect();
+            let target = package
+                .target(kind, name)
+                .ok_or(format!("there is no {kind} {name}"))?;
+            let missing: Vec<_> = target
+                .needs
+                .iter()
+                .filter(|feature| !on.contains(*feature))
+                .collect();
             if !missing.is_empty() && !self.is_workspace {
-                return Err(format!("the {kind} {name} needs the features {missing:?}, too"));
+                return Err(format!(
+                    "the {kind} {name} needs the features {missing:?}, too"
+                ));
             }
         }
         Ok(())
@@ -216,8 +278,11 @@ impl Cargo {
 
     /// A part of a test's name that no test has runs nothing, and says that all is well.
     fn check_values(&self, package: &Package) -> Result<(), String> {
-        let parts =
-            self.values.iter().filter(|_| self.subcommand == "test").filter(|part| !part.starts_with("--"));
+        let parts = self
+            .values
+            .iter()
+            .filter(|_| self.subcommand == "test")
+            .filter(|part| !part.starts_with("--"));
         match parts.into_iter().find(|part| !package.has_test(part)) {
             Some(part) => Err(format!("no test of {} is called {part}", package.name)),
             None => Ok(()),
@@ -229,7 +294,8 @@ impl Cargo {
 fn check_script(printed: &Printed) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
     let path = root().join(&printed.words[0]);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     if std::fs::metadata(&path).unwrap().permissions().mode() & 0o111 == 0 {
         return Err("it cannot be executed".to_owned());
     }
@@ -244,14 +310,21 @@ fn check_graph_command(printed: &Printed) -> Result<(), String> {
     if !commands.contains(&command) {
         return Err(format!("it has no command {command}"));
     }
-    let options: Vec<String> =
-        printed.words[2..].iter().filter(|word| word.starts_with("--")).cloned().collect();
+    let options: Vec<String> = printed.words[2..]
+        .iter()
+        .filter(|word| word.starts_with("--"))
+        .cloned()
+        .collect();
     knows(usage, &options)
 }
 
 fn knows(text: &str, arguments: &[String]) -> Result<(), String> {
     let names_it = |word: &&String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    match arguments.iter().filter(names_it).find(|word| !text.contains(word.trim_start_matches('-'))) {
+    match arguments
+        .iter()
+        .filter(names_it)
+        .find(|word| !text.contains(word.trim_start_matches('-')))
+    {
         Some(word) => Err(format!("it takes no {word}")),
         None => Ok(()),
     }
@@ -270,11 +343,15 @@ fn folder(page: &str) -> PathBuf {
 
 fn fault(printed: &Printed) -> Option<String> {
     let checked = match printed.words[0].as_str() {
-        "cargo" => Cargo::read(&printed.words).and_then(|cargo| cargo.check(&folder(&printed.page))),
+        "cargo" => {
+            Cargo::read(&printed.words).and_then(|cargo| cargo.check(&folder(&printed.page)))
+        }
         "llmnode-graph" => check_graph_command(printed),
         _ => check_script(printed),
     };
-    checked.err().map(|why| format!("{}: `{}`: {why}", printed.page, printed.line()))
+    checked
+        .err()
+        .map(|why| format!("{}: `{}`: {why}", printed.page, printed.line()))
 }
 
 #[test]
@@ -293,14 +370,38 @@ fn a_command_that_is_not_there_is_found() {
         words: line.split(' ').map(str::to_owned).collect(),
     };
     for (line, why) in [
-        ("cargo run --example quickstop", "there is no example quickstop"),
-        ("cargo run --example graph", "the example graph needs the features [\"graph\"], too"),
-        ("cargo run --example text --features texts", "llmnode has no feature texts"),
-        ("cargo run --example text --realease", "--realease is no flag of cargo"),
-        ("cargo test --test readme no_such_thing", "no test of llmnode is called no_such_thing"),
-        ("cargo test -p llmnode-nothing", "there is no package [\"llmnode-nothing\"]"),
-        ("cargo runs --example text", "`cargo runs` is none that the pages use"),
-        ("cargo test --manifest-path no/Cargo.toml", "no/Cargo.toml is not there"),
+        (
+            "cargo run --example quickstop",
+            "there is no example quickstop",
+        ),
+        (
+            "cargo run --example graph",
+            "the example graph needs the features [\"graph\"], too",
+        ),
+        (
+            "cargo run --example text --features texts",
+            "llmnode has no feature texts",
+        ),
+        (
+            "cargo run --example text --realease",
+            "--realease is no flag of cargo",
+        ),
+        (
+            "cargo test --test readme no_such_thing",
+            "no test of llmnode is called no_such_thing",
+        ),
+        (
+            "cargo test -p llmnode-nothing",
+            "there is no package [\"llmnode-nothing\"]",
+        ),
+        (
+            "cargo runs --example text",
+            "`cargo runs` is none that the pages use",
+        ),
+        (
+            "cargo test --manifest-path no/Cargo.toml",
+            "no/Cargo.toml is not there",
+        ),
         ("scripts/no-such", "No such file"),
         ("scripts/fuzz readers 3", "it takes no readers"),
         ("llmnode-graph draw x.json", "it has no command draw"),
@@ -309,7 +410,10 @@ fn a_command_that_is_not_there_is_found() {
         let fault = fault(&command(line)).expect(line);
         assert!(fault.contains(why), "{fault}");
     }
-    for line in ["cargo run --example cases -- x", "cargo test --test readme the_compile_error"] {
+    for line in [
+        "cargo run --example cases -- x",
+        "cargo test --test readme the_compile_error",
+    ] {
         assert_eq!(fault(&command(line)), None);
     }
 }
@@ -318,13 +422,19 @@ fn a_command_that_is_not_there_is_found() {
 /// are started.
 #[test]
 fn the_examples_run_as_the_pages_print_them() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("printed-{}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("printed-{}", std::process::id()));
     for part in ["started", "temporary"] {
         std::fs::create_dir_all(folder.join(part)).unwrap();
     }
     let mut ran = BTreeSet::new();
-    for printed in printed().iter().filter(|printed| !printed.has_blank() && printed.words[0] == "cargo") {
-        let Some((name, values)) = example_of_the_crate(printed) else { continue };
+    for printed in printed()
+        .iter()
+        .filter(|printed| !printed.has_blank() && printed.words[0] == "cargo")
+    {
+        let Some((name, values)) = example_of_the_crate(printed) else {
+            continue;
+        };
         // The files of a folder are those of a server from npm.
         let needs_more = name == "agent_mcp" && !values.is_empty();
         let arguments: Vec<String> = values.iter().map(|value| placed(value)).collect();
@@ -349,7 +459,11 @@ fn example_of_the_crate(printed: &Printed) -> Option<(String, Vec<String>)> {
 /// A file of the checkout, from the folder of the test.
 fn placed(argument: &str) -> String {
     let file = root().join(argument);
-    if file.exists() { file.display().to_string() } else { argument.to_owned() }
+    if file.exists() {
+        file.display().to_string()
+    } else {
+        argument.to_owned()
+    }
 }
 
 /// With what somebody types who is asked.
@@ -368,7 +482,11 @@ fn run_in(folder: &Path, name: &str, arguments: &[String], page: &str) {
     // One that reads nothing may have ended.
     let _ = child.stdin.take().unwrap().write_all(b"y\ny\n");
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{page}: {name} {arguments:?}: {}", crate::text(&output));
+    assert!(
+        output.status.success(),
+        "{page}: {name} {arguments:?}: {}",
+        crate::text(&output)
+    );
     for entry in started.read_dir().unwrap() {
         let entry = entry.unwrap();
         let file = entry.file_name();
@@ -380,24 +498,42 @@ fn run_in(folder: &Path, name: &str, arguments: &[String], page: &str) {
 
 #[test]
 fn an_argument_that_an_example_does_not_take_is_an_error_that_says_which_it_takes() {
-    let examples =
-        packages(&root().join("Cargo.toml")).into_iter().find(|package| package.name == "llmnode").unwrap();
-    let examples = examples.targets.into_iter().filter(|target| target.kind == "example");
+    let examples = packages(&root().join("Cargo.toml"))
+        .into_iter()
+        .find(|package| package.name == "llmnode")
+        .unwrap();
+    let examples = examples
+        .targets
+        .into_iter()
+        .filter(|target| target.kind == "example");
     let mut count = 0;
     for example in examples {
         let output = crate::run(&example.name, &["--no-such", "argument"], &[]);
         let said = crate::text(&output);
         assert_eq!(output.status.code(), Some(1), "{}: {said}", example.name);
         let begin = "\"--no-such\" is no argument of this example; it takes ";
-        assert!(said.starts_with(begin) && said.lines().count() == 1, "{}: {said}", example.name);
+        assert!(
+            said.starts_with(begin) && said.lines().count() == 1,
+            "{}: {said}",
+            example.name
+        );
         count += 1;
     }
     assert!(count >= 20, "{count}");
     let said = crate::text(&crate::run("text", &["one", "two"], &[]));
-    assert_eq!(said, "\"two\" is no argument of this example; it takes [SUBJECT]\n");
-    assert_eq!(crate::text(&crate::run("cases", &[], &[])), "FILE is missing; it takes FILE\n");
+    assert_eq!(
+        said,
+        "\"two\" is no argument of this example; it takes [SUBJECT]\n"
+    );
+    assert_eq!(
+        crate::text(&crate::run("cases", &[], &[])),
+        "FILE is missing; it takes FILE\n"
+    );
     let said = crate::text(&crate::run("flow_vote", &["--page"], &[]));
     assert_eq!(said, "--page needs a value; it takes [--page FILE]\n");
     let said = crate::text(&crate::run("optimise", &["refelct"], &[]));
-    assert_eq!(said, "\"refelct\" is no argument of this example; it takes [reflect]\n");
+    assert_eq!(
+        said,
+        "\"refelct\" is no argument of this example; it takes [reflect]\n"
+    );
 }

@@ -1,6 +1,12 @@
 //! Every example runs without a key and does what its first lines say, and every command that a page prints is there.
 
-#![allow(clippy::expect_fun_call, clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_fun_call,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod commands;
 mod expand;
@@ -32,11 +38,19 @@ fn example(example: &str) -> Command {
 
 /// Runs an example to its end.
 fn run(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
-    example(name).args(arguments).envs(environment.iter().copied()).output().unwrap()
+    example(name)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
 }
 
 fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 #[test]
@@ -44,20 +58,43 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
     let output = run("quickstart", &[], &[]);
     let text = text(&output);
     assert!(output.status.success(), "{text}");
-    let (first, second) = text.split_once("request 2, as the server logged it:").expect(&text);
-    let first = first.split_once("request 1, as the server logged it:").expect(first).1;
-    assert!(second.starts_with(first), "request 2 begins with the messages of request 1: {text}");
-    assert!(second.contains(r#"assistant: {"item": "crowbar", "reason": ""}"#), "{text}");
+    let (first, second) = text
+        .split_once("request 2, as the server logged it:")
+        .expect(&text);
+    let first = first
+        .split_once("request 1, as the server logged it:")
+        .expect(first)
+        .1;
     assert!(
-        second.contains(r#"- item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope""#),
+        second.starts_with(first),
+        "request 2 begins with the messages of request 1: {text}"
+    );
+    assert!(
+        second.contains(r#"assistant: {"item": "crowbar", "reason": ""}"#),
         "{text}"
     );
-    assert!(second.contains("- reason: is empty"), "all violations: {text}");
+    assert!(
+        second.contains(
+            r#"- item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope""#
+        ),
+        "{text}"
+    );
+    assert!(
+        second.contains("- reason: is empty"),
+        "all violations: {text}"
+    );
     let number = |after: &str| -> u64 {
         let rest = text.split_once(after).expect(&text).1;
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+        rest.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+            .parse()
+            .unwrap()
     };
-    let (ours, servers) = (number("{\"choose_item\": "), number("tokens by the server's log: "));
+    let (ours, servers) = (
+        number("{\"choose_item\": "),
+        number("tokens by the server's log: "),
+    );
     assert!(ours > 0 && ours == servers, "{text}");
     let shown = r#"  assistant: {"item": "crowbar", "reason": ""}
   user: That answer was not accepted:
@@ -84,9 +121,18 @@ fn optimise_finds_examples_or_a_goal_and_says_what_they_are_worth() {
         let output = run("optimise", arguments, &[]);
         let text = text(&output);
         assert!(output.status.success(), "{text}");
-        assert!(text.contains("Before:\nsort: 0.462 (95 %: 0.232 to 0.709), 13 cases, 0 failed\n"), "{text}");
-        assert!(text.contains("validation 0.250 → 1.000: ") && text.contains(written), "{text}");
-        assert!(text.contains("\n0.462 → 1.000: +0.538 ") && text.ends_with("more than noise\n"), "{text}");
+        assert!(
+            text.contains("Before:\nsort: 0.462 (95 %: 0.232 to 0.709), 13 cases, 0 failed\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("validation 0.250 → 1.000: ") && text.contains(written),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n0.462 → 1.000: +0.538 ") && text.ends_with("more than noise\n"),
+            "{text}"
+        );
     }
 }
 
@@ -94,37 +140,71 @@ fn optimise_finds_examples_or_a_goal_and_says_what_they_are_worth() {
 fn the_docs_are_read_once_and_an_answer_cites_what_was_found() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("llmnode-ask-docs-{}.db", std::process::id()));
-    let ask = || text(&run("ask_docs", &[], &[("ASK_DOCS_DB", file.to_str().unwrap())]));
+    let ask = || {
+        text(&run(
+            "ask_docs",
+            &[],
+            &[("ASK_DOCS_DB", file.to_str().unwrap())],
+        ))
+    };
     let (first, second) = (ask(), ask());
     std::fs::remove_file(&file).unwrap();
-    assert!(first.contains(" of ") && first.contains("] ") && first.contains("#]"), "a bar: {first}");
-    let line = |text: &str, with: &str| text.lines().find(|line| line.contains(with)).expect(text).to_owned();
-    let (chunks, rest) = first.split_once(" new chunks, 0 kept, 0 replaced").expect(&first);
+    assert!(
+        first.contains(" of ") && first.contains("] ") && first.contains("#]"),
+        "a bar: {first}"
+    );
+    let line = |text: &str, with: &str| {
+        text.lines()
+            .find(|line| line.contains(with))
+            .expect(text)
+            .to_owned()
+    };
+    let (chunks, rest) = first
+        .split_once(" new chunks, 0 kept, 0 replaced")
+        .expect(&first);
     let chunks: usize = chunks.lines().last().unwrap().parse().unwrap();
     assert!(chunks > 100, "{first}");
-    assert!(second.contains(&format!("0 new chunks, {chunks} kept, 0 replaced")), "{second}");
-    assert!(rest.contains("It is sent again after failures of the transport.\n["), "{rest}");
-    assert!(line(rest, "[").ends_with(".md]"), "the second answer cites what was found: {rest}");
+    assert!(
+        second.contains(&format!("0 new chunks, {chunks} kept, 0 replaced")),
+        "{second}"
+    );
+    assert!(
+        rest.contains("It is sent again after failures of the transport.\n["),
+        "{rest}"
+    );
+    assert!(
+        line(rest, "[").ends_with(".md]"),
+        "the second answer cites what was found: {rest}"
+    );
     assert!(line(rest, "embeddings: ").ends_with(" tokens"), "{rest}");
 }
 
 #[test]
 fn quickstart_prints_its_ledger_as_json() {
     let output = run("quickstart", &["--json"], &[]);
-    let ledger: Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
+    let ledger: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
     assert_eq!(ledger["format"], "llmnode/ledger");
     assert_eq!(ledger["nodes"]["choose_item"]["usage"]["requests"], 2);
-    assert_eq!(ledger["calls"][0]["attempts"][0]["category"], "validation_error");
+    assert_eq!(
+        ledger["calls"][0]["attempts"][0]["category"],
+        "validation_error"
+    );
     assert_eq!(ledger["calls"][0]["attempts"][1]["category"], Value::Null);
 }
 
 #[test]
 fn quickstart_against_a_server_that_is_not_there_tells_so_and_exits_with_2() {
     // A port that was free a moment ago.
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let base_url = format!("http://{address}/v1");
-    let environment = [("OPENAI_BASE_URL", base_url.as_str()), ("OPENAI_MODEL", "m")];
+    let environment = [
+        ("OPENAI_BASE_URL", base_url.as_str()),
+        ("OPENAI_MODEL", "m"),
+    ];
     let output = run("quickstart", &[], &environment);
     let text = text(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
@@ -137,9 +217,18 @@ fn extract_reads_the_invoice_and_corrects_the_total() {
     let output = run("extract", &[], &[]);
     let text = text(&output);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("HL-2026-0417 of 3 September 2026 to The Ellery Sailing Club"), "{text}");
-    assert!(text.contains("  12 x Mooring line, 14 mm, 10 m at 31.50"), "{text}");
-    assert!(text.contains("total 769.20") && text.contains("read in 2 requests"), "{text}");
+    assert!(
+        text.contains("HL-2026-0417 of 3 September 2026 to The Ellery Sailing Club"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  12 x Mooring line, 14 mm, 10 m at 31.50"),
+        "{text}"
+    );
+    assert!(
+        text.contains("total 769.20") && text.contains("read in 2 requests"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -147,8 +236,10 @@ fn classify_keeps_the_order_and_goes_on_after_a_failure() {
     let output = run("classify", &[], &[]);
     let text = text(&output);
     assert!(output.status.success(), "{text}");
-    let topics: Vec<_> =
-        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let topics: Vec<_> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
     let expected = [
         "T-1 Billing",
         "T-2 Defect",
@@ -162,7 +253,10 @@ fn classify_keeps_the_order_and_goes_on_after_a_failure() {
         "T-10 Billing",
     ];
     assert_eq!(topics[..10], expected);
-    assert!(topics[10].starts_with("9 of 10 sorted, 10 requests"), "{text}");
+    assert!(
+        topics[10].starts_with("9 of 10 sorted, 10 requests"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -171,10 +265,23 @@ fn describe_image_sends_a_picture_between_texts() {
     let text = text(&output);
     let lines: Vec<_> = text.lines().collect();
     assert!(output.status.success(), "{text}");
-    assert_eq!((lines.len(), lines[0]), (4, "A plain red square. (red)"), "{text}");
-    assert_eq!(lines[1], r#"part: {"type":"text","text":"What is this?\n"}"#);
-    assert!(lines[2].contains(r#""url":"data:image/png;base64,iVBORw0KGgo"#), "{text}");
-    assert_eq!(lines[3], r#"part: {"type":"text","text":"\nAnswer in English."}"#);
+    assert_eq!(
+        (lines.len(), lines[0]),
+        (4, "A plain red square. (red)"),
+        "{text}"
+    );
+    assert_eq!(
+        lines[1],
+        r#"part: {"type":"text","text":"What is this?\n"}"#
+    );
+    assert!(
+        lines[2].contains(r#""url":"data:image/png;base64,iVBORw0KGgo"#),
+        "{text}"
+    );
+    assert_eq!(
+        lines[3],
+        r#"part: {"type":"text","text":"\nAnswer in English."}"#
+    );
 }
 
 #[test]
@@ -199,14 +306,20 @@ fn cases_tells_what_came_of_each_fault() {
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).expect(id);
     let mut scored = 0;
     let expected = std::fs::read_to_string(file).unwrap();
-    for given in expected.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        let Some(expected) = given["expect"].as_object() else { continue };
+    for given in expected
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+    {
+        let Some(expected) = given["expect"].as_object() else {
+            continue;
+        };
         let row = row(given["id"].as_str().unwrap());
         for member in ["category", "first", "retry", "requests"] {
             assert_eq!(row[member], expected[member], "{member}: {row}");
         }
         if let Some(usage) = expected.get("usage") {
-            let known = ["input", "output", "total", "unreported"].map(|name| row["usage"][name].clone());
+            let known =
+                ["input", "output", "total", "unreported"].map(|name| row["usage"][name].clone());
             assert_eq!(Value::from(known.to_vec()), *usage, "{row}");
         }
         if let Some(least) = expected.get("min_wait_ms") {
@@ -227,9 +340,19 @@ fn cases_tells_what_came_of_each_fault() {
 fn differences(expected: &Value, answer: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    for member in ["outcome", "text", "reasoning", "finish", "category", "retry"] {
+    for member in [
+        "outcome",
+        "text",
+        "reasoning",
+        "finish",
+        "category",
+        "retry",
+    ] {
         if !expected[member].is_null() && expected[member] != answer[member] {
-            wrong.push(format!("{member}: {} for {}", answer[member], expected[member]));
+            wrong.push(format!(
+                "{member}: {} for {}",
+                answer[member], expected[member]
+            ));
         }
     }
     if answer["wait_s"].as_f64() < expected["wait_s"].as_f64() {
@@ -237,18 +360,30 @@ fn differences(expected: &Value, answer: &Value) -> Vec<String> {
     }
     // A call of which nobody recorded the id has one of ours.
     let called = |call: &Value, with_id: bool| {
-        (call["name"].clone(), call["arguments"].clone(), with_id.then(|| call["id"].clone()))
+        (
+            call["name"].clone(),
+            call["arguments"].clone(),
+            with_id.then(|| call["id"].clone()),
+        )
     };
     let calls = list(&expected["calls"]);
     let with_ids = calls.iter().any(|call| call.get("id").is_some());
-    let called = |calls: Vec<Value>| calls.iter().map(|call| called(call, with_ids)).collect::<Vec<_>>();
+    let called = |calls: Vec<Value>| {
+        calls
+            .iter()
+            .map(|call| called(call, with_ids))
+            .collect::<Vec<_>>()
+    };
     if called(calls) != called(list(&answer["calls"])) {
         wrong.push(format!("calls: {}", answer["calls"]));
     }
     match expected["usage"].as_object() {
         Some(usage) => {
             let members = ["input", "output", "cached", "cache_write", "reasoning"];
-            for member in members.into_iter().chain(usage.contains_key("total").then_some("total")) {
+            for member in members
+                .into_iter()
+                .chain(usage.contains_key("total").then_some("total"))
+            {
                 if usage.get(member).unwrap_or(&Value::Null) != &answer["usage"][member] {
                     wrong.push(format!("usage: {}", answer["usage"]));
                 }
@@ -269,7 +404,9 @@ fn differences(expected: &Value, answer: &Value) -> Vec<String> {
 /// W30: recorded answers, which are kept outside of the repository.
 #[test]
 fn cases_reads_recorded_answers_as_they_were_judged() {
-    let Some(folder) = std::env::var_os("LLMNODE_CASES") else { return };
+    let Some(folder) = std::env::var_os("LLMNODE_CASES") else {
+        return;
+    };
     let file = PathBuf::from(folder).join("wires.jsonl");
     let output = run("cases", &[file.to_str().unwrap()], &[]);
     assert!(output.status.success(), "{}", text(&output));
@@ -277,14 +414,21 @@ fn cases_reads_recorded_answers_as_they_were_judged() {
     let answers = String::from_utf8(output.stdout).unwrap();
     let mut wrong = Vec::new();
     for (row, answer) in rows.lines().zip(answers.lines()) {
-        let (row, answer): (Value, Value) =
-            (serde_json::from_str(row).unwrap(), serde_json::from_str(answer).unwrap());
+        let (row, answer): (Value, Value) = (
+            serde_json::from_str(row).unwrap(),
+            serde_json::from_str(answer).unwrap(),
+        );
         assert_eq!(row["id"], answer["id"]);
         wrong.extend(
-            differences(&row["expect"], &answer).iter().map(|fault| format!("{}: {fault}", row["id"])),
+            differences(&row["expect"], &answer)
+                .iter()
+                .map(|fault| format!("{}: {fault}", row["id"])),
         );
     }
-    assert_eq!((rows.lines().count(), wrong), (answers.lines().count(), Vec::new()));
+    assert_eq!(
+        (rows.lines().count(), wrong),
+        (answers.lines().count(), Vec::new())
+    );
 }
 
 #[test]
@@ -309,17 +453,27 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
     std::fs::remove_file(&file).unwrap();
     assert!(output.status.success(), "{}", text(&output));
     let lines = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let rows: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
     let says = |index: usize, word: &str| {
         let row = &rows[index];
-        let why = row["error"].as_str().or(row["skipped"].as_str()).expect(&lines);
+        let why = row["error"]
+            .as_str()
+            .or(row["skipped"].as_str())
+            .expect(&lines);
         assert!(why.contains(word), "{row}");
     };
     says(0, "tools");
     says(1, "unsupported");
     for (index, line) in [(2, 4), (3, 5), (4, 6)] {
         says(index, "not");
-        assert_eq!((&rows[index]["id"], &rows[index]["line"]), (&Value::Null, &line.into()), "{lines}");
+        assert_eq!(
+            (&rows[index]["id"], &rows[index]["line"]),
+            (&Value::Null, &line.into()),
+            "{lines}"
+        );
     }
     says(5, "by pigeon");
     says(6, "no text");
@@ -334,8 +488,12 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
 fn talk(name: &str, input: &[u8]) -> String {
     use std::io::Write;
     use std::process::Stdio;
-    let mut child =
-        example(name).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = example(name)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
@@ -346,7 +504,10 @@ fn talk(name: &str, input: &[u8]) -> String {
 fn chat_sends_what_was_said_before() {
     let said = "You said: I am Ada.\nYou said: I like maps. And before: I am Ada.\n\
                 You said: Who am I? And before: I am Ada. I like maps.\n";
-    assert_eq!(talk("chat", b"I am Ada.\n\n I like maps. \nWho am I?\n"), said);
+    assert_eq!(
+        talk("chat", b"I am Ada.\n\n I like maps. \nWho am I?\n"),
+        said
+    );
 }
 
 /// What a flow of the examples prints.
@@ -381,7 +542,14 @@ fn a_graph_from_a_file_runs_each_of_its_nodes() {
 
 #[test]
 fn flow_judge_sends_the_complaint_back_to_the_writer() {
-    assert_eq!(flow("flow_judge"), ["round 1: not yet", "round 2: good enough", "Come up. See far."]);
+    assert_eq!(
+        flow("flow_judge"),
+        [
+            "round 1: not yet",
+            "round 2: good enough",
+            "Come up. See far."
+        ]
+    );
 }
 
 #[test]
@@ -412,7 +580,11 @@ fn flow_map_reduce_sums_up_each_file_and_falls_back_for_one() {
 fn flow_map_reduce_tells_which_folder_cannot_be_read() {
     let output = run("flow_map_reduce", &["no/such/folder"], &[]);
     assert!(!output.status.success());
-    assert!(text(&output).contains("no/such/folder"), "{}", text(&output));
+    assert!(
+        text(&output).contains("no/such/folder"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]
@@ -424,10 +596,14 @@ fn flow_vote_takes_what_most_say() {
 fn flow_translate_runs_once_for_each_file_and_language() {
     let pages = [
         ("hours", "The tower is open from April to October."),
-        ("prices", "Children under six years climb the stairs for free."),
+        (
+            "prices",
+            "Children under six years climb the stairs for free.",
+        ),
     ];
     let expected = pages.map(|(file, text)| {
-        ["German", "French", "Danish"].map(|language| format!("{file}, {language}: ({language}) {text}"))
+        ["German", "French", "Danish"]
+            .map(|language| format!("{file}, {language}: ({language}) {text}"))
     });
     assert_eq!(flow("flow_translate"), expected.concat());
 }
@@ -474,7 +650,11 @@ fn agent_approval_survives_its_own_kill() {
     let _ = std::fs::remove_dir_all(&place);
     let start = || {
         let mut child = example("agent_approval");
-        child.arg(&place).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        child
+            .arg(&place)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
         child.spawn().unwrap()
     };
     // Killed as it asks for the first time.
@@ -485,12 +665,20 @@ fn agent_approval_survives_its_own_kill() {
     assert_eq!(list, "list: draft-1.txt draft-2.txt letter.txt\n");
     let mut asks = [0; 30];
     told.read_exact(&mut asks).unwrap();
-    assert_eq!(String::from_utf8_lossy(&asks), r#"delete({"name":"draft-1.txt"})?"#[..30]);
+    assert_eq!(
+        String::from_utf8_lossy(&asks),
+        r#"delete({"name":"draft-1.txt"})?"#[..30]
+    );
     first.kill().unwrap();
     first.wait().unwrap();
 
     let mut second = start();
-    second.stdin.take().unwrap().write_all(b"y\nit is a memory\n").unwrap();
+    second
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"y\nit is a memory\n")
+        .unwrap();
     let output = second.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}");

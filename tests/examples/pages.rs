@@ -40,9 +40,17 @@ pub(crate) fn printed() -> Vec<Printed> {
     files.sort();
     let mut found = Vec::new();
     for file in files {
-        let page = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let page = file
+            .strip_prefix(root())
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
         let text = std::fs::read_to_string(&file).unwrap();
-        let text = if page.ends_with(".rs") { head(&text) } else { text };
+        let text = if page.ends_with(".rs") {
+            head(&text)
+        } else {
+            text
+        };
         for code in codes(&text) {
             found.extend(command(&code).map(|(environment, words)| Printed {
                 page: page.clone(),
@@ -56,7 +64,14 @@ pub(crate) fn printed() -> Vec<Printed> {
 
 /// Pages and sources below a folder. What changed when is no page, and a case of the macros' is not run by itself.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
-    const NOT_READ: [&str; 6] = ["target", "node_modules", ".git", "CHANGELOG.md", "ui", "snapshots"];
+    const NOT_READ: [&str; 6] = [
+        "target",
+        "node_modules",
+        ".git",
+        "CHANGELOG.md",
+        "ui",
+        "snapshots",
+    ];
     for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -74,7 +89,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
 /// The comment at the head of a source file.
 fn head(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    lines
+        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+        .collect()
 }
 
 /// The lines of fences and the spans of code, each without its marks. A line that ends in `\` goes on.
@@ -89,9 +106,12 @@ fn codes(page: &str) -> Vec<String> {
         let (kind, text) = part.split_once('\n').unwrap_or((part, ""));
         if !kind.starts_with("rust") {
             let lines = text.replace("\\\n", "\\");
-            codes.extend(
-                lines.lines().map(|line| line.split('\\').map(str::trim).collect::<Vec<_>>().join(" ")),
-            );
+            codes.extend(lines.lines().map(|line| {
+                line.split('\\')
+                    .map(str::trim)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }));
         }
     }
     codes
@@ -101,9 +121,18 @@ fn codes(page: &str) -> Vec<String> {
 fn command(code: &str) -> Option<(Vec<String>, Vec<String>)> {
     let code = code.trim().trim_start_matches("$ ");
     // What stands behind three blanks explains the command.
-    let code = code.split("   ").next()?.split(" # ").next()?.split("  #").next()?;
+    let code = code
+        .split("   ")
+        .next()?
+        .split(" # ")
+        .next()?
+        .split("  #")
+        .next()?;
     let mut words = words(code.trim_end_matches('&').trim());
-    let is_setting = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_variable(name));
+    let is_setting = |word: &String| {
+        word.split_once('=')
+            .is_some_and(|(name, _)| is_variable(name))
+    };
     let settings = words.iter().take_while(|word| is_setting(word)).count();
     let environment = words.drain(..settings).collect();
     let ours = |program: &str| {
@@ -120,7 +149,10 @@ fn command(code: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 fn is_variable(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// The words of a line of a shell: quotation marks hold one together.
@@ -147,15 +179,24 @@ fn words(line: &str) -> Vec<String> {
 fn commands_are_read_out_of_fences_spans_and_heads() {
     let page = "Run `cargo\ntest` or `Run`, as in\n\n```sh\n$ A=… cargo run -- \"x y\"   # why\n\
                 benches/run \\\n  lint &\ncurl x\n```\n\n```rust\ncargo!();\n```\n";
-    let found: Vec<_> = codes(page).iter().filter_map(|code| command(code)).collect();
+    let found: Vec<_> = codes(page)
+        .iter()
+        .filter_map(|code| command(code))
+        .collect();
     let expected = [
         (vec![], vec!["cargo", "test"]),
         (vec!["A=…"], vec!["cargo", "run", "--", "x y"]),
         (vec![], vec!["benches/run", "lint"]),
     ];
     let expected = expected.map(|(environment, words): (Vec<&str>, Vec<&str>)| {
-        (environment.into_iter().map(str::to_owned).collect(), words.into_iter().map(str::to_owned).collect())
+        (
+            environment.into_iter().map(str::to_owned).collect(),
+            words.into_iter().map(str::to_owned).collect(),
+        )
     });
     assert_eq!(found, expected);
-    assert_eq!(head("//! `cargo test`\n//!\n//! x\nmod a;\n//! not\n"), "`cargo test`\n\nx\n");
+    assert_eq!(
+        head("//! `cargo test`\n//!\n//! x\nmod a;\n//! not\n"),
+        "`cargo test`\n\nx\n"
+    );
 }

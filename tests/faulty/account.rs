@@ -36,7 +36,12 @@ pub(crate) struct Entry {
 impl Entry {
     /// The entries of one call.
     pub(crate) fn of_call(record: &CallRecord, judged: &Judged) -> Vec<Entry> {
-        let waits = record.attempts.iter().skip(1).map(|next| Some(next.wait)).chain([None]);
+        let waits = record
+            .attempts
+            .iter()
+            .skip(1)
+            .map(|next| Some(next.wait))
+            .chain([None]);
         record
             .attempts
             .iter()
@@ -52,10 +57,18 @@ impl Entry {
         Entry {
             id: attempt.id.to_string(),
             refused,
-            judged: attempt.request_id.as_deref().is_some_and(|id| judged.forget(id)),
+            judged: attempt
+                .request_id
+                .as_deref()
+                .is_some_and(|id| judged.forget(id)),
             request_id: attempt.request_id.clone(),
-            category: attempt.category.map(|category| category.as_str().to_owned()),
-            tokens: attempt.usage.filter(|_| !refused).map(|usage| [usage.input, usage.output, usage.total]),
+            category: attempt
+                .category
+                .map(|category| category.as_str().to_owned()),
+            tokens: attempt
+                .usage
+                .filter(|_| !refused)
+                .map(|usage| [usage.input, usage.output, usage.total]),
             waited,
         }
     }
@@ -73,14 +86,18 @@ impl Entry {
             Aborted,
             Panic,
         ];
-        let Some(category) = &self.category else { return true };
+        let Some(category) = &self.category else {
+            return true;
+        };
         self.judged || after_reading.iter().any(|after| after.as_str() == category)
     }
 
     /// Whether it claims nothing, and may be of a request that never arrived.
     fn may_be_unseen(&self) -> bool {
         let before_reading = [Category::Network, Category::Timeout, Category::Cancelled];
-        let lost = before_reading.iter().any(|before| self.category.as_deref() == Some(before.as_str()));
+        let lost = before_reading
+            .iter()
+            .any(|before| self.category.as_deref() == Some(before.as_str()));
         lost && self.tokens.is_none() && self.request_id.is_none() && !self.judged
     }
 }
@@ -88,11 +105,25 @@ impl Entry {
 /// Whether the ledger has the zeros of a refusal that reported nothing.
 fn is_refused(attempt: &AttemptRecord) -> bool {
     use Category::*;
-    let refusals = [ApiKeyError, BadRequest, NotFound, QuotaError, RateLimitError];
-    let is_refusal = attempt.category.is_some_and(|category| refusals.contains(&category));
+    let refusals = [
+        ApiKeyError,
+        BadRequest,
+        NotFound,
+        QuotaError,
+        RateLimitError,
+    ];
+    let is_refusal = attempt
+        .category
+        .is_some_and(|category| refusals.contains(&category));
     // A report has no figure of thoughts here.
-    let is_none = attempt.usage.is_some_and(|usage| usage.total() == Some(0) && usage.reasoning == Some(0));
-    is_refusal && is_none && attempt.status.is_some_and(|status| (400..500).contains(&status))
+    let is_none = attempt
+        .usage
+        .is_some_and(|usage| usage.total() == Some(0) && usage.reasoning == Some(0));
+    is_refusal
+        && is_none
+        && attempt
+            .status
+            .is_some_and(|status| (400..500).contains(&status))
 }
 
 /// What the server says of a request.
@@ -110,9 +141,14 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn of(request: &LoggedRequest, act: Act) -> Seen {
         Seen {
-            id: request.header("x-client-request-id").unwrap_or_default().to_owned(),
+            id: request
+                .header("x-client-request-id")
+                .unwrap_or_default()
+                .to_owned(),
             request_id: request.request_id().to_owned(),
-            tokens: request.usage().map(|usage| [usage.input, usage.output, usage.total]),
+            tokens: request
+                .usage()
+                .map(|usage| [usage.input, usage.output, usage.total]),
             whole: request.is_complete(),
             asked: act.asked(),
         }
@@ -191,7 +227,11 @@ impl Account {
         let known = entry.tokens.is_some();
         if entry.refused && !(seen.whole && seen.tokens.is_none()) {
             self.complain(format!("no refusal: {entry:?} {seen:?}"));
-        } else if entry.request_id.as_ref().is_some_and(|id| *id != seen.request_id) {
+        } else if entry
+            .request_id
+            .as_ref()
+            .is_some_and(|id| *id != seen.request_id)
+        {
             self.complain(format!("another request's id: {entry:?} {seen:?}"));
         } else if (known || entry.was_read()) && !(seen.whole && entry.tokens == seen.tokens) {
             self.complain(format!("another usage: {entry:?} {seen:?}"));
@@ -202,7 +242,11 @@ impl Account {
         }
         // A wait of which the client never read is none of its business.
         let asked = seen.asked.filter(|_| entry.request_id.is_some());
-        if entry.waited.zip(asked).is_some_and(|(waited, asked)| waited < asked) {
+        if entry
+            .waited
+            .zip(asked)
+            .is_some_and(|(waited, asked)| waited < asked)
+        {
             self.complain(format!("waited less than asked: {entry:?} {seen:?}"));
         }
     }

@@ -63,9 +63,13 @@ pub(crate) enum Act {
 impl Act {
     /// The wait that the server asks for, less what passes until the client reads a date.
     pub(crate) fn asked(self) -> Option<Duration> {
-        let Act::Busy(Some((ask, seconds))) = self else { return None };
+        let Act::Busy(Some((ask, seconds))) = self else {
+            return None;
+        };
         let passed = if ask == Ask::Date { 2 } else { 0 };
-        Some(Duration::from_secs(u64::from(seconds).saturating_sub(passed)))
+        Some(Duration::from_secs(
+            u64::from(seconds).saturating_sub(passed),
+        ))
     }
 
     pub(crate) fn reply(self, request: &LoggedRequest) -> StubReply {
@@ -124,7 +128,9 @@ fn busy(ask: Ask, seconds: u16) -> StubReply {
         Ask::Seconds => error.retry_after(seconds),
         Ask::Milliseconds => error.header("retry-after-ms", format!("{seconds}000")),
         Ask::Renamed => error.header("llm_provider-retry-after", seconds.to_string()),
-        Ask::Date => error.retry_after(http_date::from_now(&format!("+{seconds}s")).unwrap_or_default()),
+        Ask::Date => {
+            error.retry_after(http_date::from_now(&format!("+{seconds}s")).unwrap_or_default())
+        }
         Ask::Body => {
             let details = json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s")}]);
             let error = json!({"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": details});

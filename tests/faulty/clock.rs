@@ -26,7 +26,10 @@ impl Clock for TurnClock {
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             tokio::task::yield_now().await;
-            self.0.fetch_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+            self.0.fetch_add(
+                u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX),
+                Ordering::Relaxed,
+            );
         })
     }
 }

@@ -11,12 +11,18 @@ pub(crate) struct Judged(Mutex<HashSet<String>>);
 
 impl Judged {
     fn see(&self, request: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned());
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(request.to_owned());
     }
 
     /// Whether the answer to the request was seen; it is not remembered any longer.
     pub(super) fn forget(&self, request: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(request)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(request)
     }
 }
 
@@ -38,7 +44,11 @@ impl Answer {
     /// Takes a while, so that a call can be dropped meanwhile.
     async fn is_small(&self) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
-        if self.value < 100 { Ok(()) } else { Err(Invalid::at("value", "is not below 100")) }
+        if self.value < 100 {
+            Ok(())
+        } else {
+            Err(Invalid::at("value", "is not below 100"))
+        }
     }
 }
 

@@ -26,7 +26,10 @@ pub(crate) struct Greet {
 async fn a_node_among_other_attributes() {
     let greet: Greet = serde_json::from_str(r#"{"who": "Ann"}"#).unwrap();
     assert_eq!(prompt(&greet.clone()).await, "Hello Ann.");
-    assert_eq!(format!("{greet:?}"), r#"Greet { name: "Ann", other: None }"#);
+    assert_eq!(
+        format!("{greet:?}"),
+        r#"Greet { name: "Ann", other: None }"#
+    );
     assert_eq!(Greet::DESCRIPTION, "Says hello.");
 }
 
@@ -56,7 +59,10 @@ struct BlockDoc;
 
 #[test]
 fn descriptions() {
-    assert_eq!(DocFromFile::DESCRIPTION, concat!(include_str!("../../rustfmt.toml"), "\nAnd more.\n"));
+    assert_eq!(
+        DocFromFile::DESCRIPTION,
+        concat!(include_str!("../../rustfmt.toml"), "\nAnd more.\n")
+    );
     assert_eq!(DocFromMacro::DESCRIPTION, "One\ntwo\n");
     assert_eq!(NoDoc::DESCRIPTION, "");
     assert_eq!(BlockDoc::DESCRIPTION, "In a\nblock.");
@@ -89,7 +95,11 @@ mod old {
         #[inline]
         #[doc(hidden)]
         fn is_small(&self) -> Result<(), Invalid> {
-            if self.a > 1 { Err(Invalid::at("a", "large")) } else { Ok(()) }
+            if self.a > 1 {
+                Err(Invalid::at("a", "large"))
+            } else {
+                Ok(())
+            }
         }
     }
 }
@@ -97,7 +107,10 @@ mod old {
 #[tokio::test]
 #[allow(deprecated)]
 async fn deprecated_items() {
-    assert_eq!(paths((), &old::OldNode { a: 1 }, r#"{"a": 2}"#).await, ["a"]);
+    assert_eq!(
+        paths((), &old::OldNode { a: 1 }, r#"{"a": 2}"#).await,
+        ["a"]
+    );
 }
 
 /// Both at once: a step of an answer that is a node itself.
@@ -122,22 +135,52 @@ struct Reversed {
 #[validate]
 impl Question {
     fn light(&self) -> Result<(), Invalid> {
-        if self.weight > 1 { Err(Invalid::at("weight", "heavy")) } else { Ok(()) }
+        if self.weight > 1 {
+            Err(Invalid::at("weight", "heavy"))
+        } else {
+            Ok(())
+        }
     }
 }
 
 #[validate]
 impl Reversed {
     fn light(&self) -> Result<(), Invalid> {
-        if self.weight > 1 { Err(Invalid::at("weight", "heavy")) } else { Ok(()) }
+        if self.weight > 1 {
+            Err(Invalid::at("weight", "heavy"))
+        } else {
+            Ok(())
+        }
     }
 }
 
 #[tokio::test]
 async fn a_node_that_is_an_output() {
     let answer = r#"{"topic": "x", "weight": 2}"#;
-    assert_eq!(paths((), &Question { topic: "x".into(), weight: 0 }, answer).await, ["weight"]);
-    assert_eq!(paths((), &Reversed { topic: "x".into(), weight: 0 }, answer).await, ["weight"]);
+    assert_eq!(
+        paths(
+            (),
+            &Question {
+                topic: "x".into(),
+                weight: 0
+            },
+            answer
+        )
+        .await,
+        ["weight"]
+    );
+    assert_eq!(
+        paths(
+            (),
+            &Reversed {
+                topic: "x".into(),
+                weight: 0
+            },
+            answer
+        )
+        .await,
+        ["weight"]
+    );
 }
 
 mod visible {

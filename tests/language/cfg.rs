@@ -101,11 +101,17 @@ struct AskPage;
 #[tokio::test]
 async fn outputs_and_validators() {
     let bad = r#"{"item": "axe"}"#;
-    let answer =
-        format!(r#"{{"first": {bad}, "secondChoice": {bad}, "shape": {{"Here": {{"choice": {bad}}}}}}}"#);
+    let answer = format!(
+        r#"{{"first": {bad}, "secondChoice": {bad}, "shape": {{"Here": {{"choice": {bad}}}}}}}"#
+    );
     assert_eq!(
         paths(world(), &AskPage, &answer).await,
-        ["first.item", "secondChoice.item", "shape.Here.choice.item", "secondChoice"]
+        [
+            "first.item",
+            "secondChoice.item",
+            "shape.Here.choice.item",
+            "secondChoice"
+        ]
     );
 }
 
@@ -116,7 +122,10 @@ struct Own {
 }
 
 #[llmnode::validate(state = World)]
-#[cfg_attr(test, derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(
+    test,
+    derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)
+)]
 struct OwnBelow {
     choice: Choice,
 }
@@ -183,7 +192,10 @@ enum Answer {
     Never(Unknown),
     #[cfg(all(test, not(windows)))]
     #[serde(rename = "many")]
-    Many(#[cfg_attr(test, serde(default))] Vec<Own>, #[cfg(windows)] Unknown),
+    Many(
+        #[cfg_attr(test, serde(default))] Vec<Own>,
+        #[cfg(windows)] Unknown,
+    ),
 }
 
 #[validate]
@@ -204,7 +216,11 @@ impl Answer {
 
 /// Looks.
 #[tool]
-fn look(#[cfg(test)] at: String, #[cfg(not(test))] at: Unknown, #[cfg(windows)] more: Unknown) -> String {
+fn look(
+    #[cfg(test)] at: String,
+    #[cfg(not(test))] at: Unknown,
+    #[cfg(windows)] more: Unknown,
+) -> String {
     at
 }
 
@@ -226,9 +242,18 @@ struct AskAnswer {
 #[tokio::test]
 async fn parts_of_items() {
     let node = AskAnswer { a: 1, b: 2, c: 3 };
-    assert_eq!((messages(world(), &node).await[0].content.as_str(), node.c), ("1 2", 3));
+    assert_eq!(
+        (messages(world(), &node).await[0].content.as_str(), node.c),
+        ("1 2", 3)
+    );
     let answer = r#"{"Item": {"choice": {"item": "axe"}}}"#;
-    assert_eq!(paths(world(), &node, answer).await, ["Item.choice.item", ""]);
-    assert_eq!(paths(world(), &node, r#"{"many": [{"choice": {"item": "key"}}]}"#).await, [""]);
+    assert_eq!(
+        paths(world(), &node, answer).await,
+        ["Item.choice.item", ""]
+    );
+    assert_eq!(
+        paths(world(), &node, r#"{"many": [{"choice": {"item": "key"}}]}"#).await,
+        [""]
+    );
     assert_eq!(look("here".into()), "here");
 }

@@ -42,8 +42,15 @@ node! {
 
 #[tokio::test]
 async fn every_argument_from_a_fragment() {
-    let node = Made { a: 1, b: vec!["x".into()], c: (2, "y") };
-    assert_eq!(messages(world(), &node).await[1].content, "1 - x (2, \"y\") - key");
+    let node = Made {
+        a: 1,
+        b: vec!["x".into()],
+        c: (2, "y"),
+    };
+    assert_eq!(
+        messages(world(), &node).await[1].content,
+        "1 - x (2, \"y\") - key"
+    );
     assert_eq!(Made::DESCRIPTION, "Made by a macro.");
     assert_eq!(Made::SETTINGS.max_tokens, Some(64));
     assert_eq!(Made::SETTINGS.temperature, Some(0.5));
@@ -79,8 +86,9 @@ mod made {
 #[tokio::test]
 async fn outputs_and_validators_from_fragments() {
     let bad = r#"{"item": "axe"}"#;
-    let answer =
-        format!(r#"{{"one": {bad}, "pair": [1, {bad}], "list": [[{{"item": "key"}}, {bad}]], "number": 1}}"#);
+    let answer = format!(
+        r#"{{"one": {bad}, "pair": [1, {bad}], "list": [[{{"item": "key"}}, {bad}]], "number": 1}}"#
+    );
     assert_eq!(
         paths(world(), &made::Ask, &answer).await,
         ["one.item", "pair[1].item", "list[0][1].item", "number"]
@@ -143,7 +151,11 @@ generic!(Generic, 'x, T: std::fmt::Display, N, Option<T>, 2);
 
 #[tokio::test]
 async fn generics_from_fragments() {
-    let node = Generic::<'_, u8, 1> { a: &1, b: Some(2), c: [3, 4] };
+    let node = Generic::<'_, u8, 1> {
+        a: &1,
+        b: Some(2),
+        c: [3, 4],
+    };
     assert_eq!(messages((), &node).await[0].content, "1 Some(2) - 3\n- 4");
 }
 

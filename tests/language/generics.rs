@@ -70,7 +70,11 @@ struct OfFamily<F: Family> {
 
 #[tokio::test]
 async fn associated_types() {
-    let node = OfFamily::<Numbers> { member: 1, several: vec![2], other: None };
+    let node = OfFamily::<Numbers> {
+        member: 1,
+        several: vec![2],
+        other: None,
+    };
     assert_eq!(messages(world(), &node).await[0].content, "1 - 2 none");
     assert_eq!(paths(world(), &node, r#"{"item": "axe"}"#).await, ["item"]);
     assert_eq!(Numbers::NAME, "numbers");
@@ -87,7 +91,11 @@ struct Clashing<'state, 'checked, '__llmnode, AnyState, S, T: ?Sized> {
 
 #[tokio::test]
 async fn clashing_parameters() {
-    let node = Clashing::<'_, '_, '_, u8, u16, str> { a: &1, b: "x", mark: PhantomData };
+    let node = Clashing::<'_, '_, '_, u8, u16, str> {
+        a: &1,
+        b: "x",
+        mark: PhantomData,
+    };
     assert_eq!(prompt(&node).await, "1 x");
 }
 
@@ -132,7 +140,11 @@ where
     T: Debug,
 {
     fn small(&self) -> Result<(), Invalid> {
-        if usize::from(self.number) > N { Err(Invalid::at("number", "large")) } else { Ok(()) }
+        if usize::from(self.number) > N {
+            Err(Invalid::at("number", "large"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -155,7 +167,14 @@ async fn generic_outputs() {
     );
     assert_eq!(
         paths(world(), &AskPage, &answer).await,
-        ["rows[0].item", "first.item", "pair[0].item", "pair[2].item", "same.item", "number"]
+        [
+            "rows[0].item",
+            "first.item",
+            "pair[0].item",
+            "pair[2].item",
+            "same.item",
+            "number"
+        ]
     );
     let two = format!(r#"["x", {bad}]"#);
     let answer = format!(
@@ -163,7 +182,13 @@ async fn generic_outputs() {
     );
     assert_eq!(
         paths(world(), &AskOther, &answer).await,
-        ["rows[0][1].item", "first[0].item", "pair[0][1].item", "pair[2][0].item", "same[1].item"]
+        [
+            "rows[0][1].item",
+            "first[0].item",
+            "pair[0][1].item",
+            "pair[2][0].item",
+            "same[1].item"
+        ]
     );
 }
 
@@ -193,7 +218,11 @@ struct Inner {
 #[validate]
 impl Listed {
     fn by_parameter<S: HasItems>(&self, state: &S) -> Result<(), Invalid> {
-        if state.items().contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+        if state.items().contains(&self.item) {
+            Ok(())
+        } else {
+            Err(Invalid::at("item", "no"))
+        }
     }
 
     fn by_impl(&self, _: &(impl HasItems + Sync)) -> Result<(), Invalid> {
@@ -201,7 +230,11 @@ impl Listed {
     }
 
     fn inside<S: HasItems>(&self, state: &S) -> Result<(), Invalid> {
-        if state.items().contains(&self.inner.item) { Ok(()) } else { Err(Invalid::at("inner.item", "no")) }
+        if state.items().contains(&self.inner.item) {
+            Ok(())
+        } else {
+            Err(Invalid::at("inner.item", "no"))
+        }
     }
 }
 
@@ -248,15 +281,24 @@ struct AskAroundAnyState;
 
 #[tokio::test]
 async fn validators_of_any_state_at_all() {
-    assert_eq!(paths((), &AskAnyState, r#"[{"item": "axe"}]"#).await, ["[0].item"; 3]);
+    assert_eq!(
+        paths((), &AskAnyState, r#"[{"item": "axe"}]"#).await,
+        ["[0].item"; 3]
+    );
     let answer = r#"{"inner": {"item": "axe"}}"#;
-    assert_eq!(paths(world(), &AskAroundAnyState, answer).await, ["inner.item"; 3]);
+    assert_eq!(
+        paths(world(), &AskAroundAnyState, answer).await,
+        ["inner.item"; 3]
+    );
 }
 
 #[tokio::test]
 async fn validators_for_any_state() {
     let answer = r#"{"item": "axe", "inner": {"item": "axe"}}"#;
-    assert_eq!(paths(world(), &AskListed, answer).await, ["item", "inner.item"]);
+    assert_eq!(
+        paths(world(), &AskListed, answer).await,
+        ["item", "inner.item"]
+    );
 }
 
 /// Text that is borrowed on purpose, by `#[serde(borrow)]`: it can be read by hand, if not be an answer.
@@ -271,7 +313,13 @@ struct Lent<'a> {
 #[test]
 fn an_output_that_borrows() {
     let text = String::from(r#"{"text": "x", "count": 1}"#);
-    assert_eq!(serde_json::from_str::<Lent<'_>>(&text).unwrap(), Lent { text: "x", count: 1 });
+    assert_eq!(
+        serde_json::from_str::<Lent<'_>>(&text).unwrap(),
+        Lent {
+            text: "x",
+            count: 1
+        }
+    );
 }
 
 /// Plain definitions as the arguments of generic ones: no block of validators is needed anywhere.
@@ -279,7 +327,9 @@ mod plain {
     use std::collections::{BTreeMap, BTreeSet, HashMap};
     use std::fmt::Display;
 
-    use super::{Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world};
+    use super::{
+        Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world,
+    };
 
     #[llm_output]
     #[derive(Debug)]
@@ -321,7 +371,10 @@ mod plain {
     enum Answer<T> {
         None,
         Page(Page<T>),
-        Deep { inner: Page<Page<T>>, same: Vec<Answer<T>> },
+        Deep {
+            inner: Page<Page<T>>,
+            same: Vec<Answer<T>>,
+        },
     }
 
     #[llm_node(prompt = "x", output = Answer<Shelf<Book>>, state = World)]
@@ -350,7 +403,10 @@ mod plain {
 
     #[tokio::test]
     async fn outputs_without_any_block() {
-        assert_eq!(paths((), &AskPage, r#"{"items": [{"title": "x"}], "more": true}"#).await, [""; 0]);
+        assert_eq!(
+            paths((), &AskPage, r#"{"items": [{"title": "x"}], "more": true}"#).await,
+            [""; 0]
+        );
         assert_eq!(paths(world(), &AskAnswer, r#""None""#).await, [""; 0]);
         let page = r#"{"items": [], "more": true}"#;
         let library = format!(r#"{{"shelves": {page}, "answer": {{"Page": {page}}}}}"#);
@@ -412,11 +468,16 @@ mod plain {
         );
         assert_eq!(
             paths(world(), &AskNamed, &answer).await,
-            ["items[0][0].name.item", "items[0][0].name", "items[0][1].items[0].name"]
+            [
+                "items[0][0].name.item",
+                "items[0][0].name",
+                "items[0][1].items[0].name"
+            ]
         );
         let counted = r#"{"value": "abc", "choices": [{"item": "axe"}]}"#;
-        let answer =
-            format!(r#"{{"choices": {{"items": [{named}], "more": false}}, "counted": [{counted}]}}"#);
+        let answer = format!(
+            r#"{{"choices": {{"items": [{named}], "more": false}}, "counted": [{counted}]}}"#
+        );
         assert_eq!(
             paths(world(), &AskLists, &answer).await,
             [
@@ -438,7 +499,9 @@ mod plain {
 
 /// Parameters that need a trait of the program: each definition finds its own block, or that there is none.
 mod bounded {
-    use super::{Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world};
+    use super::{
+        Choice, Invalid, PhantomData, World, llm_node, llm_output, paths, validate, world,
+    };
 
     trait Item {
         fn name(&self) -> &str;
@@ -475,7 +538,11 @@ mod bounded {
     #[validate]
     impl<T: Item> Ranked<T> {
         fn first_is_best(&self) -> Result<(), Invalid> {
-            if self.first.name() == self.best { Ok(()) } else { Err(Invalid::at("best", "not the first")) }
+            if self.first.name() == self.best {
+                Ok(())
+            } else {
+                Err(Invalid::at("best", "not the first"))
+            }
         }
     }
 
@@ -490,7 +557,11 @@ mod bounded {
     impl<T: Item> Tree<T> {
         fn root_is_known(&self, state: &World) -> Result<(), Invalid> {
             let known = state.items.iter().any(|item| item == self.root.name());
-            if known { Ok(()) } else { Err(Invalid::at("root", "unknown")) }
+            if known {
+                Ok(())
+            } else {
+                Err(Invalid::at("root", "unknown"))
+            }
         }
     }
 
@@ -516,15 +587,31 @@ mod bounded {
     async fn a_trait_of_the_program() {
         let axe = r#"{"item": "axe"}"#;
         let plain = format!(r#"{{"items": [{{"items": [{axe}]}}]}}"#);
-        assert_eq!(paths(world(), &AskPlain, &plain).await, ["items[0].items[0].item"]);
+        assert_eq!(
+            paths(world(), &AskPlain, &plain).await,
+            ["items[0].items[0].item"]
+        );
         let any = AskAny::<Choice> { a: PhantomData };
-        assert_eq!(paths(world(), &any, &plain).await, ["items[0].items[0].item"]);
+        assert_eq!(
+            paths(world(), &any, &plain).await,
+            ["items[0].items[0].item"]
+        );
         let ranked = format!(r#"{{"items": [{{"first": {axe}, "best": "key"}}]}}"#);
-        assert_eq!(paths(world(), &AskRanked, &ranked).await, ["items[0].first.item", "items[0].best"]);
-        let tree = format!(r#"{{"items": [{{"root": {axe}, "below": [{{"root": {axe}, "below": []}}]}}]}}"#);
+        assert_eq!(
+            paths(world(), &AskRanked, &ranked).await,
+            ["items[0].first.item", "items[0].best"]
+        );
+        let tree = format!(
+            r#"{{"items": [{{"root": {axe}, "below": [{{"root": {axe}, "below": []}}]}}]}}"#
+        );
         assert_eq!(
             paths(world(), &AskTree, &tree).await,
-            ["items[0].root.item", "items[0].below[0].root.item", "items[0].below[0].root", "items[0].root"]
+            [
+                "items[0].root.item",
+                "items[0].below[0].root.item",
+                "items[0].below[0].root",
+                "items[0].root"
+            ]
         );
     }
 }

@@ -14,7 +14,10 @@ fn tone() -> u8 {
     topic + style
 }
 
-#[llm_node(prompt = "{topic} {style} {tone} {self_} {in}", system = "{type} {async:?}")]
+#[llm_node(
+    prompt = "{topic} {style} {tone} {self_} {in}",
+    system = "{type} {async:?}"
+)]
 #[derive(Debug)]
 struct r#Match {
     topic: u8,
@@ -47,9 +50,20 @@ struct r#match {
 #[tokio::test]
 async fn fields_named_like_others() {
     assert_eq!(tone(), 3);
-    let node = Match { topic: 3, style: 4, tone: 5, self_: 6, r#in: 7, r#type: 8, r#async: 9 };
+    let node = Match {
+        topic: 3,
+        style: 4,
+        tone: 5,
+        self_: 6,
+        r#in: 7,
+        r#type: 8,
+        r#async: 9,
+    };
     let messages = messages((), &node).await;
-    assert_eq!((&*messages[0].content, &*messages[1].content), ("8 9", "3 4 5 6 7"));
+    assert_eq!(
+        (&*messages[0].content, &*messages[1].content),
+        ("8 9", "3 4 5 6 7")
+    );
     let node = r#match {
         to: 1,
         cx: 2,
@@ -104,8 +118,19 @@ struct AskOddNames;
 
 #[tokio::test]
 async fn members_named_like_generated_ones() {
-    let names = ["to", "field_0", "type", "state", "value", "attempt", "__llmnode"];
-    let members: Vec<_> = names.iter().map(|name| format!(r#""{name}": {{"item": "axe"}}"#)).collect();
+    let names = [
+        "to",
+        "field_0",
+        "type",
+        "state",
+        "value",
+        "attempt",
+        "__llmnode",
+    ];
+    let members: Vec<_> = names
+        .iter()
+        .map(|name| format!(r#""{name}": {{"item": "axe"}}"#))
+        .collect();
     let found = paths(world(), &AskOddNames, &format!("{{{}}}", members.join(","))).await;
     let expected: Vec<_> = names.iter().map(|name| format!("{name}.item")).collect();
     assert_eq!(found[..7], expected);
@@ -195,8 +220,15 @@ mod shadowed {
 
 #[tokio::test]
 async fn shadowed_names() {
-    let node = shadowed::Ask { a: "x".into(), b: None, c: vec![] };
-    assert_eq!(messages(world(), &node).await[0].content, "- key   x none []");
+    let node = shadowed::Ask {
+        a: "x".into(),
+        b: None,
+        c: vec![],
+    };
+    assert_eq!(
+        messages(world(), &node).await[0].content,
+        "- key   x none []"
+    );
 }
 
 /// An output where names are shadowed: those that the derives of serde and schemars reach for are theirs to guard.
@@ -252,7 +284,10 @@ mod shadowed_output {
 #[tokio::test]
 async fn shadowed_names_around_an_output() {
     let answer = r#"{"choice": {"item": "axe"}, "list": [{"item": "axe"}]}"#;
-    assert_eq!(paths(world(), &shadowed_output::Ask, answer).await, ["choice.item", "list[0].item", "", ""]);
+    assert_eq!(
+        paths(world(), &shadowed_output::Ask, answer).await,
+        ["choice.item", "list[0].item", "", ""]
+    );
 }
 
 mod elsewhere {
@@ -274,7 +309,11 @@ struct Out {
 #[elsewhere::check]
 impl Out {
     fn small(&self) -> Result<(), Invalid> {
-        if self.a > 1 { Err(Invalid::at("a", "large")) } else { Ok(()) }
+        if self.a > 1 {
+            Err(Invalid::at("a", "large"))
+        } else {
+            Ok(())
+        }
     }
 }
 

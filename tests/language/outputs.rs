@@ -71,7 +71,12 @@ struct Deep {
     list: Vec<(u8, Fields)>,
     map: HashMap<String, (u8, Vec<(String, Choice)>)>,
     result: Result<(Choice, u8), String>,
-    tuple: (Choice, Fields, (Fields, Option<Choice>), [(Choice, Choice); 1]),
+    tuple: (
+        Choice,
+        Fields,
+        (Fields, Option<Choice>),
+        [(Choice, Choice); 1],
+    ),
 }
 
 case!(tuples_within_fields: Deep, r#"{"list": [[1, {"choice": BAD}]], "map": {"a": [1, [["", BAD]]]},
@@ -114,7 +119,11 @@ struct Knot {
 #[validate]
 impl Knot {
     fn named(&self) -> Result<(), Invalid> {
-        if self.name.is_empty() { Err(Invalid::at("name", "is empty")) } else { Ok(()) }
+        if self.name.is_empty() {
+            Err(Invalid::at("name", "is empty"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -170,7 +179,12 @@ case!(schema_names: SchemaNames, r#"{"said": BAD}"# => "said.item");
 
 #[llm_output(state = World)]
 #[derive(Debug)]
-#[serde(tag = "kind", content = "value", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    content = "value",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
 enum Adjacent {
     Unit,
     NewType(Choice),
@@ -273,7 +287,9 @@ struct ByHand {
 impl<'de> serde::Deserialize<'de> for ByHand {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut map = BTreeMap::<String, Choice>::deserialize(deserializer)?;
-        let choice = map.remove("CHOICE").ok_or_else(|| serde::de::Error::missing_field("CHOICE"))?;
+        let choice = map
+            .remove("CHOICE")
+            .ok_or_else(|| serde::de::Error::missing_field("CHOICE"))?;
         Ok(ByHand { choice })
     }
 }
@@ -350,11 +366,17 @@ struct AskTagged;
 async fn values_beside_a_tag() {
     for (answer, value) in [
         (r#"{"kind": "Nothing"}"#, Tagged::Nothing(())),
-        (r#"{"kind": "Object", "count": 1}"#, Tagged::Object(Count { count: 1 })),
+        (
+            r#"{"kind": "Object", "count": 1}"#,
+            Tagged::Object(Count { count: 1 }),
+        ),
         ("7", Tagged::Bare(7)),
     ] {
         let run = Run::new(ScriptedModel::new().reply(answer));
-        let read = run.call(&AskTagged).await.map_err(|error| error.to_string());
+        let read = run
+            .call(&AskTagged)
+            .await
+            .map_err(|error| error.to_string());
         assert_eq!(read, Ok(value));
     }
 }
@@ -374,10 +396,16 @@ struct AskRenamed;
 #[tokio::test]
 async fn a_number_beside_a_tag_is_a_config_error_before_any_request() {
     let model = ScriptedModel::new();
-    let error = Run::new(model.clone()).call(&AskRenamed).await.err().unwrap();
+    let error = Run::new(model.clone())
+        .call(&AskRenamed)
+        .await
+        .err()
+        .unwrap();
     assert_eq!(error.category(), Category::ConfigError);
     assert!(
-        error.message().starts_with("the output `Renamed`: the variant `Urgent` holds a value"),
+        error
+            .message()
+            .starts_with("the output `Renamed`: the variant `Urgent` holds a value"),
         "{error}"
     );
     assert!(model.requests().is_empty());

@@ -19,7 +19,11 @@ async fn in_a_function_around_local_types() {
     #[validate]
     impl Row {
         fn small(&self, state: &State, _: &AttemptInfo) -> Result<(), Invalid> {
-            if self.0 > state.most { Err(Invalid::new("large")) } else { Ok(()) }
+            if self.0 > state.most {
+                Err(Invalid::new("large"))
+            } else {
+                Ok(())
+            }
         }
     }
 

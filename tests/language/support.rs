@@ -11,7 +11,9 @@ pub(crate) struct World {
 }
 
 pub(crate) fn world() -> World {
-    World { items: vec!["key".into()] }
+    World {
+        items: vec!["key".into()],
+    }
 }
 
 /// An output with a validator that complains about every item but `key`.
@@ -24,7 +26,11 @@ pub(crate) struct Choice {
 #[validate]
 impl Choice {
     fn is_there(&self, state: &World) -> Result<(), Invalid> {
-        if state.items.contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+        if state.items.contains(&self.item) {
+            Ok(())
+        } else {
+            Err(Invalid::at("item", "no"))
+        }
     }
 }
 
@@ -42,13 +48,21 @@ pub(crate) async fn prompt<N: Exec<()>>(node: &N) -> String {
 }
 
 /// The paths at which an answer is found invalid.
-pub(crate) async fn paths<S: Sync + 'static, N: Exec<S>>(state: S, node: &N, answer: &str) -> Vec<String> {
+pub(crate) async fn paths<S: Sync + 'static, N: Exec<S>>(
+    state: S,
+    node: &N,
+    answer: &str,
+) -> Vec<String> {
     let run = Run::new(ScriptedModel::new().reply(answer)).with_state(state);
     match run.call(node).await {
         Ok(_) => vec![],
         Err(error) => {
             assert_eq!(error.category(), Category::ValidationError, "{error}");
-            error.attempts()[0].violations.iter().map(|violation| violation.path.clone()).collect()
+            error.attempts()[0]
+                .violations
+                .iter()
+                .map(|violation| violation.path.clone())
+                .collect()
         }
     }
 }

@@ -7,7 +7,11 @@ use crate::support::{Choice, World, messages, paths, world};
 
 /// Constants and the like, as variables are called.
 mod variables {
-    #![expect(non_upper_case_globals, non_camel_case_types, reason = "as variables are called")]
+    #![expect(
+        non_upper_case_globals,
+        non_camel_case_types,
+        reason = "as variables are called"
+    )]
 
     use super::{Choice, Invalid, Message, NodeError, World, llm_node, llm_output, validate};
 
@@ -84,12 +88,28 @@ mod variables {
 
 #[tokio::test]
 async fn constants_called_as_variables() {
-    let node = variables::Ask { a: 1, history: vec![Message::user("earlier")] };
-    let sent: Vec<_> = messages(world(), &node).await.into_iter().map(|message| message.content).collect();
-    assert_eq!((&*sent[0], &*sent[3], &*sent[4]), ("22 - key", "earlier", "1"));
+    let node = variables::Ask {
+        a: 1,
+        history: vec![Message::user("earlier")],
+    };
+    let sent: Vec<_> = messages(world(), &node)
+        .await
+        .into_iter()
+        .map(|message| message.content)
+        .collect();
+    assert_eq!(
+        (&*sent[0], &*sent[3], &*sent[4]),
+        ("22 - key", "earlier", "1")
+    );
     let bad = r#"{"choice": {"item": "axe"}, "others": [{"item": "key"}, {"item": "axe"}]}"#;
-    assert_eq!(paths(world(), &node, bad).await, ["choice.item", "others[1].item", "", ""]);
-    assert_eq!(messages((), &variables::Generic { a: 2 }).await[0].content, "2");
+    assert_eq!(
+        paths(world(), &node, bad).await,
+        ["choice.item", "others[1].item", "", ""]
+    );
+    assert_eq!(
+        messages((), &variables::Generic { a: 2 }).await[0].content,
+        "2"
+    );
 }
 
 /// Types as the parameter of any state, the traits of generated code, and a prompt file are called.
@@ -134,8 +154,14 @@ mod types {
 #[tokio::test]
 async fn types_called_as_generated_ones() {
     let answer = r#"{"state": {"a": 1}, "others": [{"state": {"a": 1}}]}"#;
-    assert_eq!(paths((), &types::Ask, answer).await, ["state.a", "others[0].state.a"]);
-    assert_eq!(messages(world(), &types::World).await[0].content, "Items:\n- key");
+    assert_eq!(
+        paths((), &types::Ask, answer).await,
+        ["state.a", "others[0].state.a"]
+    );
+    assert_eq!(
+        messages(world(), &types::World).await[0].content,
+        "Items:\n- key"
+    );
 }
 
 /// Fields and modules called as what `with` sees, on a node without a state.
@@ -165,7 +191,8 @@ mod blanket {
     #![expect(dead_code, reason = "the names alone count")]
 
     use super::{
-        Choice, Invalid, Message, NodeError, World, llm_node, llm_output, messages, paths, validate, world,
+        Choice, Invalid, Message, NodeError, World, llm_node, llm_output, messages, paths,
+        validate, world,
     };
 
     macro_rules! for_all {
@@ -234,7 +261,10 @@ mod blanket {
 
     #[tokio::test]
     async fn methods_called_as_generated_ones() {
-        let node = Ask { a: 1, earlier: vec![] };
+        let node = Ask {
+            a: 1,
+            earlier: vec![],
+        };
         assert_eq!(messages(world(), &node).await[1].content, "1");
         let (good, bad) = (r#"{"item": "key"}"#, r#"{"item": "axe"}"#);
         let answer = format!(r#"{{"one": {good}, "all": [{good}], "two": [{bad}, null]}}"#);

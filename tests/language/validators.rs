@@ -47,12 +47,20 @@ impl Answer {
     }
 
     fn typed_self(self: &Self) -> Result<(), Invalid> {
-        found(if self.text.is_empty() { "" } else { "typed_self" })
+        found(if self.text.is_empty() {
+            ""
+        } else {
+            "typed_self"
+        })
     }
 
     fn lifetime_on_self<'a>(&'a self) -> Result<(), Invalid> {
         let text: &'a str = &self.text;
-        found(if text.is_empty() { "" } else { "lifetime_on_self" })
+        found(if text.is_empty() {
+            ""
+        } else {
+            "lifetime_on_self"
+        })
     }
 
     fn destructured(&self, World { items }: &World) -> Result<(), Invalid> {
@@ -64,7 +72,11 @@ impl Answer {
         if state.items.is_empty() {
             state = &OTHER;
         }
-        found(if state.items.is_empty() { "" } else { "mutable_pattern" })
+        found(if state.items.is_empty() {
+            ""
+        } else {
+            "mutable_pattern"
+        })
     }
 
     fn unused(&self, _: &World, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
@@ -72,16 +84,32 @@ impl Answer {
     }
 
     fn path(&self, attempt: &llmnode::AttemptInfo, state: &World) -> Result<(), Invalid> {
-        found(if state.items.len() > attempt.index() as usize { "path" } else { "" })
+        found(if state.items.len() > attempt.index() as usize {
+            "path"
+        } else {
+            ""
+        })
     }
 
     fn named_lifetimes<'a>(&'a self, state: &'a World) -> Result<(), Invalid> {
-        found(if state.items.is_empty() { &self.text } else { "named_lifetimes" })
+        found(if state.items.is_empty() {
+            &self.text
+        } else {
+            "named_lifetimes"
+        })
     }
 
-    async fn asynchronous(&self, state: &World, attempt: &llmnode::AttemptInfo) -> Result<(), Invalid> {
+    async fn asynchronous(
+        &self,
+        state: &World,
+        attempt: &llmnode::AttemptInfo,
+    ) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
-        found(if state.items.len() > attempt.maximum() as usize { "asynchronous" } else { "" })
+        found(if state.items.len() > attempt.maximum() as usize {
+            "asynchronous"
+        } else {
+            ""
+        })
     }
 
     fn future(&self, state: &World) -> impl Future<Output = Result<(), Invalid>> + Send {
@@ -142,7 +170,11 @@ struct Other {
 #[validate]
 impl Other {
     fn alias(&self, attempt: &Which) -> Result<(), Invalid> {
-        found(if attempt.index() == 0 { "alias" } else { &self.text })
+        found(if attempt.index() == 0 {
+            "alias"
+        } else {
+            &self.text
+        })
     }
 }
 

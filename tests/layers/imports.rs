@@ -14,7 +14,11 @@ pub(crate) type Sources = BTreeMap<Module, String>;
 
 pub(crate) fn sources(of: &str) -> Sources {
     let mut found = Sources::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(of).join("src"), &mut Vec::new(), &mut found);
+    collect(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join(of).join("src"),
+        &mut Vec::new(),
+        &mut found,
+    );
     found
 }
 
@@ -26,7 +30,11 @@ fn collect(folder: &Path, module: &mut Module, to: &mut Sources) {
         if name == "tests" || name.ends_with("_tests") {
             continue;
         }
-        let own = if matches!(&*name, "mod" | "lib" | "main") { Vec::new() } else { vec![name] };
+        let own = if matches!(&*name, "mod" | "lib" | "main") {
+            Vec::new()
+        } else {
+            vec![name]
+        };
         module.extend(own.iter().cloned());
         if path.is_dir() {
             collect(&path, module, to);
@@ -56,10 +64,15 @@ pub(crate) fn imports(sources: &Sources) -> BTreeMap<&Module, Vec<Import>> {
             (module, found)
         })
         .collect();
-    let names: BTreeMap<&Module, Names> =
-        paths.iter().map(|(module, paths)| (*module, Names::of(module, paths, sources))).collect();
+    let names: BTreeMap<&Module, Names> = paths
+        .iter()
+        .map(|(module, paths)| (*module, Names::of(module, paths, sources)))
+        .collect();
     let crate_ = Crate { sources, names };
-    paths.iter().map(|(module, paths)| (*module, crate_.imports_of(module, paths))).collect()
+    paths
+        .iter()
+        .map(|(module, paths)| (*module, crate_.imports_of(module, paths)))
+        .collect()
 }
 
 struct Crate<'a> {
@@ -79,8 +92,12 @@ impl Names {
     fn of(module: &Module, paths: &[RawPath], sources: &Sources) -> Self {
         let mut names = Names::default();
         for path in paths.iter().filter(|path| path.import) {
-            let Some(absolute) = path.absolute(module, sources, &BTreeMap::new()) else { continue };
-            let Some(name) = path.alias.clone().or_else(|| absolute.last().cloned()) else { continue };
+            let Some(absolute) = path.absolute(module, sources, &BTreeMap::new()) else {
+                continue;
+            };
+            let Some(name) = path.alias.clone().or_else(|| absolute.last().cloned()) else {
+                continue;
+            };
             if path.public {
                 names.exported.insert(name.clone(), absolute.clone());
             }
@@ -95,8 +112,14 @@ impl Crate<'_> {
         let names = &self.names[module];
         let mut found = Vec::new();
         for path in paths {
-            let known = if path.import { &BTreeMap::new() } else { &names.all };
-            let Some(absolute) = path.absolute(module, self.sources, known) else { continue };
+            let known = if path.import {
+                &BTreeMap::new()
+            } else {
+                &names.all
+            };
+            let Some(absolute) = path.absolute(module, self.sources, known) else {
+                continue;
+            };
             // A module that re-exports its folder does not use it.
             if path.import && path.public && absolute.starts_with(module) {
                 continue;
@@ -104,7 +127,10 @@ impl Crate<'_> {
             let file = self.file_of(&absolute, 0);
             // Of an imported module, the paths in the code say what is used.
             if file != *module && !(path.import && file == absolute) {
-                found.push(Import { path: absolute, file });
+                found.push(Import {
+                    path: absolute,
+                    file,
+                });
             }
         }
         found
@@ -112,10 +138,14 @@ impl Crate<'_> {
 
     /// The file that defines an item: the longest prefix that is a module, or where that module has it from.
     fn file_of(&self, path: &[String], followed: usize) -> Module {
-        let length = (0..=path.len()).rev().find(|length| self.sources.contains_key(&path[..*length]));
+        let length = (0..=path.len())
+            .rev()
+            .find(|length| self.sources.contains_key(&path[..*length]));
         let module = &path[..length.unwrap_or(0)];
         let rest = &path[module.len()..];
-        let exported = rest.first().and_then(|name| self.names.get(&module.to_vec())?.exported.get(name));
+        let exported = rest
+            .first()
+            .and_then(|name| self.names.get(&module.to_vec())?.exported.get(name));
         match exported {
             Some(from) if followed < 8 && from[..] != path[..=module.len()] => {
                 self.file_of(&[&from[..], &rest[1..]].concat(), followed + 1)
@@ -142,13 +172,19 @@ impl RawPath {
         sources: &Sources,
         names: &BTreeMap<String, Vec<String>>,
     ) -> Option<Vec<String>> {
-        let segments = self.segments.strip_suffix(&["self".to_owned()]).unwrap_or(&self.segments);
+        let segments = self
+            .segments
+            .strip_suffix(&["self".to_owned()])
+            .unwrap_or(&self.segments);
         let (first, rest) = segments.split_first()?;
         match first.as_str() {
             "crate" => Some(rest.to_vec()),
             "self" => Some([module, rest].concat()),
             "super" => {
-                let supers = segments.iter().take_while(|segment| *segment == "super").count();
+                let supers = segments
+                    .iter()
+                    .take_while(|segment| *segment == "super")
+                    .count();
                 let around = &module[..module.len().saturating_sub(supers)];
                 Some([around, &segments[supers..]].concat())
             }
@@ -169,14 +205,21 @@ fn read(tokens: TokenStream, depth: usize, to: &mut Vec<RawPath>) {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let mut at = 0;
     while at < tokens.len() {
-        if is(&tokens, at, "#") && tokens.get(at + 1).is_some_and(|token| token.to_string() == "[cfg (test)]")
+        if is(&tokens, at, "#")
+            && tokens
+                .get(at + 1)
+                .is_some_and(|token| token.to_string() == "[cfg (test)]")
         {
             at = end_of_item(&tokens, at);
         } else if is(&tokens, at, "use") {
-            let end = (at..tokens.len()).find(|end| is(&tokens, *end, ";")).unwrap_or(tokens.len());
+            let end = (at..tokens.len())
+                .find(|end| is(&tokens, *end, ";"))
+                .unwrap_or(tokens.len());
             let public = at > 0
                 && (is(&tokens, at - 1, "pub")
-                    || at > 1 && is(&tokens, at - 2, "pub") && matches!(tokens[at - 1], TokenTree::Group(_)));
+                    || at > 1
+                        && is(&tokens, at - 2, "pub")
+                        && matches!(tokens[at - 1], TokenTree::Group(_)));
             let mut leaves = Vec::new();
             use_tree(&tokens[at + 1..end], &[], public, &mut leaves);
             to.extend(leaves.into_iter().map(|path| leave_inline(path, depth)));
@@ -189,7 +232,15 @@ fn read(tokens: TokenStream, depth: usize, to: &mut Vec<RawPath>) {
             // The punctuation between two segments is two tokens.
             at += 3 * (segments.len() - 1);
             if segments.len() > 1 {
-                to.push(leave_inline(RawPath { segments, alias: None, import: false, public: false }, depth));
+                to.push(leave_inline(
+                    RawPath {
+                        segments,
+                        alias: None,
+                        import: false,
+                        public: false,
+                    },
+                    depth,
+                ));
             }
         } else if is(&tokens, at, ":")
             && is(&tokens, at + 1, ":")
@@ -204,7 +255,11 @@ fn read(tokens: TokenStream, depth: usize, to: &mut Vec<RawPath>) {
 
 /// In an inline module the first `super` is the file itself.
 fn leave_inline(mut path: RawPath, depth: usize) -> RawPath {
-    let supers = path.segments.iter().take_while(|segment| *segment == "super").count();
+    let supers = path
+        .segments
+        .iter()
+        .take_while(|segment| *segment == "super")
+        .count();
     if depth > 0 && supers > 0 {
         let left = supers.min(depth);
         path.segments.drain(..left);
@@ -216,7 +271,9 @@ fn leave_inline(mut path: RawPath, depth: usize) -> RawPath {
 }
 
 fn is(tokens: &[TokenTree], at: usize, text: &str) -> bool {
-    tokens.get(at).is_some_and(|token| !matches!(token, TokenTree::Group(_)) && token.to_string() == text)
+    tokens
+        .get(at)
+        .is_some_and(|token| !matches!(token, TokenTree::Group(_)) && token.to_string() == text)
 }
 
 /// An item ends with a brace or a semicolon.
@@ -253,7 +310,10 @@ fn use_tree(tokens: &[TokenTree], before: &[String], public: bool, to: &mut Vec<
             TokenTree::Ident(ident) => segments.push(ident.to_string()),
             TokenTree::Group(group) => {
                 let inner: Vec<_> = group.stream().into_iter().collect();
-                for tree in inner.split(|token| token.to_string() == ",").filter(|tree| !tree.is_empty()) {
+                for tree in inner
+                    .split(|token| token.to_string() == ",")
+                    .filter(|tree| !tree.is_empty())
+                {
                     use_tree(tree, &segments, public, to);
                 }
                 return;
@@ -262,7 +322,12 @@ fn use_tree(tokens: &[TokenTree], before: &[String], public: bool, to: &mut Vec<
         }
         at += 1;
     }
-    to.push(RawPath { segments, alias, import: true, public });
+    to.push(RawPath {
+        segments,
+        alias,
+        import: true,
+        public,
+    });
 }
 
 /// The names that the crates above import from the core's hidden module.

@@ -1,7 +1,12 @@
 //! The rooms of each crate, which are its top-level modules, import downwards only, and no files import each other in a
 //! circle. Between crates, Cargo ensures both.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod circles;
 mod imports;
@@ -95,8 +100,9 @@ const MODEL: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "refusal", "api", "openai", "anthropic", "gemini"];
-const GRAPH: &[&str] =
-    &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph"];
+const GRAPH: &[&str] = &[
+    "faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph",
+];
 const RAG: &[&str] = &[
     "words",
     "matrix",
@@ -138,8 +144,17 @@ const EVAL: &[&str] = &[
     "gate",
     "internal",
 ];
-const SMART: &[&str] =
-    &["signature", "form", "program", "node", "refine", "graph", "ext", "generated", "optimise"];
+const SMART: &[&str] = &[
+    "signature",
+    "form",
+    "program",
+    "node",
+    "refine",
+    "graph",
+    "ext",
+    "generated",
+    "optimise",
+];
 const CLI: &[&str] = &[
     "terminal",
     "location",
@@ -155,7 +170,15 @@ const CLI: &[&str] = &[
     "run",
     "serve",
 ];
-const CASSETTE: &[&str] = &["diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
+const CASSETTE: &[&str] = &[
+    "diff",
+    "request_key",
+    "entry",
+    "mismatch",
+    "sink",
+    "file",
+    "cassette",
+];
 const MCP: &[&str] = &[
     "clean",
     "failure",
@@ -188,8 +211,8 @@ const PAGE: &[&str] = &[
     "internal",
 ];
 const SERVE: &[&str] = &[
-    "options", "key", "stalled", "decision", "file", "kept", "history", "running", "state", "form", "waits",
-    "panels", "app", "access", "run", "restore", "api", "serve",
+    "options", "key", "stalled", "decision", "file", "kept", "history", "running", "state", "form",
+    "waits", "panels", "app", "access", "run", "restore", "api", "serve",
 ];
 const STUB: &[&str] = &[
     "sample",
@@ -277,7 +300,9 @@ fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
             continue;
         };
         for import in imports {
-            let Some(from) = import.file.first() else { continue };
+            let Some(from) = import.file.first() else {
+                continue;
+            };
             if floor(from).is_some_and(|floor| floor > own) {
                 found.push(format!(
                     "`{}` imports `{}` from `{from}`, which stands above `{room}`",
@@ -295,10 +320,15 @@ fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
 #[test]
 fn every_crate_is_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates");
-    let crates = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let crates = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     for name in crates {
         let path = format!("crates/{}", name.to_str().unwrap());
-        assert!(CRATES.iter().any(|(of, _)| *of == path), "{path} is missing in `CRATES`");
+        assert!(
+            CRATES.iter().any(|(of, _)| *of == path),
+            "{path} is missing in `CRATES`"
+        );
     }
 }
 
@@ -307,10 +337,16 @@ fn rooms_import_downwards_only() {
     let found: Vec<_> = CRATES
         .iter()
         .flat_map(|(of, order)| {
-            faults(&sources(of), order).into_iter().map(move |fault| format!("{of}: {fault}"))
+            faults(&sources(of), order)
+                .into_iter()
+                .map(move |fault| format!("{of}: {fault}"))
         })
         .collect();
-    assert_eq!(found, [] as [String; 0], "move what both need down, into a file of its own");
+    assert_eq!(
+        found,
+        [] as [String; 0],
+        "move what both need down, into a file of its own"
+    );
 }
 
 #[test]
@@ -318,10 +354,16 @@ fn files_import_each_other_in_no_circle() {
     let found: Vec<_> = CRATES
         .iter()
         .flat_map(|(of, _)| {
-            circles(&sources(of)).into_iter().map(move |circle| format!("{of}: {}", circle.join(" ")))
+            circles(&sources(of))
+                .into_iter()
+                .map(move |circle| format!("{of}: {}", circle.join(" ")))
         })
         .collect();
-    assert_eq!(found, [] as [String; 0], "move what they share into a file of its own");
+    assert_eq!(
+        found,
+        [] as [String; 0],
+        "move what they share into a file of its own"
+    );
 }
 
 #[test]
@@ -368,15 +410,30 @@ fn a_planted_arrow_upwards_is_found() {
     for (module, line) in [
         (&["text"][..], "use crate::run::Run;"),
         (&["limits", "meter"], "use crate::Run;"),
-        (&["ledger", "spans", "call"], "fn planted(_: crate::node::Missing) {}"),
-        (&["validate", "checks"], "use crate::{text::cut, prompt::Prompt};"),
+        (
+            &["ledger", "spans", "call"],
+            "fn planted(_: crate::node::Missing) {}",
+        ),
+        (
+            &["validate", "checks"],
+            "use crate::{text::cut, prompt::Prompt};",
+        ),
         (&["clock"], "use super::run::Run;"),
-        (&["validate", "checks"], "use super::super::error::NodeError;"),
-        (&["validate", "checks"], "mod planted { use super::super::super::error::NodeError; }"),
+        (
+            &["validate", "checks"],
+            "use super::super::error::NodeError;",
+        ),
+        (
+            &["validate", "checks"],
+            "mod planted { use super::super::super::error::NodeError; }",
+        ),
     ] {
         let faults = planted(module, line);
         assert_eq!(faults.len(), 1, "{line}: {faults:?}");
-        assert!(faults[0].starts_with(&format!("`{}` imports", module.join("/"))), "{faults:?}");
+        assert!(
+            faults[0].starts_with(&format!("`{}` imports", module.join("/"))),
+            "{faults:?}"
+        );
     }
 }
 
@@ -389,12 +446,18 @@ fn a_planted_circle_is_found() {
     );
     // Imports of tests close no circle, nor do those in a string.
     assert!(
-        planted(&["validate", "coverage"], "#[cfg(test)] mod planted { use crate::output::OutputSpec; }")
-            .is_empty()
+        planted(
+            &["validate", "coverage"],
+            "#[cfg(test)] mod planted { use crate::output::OutputSpec; }"
+        )
+        .is_empty()
     );
     assert!(
-        planted(&["validate", "coverage"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";")
-            .is_empty()
+        planted(
+            &["validate", "coverage"],
+            "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";"
+        )
+        .is_empty()
     );
 }
 
@@ -403,20 +466,32 @@ fn a_room_without_a_place_is_found() {
     let mut sources = sources("llmnode-runtime");
     sources.retain(|one, _| one.is_empty());
     sources.insert(vec!["attic".to_owned()], String::new());
-    assert_eq!(faults(&sources, CORE), ["the room `attic` has no place in the order"]);
+    assert_eq!(
+        faults(&sources, CORE),
+        ["the room `attic` has no place in the order"]
+    );
 }
 
 /// The hidden module of the core lists what each crate above uses of it, and has nothing else.
 #[test]
 fn what_the_core_opens_is_listed_with_its_users() {
     let core = sources("llmnode-runtime");
-    let rows = core[&vec!["internal".to_owned()]].lines().filter_map(|line| {
-        let (user, items) = line.strip_prefix("//! | llmnode-")?.strip_suffix(" |")?.split_once(" | ")?;
-        Some((
-            user.to_owned(),
-            items.replace('`', "").split(", ").map(str::to_owned).collect::<BTreeSet<_>>(),
-        ))
-    });
+    let rows = core[&vec!["internal".to_owned()]]
+        .lines()
+        .filter_map(|line| {
+            let (user, items) = line
+                .strip_prefix("//! | llmnode-")?
+                .strip_suffix(" |")?
+                .split_once(" | ")?;
+            Some((
+                user.to_owned(),
+                items
+                    .replace('`', "")
+                    .split(", ")
+                    .map(str::to_owned)
+                    .collect::<BTreeSet<_>>(),
+            ))
+        });
     for (user, items) in rows {
         let used = of_internal(&sources(&format!("crates/llmnode-{user}")));
         assert_eq!(items, used, "what llmnode-{user} uses of `internal`");

@@ -16,7 +16,10 @@ enum Decision {
 #[action(crate = ::llmnode)]
 enum Rich {
     Query(String, u8),
-    Limits { most: Vec<u8>, r#type: Option<Box<u8>> },
+    Limits {
+        most: Vec<u8>,
+        r#type: Option<Box<u8>>,
+    },
     Nothing {},
     Never(),
 }
@@ -26,7 +29,10 @@ enum Uninhabited {}
 
 #[test]
 fn actions_have_the_names_of_their_variants() {
-    assert_eq!(Decision::NAMES, Some(&["Search", "look up", "Self_", "Try"][..]));
+    assert_eq!(
+        Decision::NAMES,
+        Some(&["Search", "look up", "Self_", "Try"][..])
+    );
     assert_eq!(Decision::Search.name(), "Search");
     assert_eq!(Decision::LookUp.name(), "look up");
     assert_eq!(Decision::r#Try.name(), "Try");
@@ -39,7 +45,10 @@ fn an_action_is_made_of_a_reference_to_it() {
     assert_eq!(Decision::from(&Decision::LookUp), Decision::LookUp);
     for rich in [
         Rich::Query("rain".into(), 2),
-        Rich::Limits { most: vec![1], r#type: Some(Box::new(2)) },
+        Rich::Limits {
+            most: vec![1],
+            r#type: Some(Box::new(2)),
+        },
         Rich::Nothing {},
         Rich::Never(),
     ] {

@@ -15,7 +15,11 @@ struct Answer<H> {
 }
 
 fn answer<H>(messages: H) -> Answer<H> {
-    Answer { tone: "brief", messages, input: "And you?" }
+    Answer {
+        tone: "brief",
+        messages,
+        input: "And you?",
+    }
 }
 
 const TRANSCRIPT: &str = "
@@ -35,14 +39,24 @@ fn the_history_stands_before_the_user_message() {
     assert_prompt(&request_of(&answer(said.to_vec()), &()), TRANSCRIPT);
     assert_prompt(&request_of(&answer(&said[..]), &()), TRANSCRIPT);
     assert_prompt(&request_of(&answer(&said), &()), TRANSCRIPT);
-    assert_prompt(&request_of(&answer(Arc::<[Message]>::from(said.to_vec())), &()), TRANSCRIPT);
-    assert_prompt(&request_of(&answer(Box::<[Message]>::from(said.to_vec())), &()), TRANSCRIPT);
+    assert_prompt(
+        &request_of(&answer(Arc::<[Message]>::from(said.to_vec())), &()),
+        TRANSCRIPT,
+    );
+    assert_prompt(
+        &request_of(&answer(Box::<[Message]>::from(said.to_vec())), &()),
+        TRANSCRIPT,
+    );
     assert_prompt(&request_of(&answer(said), &()), TRANSCRIPT);
 }
 
 #[test]
 fn a_history_is_sent_as_it_is() {
-    let said = [Message::user("{input}"), Message::user(""), Message::system("Switch to French.")];
+    let said = [
+        Message::user("{input}"),
+        Message::user(""),
+        Message::system("Switch to French."),
+    ];
     let messages = request_of(&answer(&said), &()).messages;
     assert_eq!(messages[1..4], said);
     assert_eq!(messages[4], Message::user("And you?"));
@@ -64,9 +78,20 @@ struct Count<'a> {
 #[tokio::test]
 async fn corrections_leave_the_history_alone() {
     let said: Vec<_> = (0..9).map(|n| Message::user(n.to_string())).collect();
-    let model = (0..5).fold(ScriptedModel::new(), |model, n| model.reply(format!("no {n}")));
+    let model = (0..5).fold(ScriptedModel::new(), |model, n| {
+        model.reply(format!("no {n}"))
+    });
     let run = Run::new(model.clone().reply(r#"{"n": 1}"#));
-    assert_eq!(run.call(&Count { messages: &said, input: "next" }).await.unwrap().n, 1);
+    assert_eq!(
+        run.call(&Count {
+            messages: &said,
+            input: "next"
+        })
+        .await
+        .unwrap()
+        .n,
+        1
+    );
     for (corrections, request) in model.requests().iter().enumerate() {
         assert_eq!(request.messages[..9], said);
         assert_eq!(request.messages[9], Message::user("next"));
@@ -80,7 +105,15 @@ async fn a_report_has_the_history_of_the_next_call() {
     let run = Run::new(ScriptedModel::new().reply("Fine.").reply("Thanks."));
     let mut before = vec![];
     for (input, answer) in [("How are you?", "Fine."), ("And you?", "Thanks.")] {
-        let report = run.call(&Answer { tone: "brief", messages: &before, input }).report().await.unwrap();
+        let report = run
+            .call(&Answer {
+                tone: "brief",
+                messages: &before,
+                input,
+            })
+            .report()
+            .await
+            .unwrap();
         let mut expected = before.clone();
         expected.push(Message::user(input));
         assert_eq!(report.messages, expected);
@@ -90,21 +123,45 @@ async fn a_report_has_the_history_of_the_next_call() {
     }
     // A stream has the same after its end, though its events were not asked for.
     let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["Fi", "ne."])));
-    let node = Answer { tone: "brief", messages: &before[..], input: "Well?" };
+    let node = Answer {
+        tone: "brief",
+        messages: &before[..],
+        input: "Well?",
+    };
     let mut stream = run.call(&node).stream();
     stream.next().await.unwrap();
     let history = stream.report().await.unwrap().history().unwrap();
     assert_eq!(history[..4], before);
-    assert_eq!(history[4..], [Message::user("Well?"), Message::assistant("Fine.")]);
+    assert_eq!(
+        history[4..],
+        [Message::user("Well?"), Message::assistant("Fine.")]
+    );
 }
 
 #[tokio::test]
 async fn a_report_has_neither_examples_nor_answers_that_were_not_accepted() {
-    let model = ScriptedModel::new().reply("no").reply(r#"{"item": "key", "because": null}"#);
-    let run = Run::new(model).with_state(World { inventory: vec!["key"] });
-    let history = run.call(&choose()).report().await.unwrap().history().unwrap();
+    let model = ScriptedModel::new()
+        .reply("no")
+        .reply(r#"{"item": "key", "because": null}"#);
+    let run = Run::new(model).with_state(World {
+        inventory: vec!["key"],
+    });
+    let history = run
+        .call(&choose())
+        .report()
+        .await
+        .unwrap()
+        .history()
+        .unwrap();
     let said: Vec<_> = history.iter().map(|one| one.content.as_str()).collect();
-    assert_eq!(said, ["earlier", "Goal: open the door\n- key", r#"{"item":"key","because":null}"#]);
+    assert_eq!(
+        said,
+        [
+            "earlier",
+            "Goal: open the door\n- key",
+            r#"{"item":"key","because":null}"#
+        ]
+    );
 }
 
 struct World {
@@ -121,7 +178,10 @@ struct Choice {
 }
 
 fn choice(item: &str) -> Choice {
-    Choice { item: item.into(), reason: None }
+    Choice {
+        item: item.into(),
+        reason: None,
+    }
 }
 
 #[llm_node(
@@ -143,13 +203,21 @@ struct Choose {
 }
 
 fn choose() -> Choose {
-    Choose { messages: vec![Message::assistant("earlier")], goal: "open the door".into() }
+    Choose {
+        messages: vec![Message::assistant("earlier")],
+        goal: "open the door".into(),
+    }
 }
 
 #[test]
 fn examples_stand_between_system_and_history() {
     assert_prompt(
-        &request_of(&choose(), &World { inventory: vec!["key"] }),
+        &request_of(
+            &choose(),
+            &World {
+                inventory: vec!["key"],
+            },
+        ),
         r#"
         answer: JSON of Choice
         --- system
@@ -178,11 +246,18 @@ fn examples_stand_between_system_and_history() {
 
 #[tokio::test]
 async fn corrections_leave_the_examples_alone() {
-    let model = ScriptedModel::new().reply("no").reply(r#"{"item": "key", "because": null}"#);
-    let run = Run::new(model.clone()).with_state(World { inventory: vec!["key"] });
+    let model = ScriptedModel::new()
+        .reply("no")
+        .reply(r#"{"item": "key", "because": null}"#);
+    let run = Run::new(model.clone()).with_state(World {
+        inventory: vec!["key"],
+    });
     assert_eq!(run.call(&choose()).await.unwrap(), choice("key"));
     let requests = model.requests();
-    assert_eq!((requests[0].messages.len(), requests[1].messages.len()), (9, 11));
+    assert_eq!(
+        (requests[0].messages.len(), requests[1].messages.len()),
+        (9, 11)
+    );
     assert_eq!(requests[1].messages[..9], requests[0].messages);
 }
 
@@ -216,11 +291,26 @@ struct Quote<'a> {
 #[test]
 fn outputs_are_shown_in_the_form_that_is_asked_for() {
     let (asked, answered) = shown(&Rate { text: "snow" });
-    assert_eq!((asked, answered), (Message::user("Rate rain."), Message::assistant(r#"{"value":3}"#)));
+    assert_eq!(
+        (asked, answered),
+        (
+            Message::user("Rate rain."),
+            Message::assistant(r#"{"value":3}"#)
+        )
+    );
     let (asked, answered) = shown(&Names { n: 3 });
-    assert_eq!((asked, answered), (Message::user("List 2."), Message::assistant(r#"{"value":["a","b"]}"#)));
+    assert_eq!(
+        (asked, answered),
+        (
+            Message::user("List 2."),
+            Message::assistant(r#"{"value":["a","b"]}"#)
+        )
+    );
     assert_eq!(shown(&Say { text: "y" }).1, Message::assistant("\"x\""));
-    assert_eq!(shown(&Quote { text: "y" }).1, Message::assistant(r#"{"value":"\"x\""}"#));
+    assert_eq!(
+        shown(&Quote { text: "y" }).1,
+        Message::assistant(r#"{"value":"\"x\""}"#)
+    );
 }
 
 #[llm_node(prompt = "{a}", examples = Self::loaded, output = u8)]
@@ -245,10 +335,21 @@ fn read() -> Vec<(String, &'static str)> {
 
 #[test]
 fn examples_from_a_function() {
-    let said = |messages: Vec<Message>| messages.into_iter().map(|one| one.content).collect::<Vec<_>>();
+    let said = |messages: Vec<Message>| {
+        messages
+            .into_iter()
+            .map(|one| one.content)
+            .collect::<Vec<_>>()
+    };
     let loaded = said(request_of(&Loaded { a: 3 }, &()).messages);
-    assert_eq!(loaded, ["1", r#"{"value":10}"#, "2", r#"{"value":20}"#, "3"]);
-    assert_eq!(said(request_of(&Read { a: 3 }, &()).messages), ["one", "1", "two", "2", "3"]);
+    assert_eq!(
+        loaded,
+        ["1", r#"{"value":10}"#, "2", r#"{"value":20}"#, "3"]
+    );
+    assert_eq!(
+        said(request_of(&Read { a: 3 }, &()).messages),
+        ["one", "1", "two", "2", "3"]
+    );
 }
 
 /// Bounds by use: the state's, the output's, the history's.
@@ -271,10 +372,19 @@ struct Named<'a> {
 #[test]
 fn generic_nodes_have_examples() {
     let name = String::from("x");
-    let node = Generic { history: vec![], value: 7u8 };
-    let said: Vec<_> =
-        request_of(&node, &Named { name: &name }).messages.into_iter().map(|one| one.content).collect();
-    assert_eq!(said, ["first", r#"{"value":[]}"#, "x 0", r#"{"value":[0]}"#, "x 7"]);
+    let node = Generic {
+        history: vec![],
+        value: 7u8,
+    };
+    let said: Vec<_> = request_of(&node, &Named { name: &name })
+        .messages
+        .into_iter()
+        .map(|one| one.content)
+        .collect();
+    assert_eq!(
+        said,
+        ["first", r#"{"value":[]}"#, "x 0", r#"{"value":[0]}"#, "x 7"]
+    );
 }
 
 /// Written with a name that it is not read by.
@@ -331,27 +441,49 @@ fn broken() -> [(Broken, String); 1] {
 #[tokio::test]
 async fn faults_tell_the_number_of_the_example() {
     async fn told<N: llmnode::Exec<()>>(node: N) -> (Category, String) {
-        let error = Run::new(ScriptedModel::new()).call(&node).await.err().unwrap();
+        let error = Run::new(ScriptedModel::new())
+            .call(&node)
+            .await
+            .err()
+            .unwrap();
         (error.category(), error.to_string())
     }
     for ((category, told), (expected, said)) in [
         (
             told(AskLopsided).await,
-            (Category::PrepError, "example 1: the node could not read its output: missing property `b`"),
+            (
+                Category::PrepError,
+                "example 1: the node could not read its output: missing property `b`",
+            ),
         ),
         (
             told(AskUnwritable { a: 1 }).await,
-            (Category::PrepError, "example 1: its output could not be written as JSON: out of ink"),
+            (
+                Category::PrepError,
+                "example 1: its output could not be written as JSON: out of ink",
+            ),
         ),
         (
             told(WriteOdd { odd: Odd(false) }).await,
-            (Category::PrepError, "example 2: value 1 of `prompt` could not be written"),
+            (
+                Category::PrepError,
+                "example 2: value 1 of `prompt` could not be written",
+            ),
         ),
         (
             told(PanicOdd { odd: Odd(false) }).await,
-            (Category::Panic, "example 1: a value of the prompt panicked: a bug"),
+            (
+                Category::Panic,
+                "example 1: a value of the prompt panicked: a bug",
+            ),
         ),
-        (told(Broken).await, (Category::Panic, "examples: a value of the prompt panicked: no file")),
+        (
+            told(Broken).await,
+            (
+                Category::Panic,
+                "examples: a value of the prompt panicked: no file",
+            ),
+        ),
     ] {
         assert_eq!(category, expected);
         assert!(told.contains(said), "{told}");
@@ -369,5 +501,8 @@ mod shadowed {
 
 #[test]
 fn examples_need_no_name_in_scope() {
-    assert_eq!(shown(&shadowed::Shadowed { a: 2 }).1, Message::assistant("x"));
+    assert_eq!(
+        shown(&shadowed::Shadowed { a: 2 }).1,
+        Message::assistant("x")
+    );
 }

@@ -21,7 +21,11 @@ struct Named {
 fn world() -> World {
     World {
         inventory: ["key", "lamp", "key"].map(str::to_owned).into(),
-        tools: ["saw", "axe"].map(|name| Named { name: name.to_owned() }).into(),
+        tools: ["saw", "axe"]
+            .map(|name| Named {
+                name: name.to_owned(),
+            })
+            .into(),
         numbers: [3, 1].into(),
         prices: [("tea".to_owned(), 1)].into(),
     }
@@ -84,7 +88,11 @@ struct MakePlan {
 
 async fn server(replies: impl IntoIterator<Item = StubReply>) -> (StubServer, OpenAi) {
     let server = StubServer::builder().script(replies).start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("m")
+        .build()
+        .unwrap();
     (server, model)
 }
 
@@ -102,9 +110,15 @@ async fn the_state_s_values_stand_in_the_schema_and_are_checked() {
     let run = Run::new(model).with_state(world());
     let choice = run.call(&ChooseItem { goal: "see".into() }).await.unwrap();
     assert_eq!(choice.item, "lamp");
-    assert_eq!(schema(&server, 0)["properties"]["item"]["enum"], json!(["key", "lamp"]));
+    assert_eq!(
+        schema(&server, 0)["properties"]["item"]["enum"],
+        json!(["key", "lamp"])
+    );
     let body = server.requests()[1].json().unwrap().clone();
-    assert_eq!(body["messages"][0]["content"], "see", "nothing is said twice");
+    assert_eq!(
+        body["messages"][0]["content"], "see",
+        "nothing is said twice"
+    );
     let feedback = body["messages"][2]["content"].as_str().unwrap();
     assert!(
         feedback.contains(
@@ -125,25 +139,46 @@ fn plan() -> Value {
 async fn paths_lead_through_fields_lists_options_boxes_and_variants() {
     let (server, model) = server([StubReply::json(plan())]).await;
     let run = Run::new(model).with_state(world());
-    run.call(&MakePlan { options: vec!["a", "b"] }).await.unwrap();
+    run.call(&MakePlan {
+        options: vec!["a", "b"],
+    })
+    .await
+    .unwrap();
     let schema = schema(&server, 0);
     let at = |pointer: &str| schema.pointer(pointer).cloned().unwrap_or_default();
-    assert_eq!(at("/properties/firstStep/properties/room/enum"), json!([1, 3]), "{schema:#}");
+    assert_eq!(
+        at("/properties/firstStep/properties/room/enum"),
+        json!([1, 3]),
+        "{schema:#}"
+    );
     assert_eq!(at("/properties/drink/enum"), json!(["tea"]));
     assert_eq!(at("/properties/option/enum"), json!(["a", "b"]));
     let steps = at("/properties/otherSteps/items/properties/tool/enum");
     assert_eq!(steps, json!(["axe", "saw", null]), "{schema:#}");
-    assert_eq!(at("/properties/action/anyOf/0/properties/item/enum"), json!(["key", "lamp"]));
-    assert_eq!(at("/properties/action/anyOf/1/properties/item/enum"), Value::Null);
+    assert_eq!(
+        at("/properties/action/anyOf/0/properties/item/enum"),
+        json!(["key", "lamp"])
+    );
+    assert_eq!(
+        at("/properties/action/anyOf/1/properties/item/enum"),
+        Value::Null
+    );
     // A definition that other paths share stays as it was.
-    assert_eq!(at("/properties/firstStep/properties/tool/enum"), Value::Null);
+    assert_eq!(
+        at("/properties/firstStep/properties/tool/enum"),
+        Value::Null
+    );
 }
 
 #[tokio::test]
 async fn a_value_outside_of_its_list_is_refused_at_its_place_and_no_other_is() {
     for (pointer, value, path) in [
         ("/firstStep/room", json!(2), "firstStep.room: is \"2\""),
-        ("/otherSteps/0/tool", json!("key"), "otherSteps[0].tool: is \"key\""),
+        (
+            "/otherSteps/0/tool",
+            json!("key"),
+            "otherSteps[0].tool: is \"key\"",
+        ),
         ("/action/item", json!("saw"), "item: is \"saw\""),
         ("/drink", json!("Tea"), "drink: is \"Tea\""),
         ("/option", json!("c"), "option: is \"c\""),
@@ -151,7 +186,12 @@ async fn a_value_outside_of_its_list_is_refused_at_its_place_and_no_other_is() {
         let mut bad = plan();
         *bad.pointer_mut(pointer).unwrap() = value;
         let run = Run::new(ScriptedModel::new().reply(bad)).with_state(world());
-        let error = run.call(&MakePlan { options: vec!["a", "b"] }).await.unwrap_err();
+        let error = run
+            .call(&MakePlan {
+                options: vec!["a", "b"],
+            })
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ValidationError);
         assert!(error.to_string().contains(path), "{error}");
     }
@@ -159,25 +199,43 @@ async fn a_value_outside_of_its_list_is_refused_at_its_place_and_no_other_is() {
     other["action"] = json!({"do": "Wait", "item": "anything"});
     other["firstStep"]["tool"] = json!("anything");
     let run = Run::new(ScriptedModel::new().reply(other)).with_state(world());
-    run.call(&MakePlan { options: vec!["a", "b"] }).await.unwrap();
+    run.call(&MakePlan {
+        options: vec!["a", "b"],
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test]
 async fn where_no_schema_is_sent_the_values_stand_in_the_user_s_message() {
     let (server, model) = server([StubReply::json(json!({"item": "key", "reason": ""}))]).await;
     let run = Run::new(model).with_state(world());
-    run.call(&ChooseItem { goal: "see".into() }).response_format(ResponseFormat::Prompt).await.unwrap();
+    run.call(&ChooseItem { goal: "see".into() })
+        .response_format(ResponseFormat::Prompt)
+        .await
+        .unwrap();
     let body = server.requests()[0].json().unwrap().clone();
-    let [system, user] = [0, 1].map(|at| body["messages"][at]["content"].as_str().unwrap().to_owned());
-    assert!(system.contains("<one of the values listed below the question: What to use>"), "{system}");
+    let [system, user] =
+        [0, 1].map(|at| body["messages"][at]["content"].as_str().unwrap().to_owned());
+    assert!(
+        system.contains("<one of the values listed below the question: What to use>"),
+        "{system}"
+    );
     assert!(!system.contains("lamp"), "{system}");
-    assert!(user.starts_with("see\n\nAllowed for `item`: \"key\", \"lamp\""), "{user}");
+    assert!(
+        user.starts_with("see\n\nAllowed for `item`: \"key\", \"lamp\""),
+        "{user}"
+    );
 }
 
 #[tokio::test]
 async fn a_refusal_of_a_schema_with_lists_costs_the_lists_and_not_the_format() {
-    let refusal =
-        StubReply::error(400, "invalid_request_error", (), "Invalid schema for response_format 'Choice'");
+    let refusal = StubReply::error(
+        400,
+        "invalid_request_error",
+        (),
+        "Invalid schema for response_format 'Choice'",
+    );
     let good = || StubReply::json(json!({"item": "key", "reason": ""}));
     let (server, model) = server([refusal, good(), good()]).await;
     let run = Run::new(model).with_state(world());
@@ -185,37 +243,88 @@ async fn a_refusal_of_a_schema_with_lists_costs_the_lists_and_not_the_format() {
         run.call(&ChooseItem { goal: "see".into() }).await.unwrap();
     }
     for request in [1, 2] {
-        assert_eq!(schema(&server, request)["properties"]["item"].get("enum"), None);
+        assert_eq!(
+            schema(&server, request)["properties"]["item"].get("enum"),
+            None
+        );
         let body = server.requests()[request].json().unwrap().clone();
         let user = body["messages"][0]["content"].as_str().unwrap().to_owned();
-        assert!(user.ends_with("Allowed for `item`: \"key\", \"lamp\""), "{user}");
+        assert!(
+            user.ends_with("Allowed for `item`: \"key\", \"lamp\""),
+            "{user}"
+        );
     }
 }
 
 #[tokio::test]
 async fn hostile_lists() {
-    let hostile = ["a \"quote\"", "line\nbreak", "[]{}", "in\u{200b}visible", "Key", "key", ""];
+    let hostile = [
+        "a \"quote\"",
+        "line\nbreak",
+        "[]{}",
+        "in\u{200b}visible",
+        "Key",
+        "key",
+        "",
+    ];
     let run = |list: Vec<String>, answer: &str| {
         let model = ScriptedModel::new().reply(json!({"item": answer, "reason": ""}));
-        Run::new(model).with_state(World { inventory: list, ..world() })
+        Run::new(model).with_state(World {
+            inventory: list,
+            ..world()
+        })
     };
     for answer in hostile {
         let run = run(hostile.map(str::to_owned).into(), answer);
-        assert_eq!(run.call(&ChooseItem { goal: "see".into() }).await.unwrap().item, answer);
+        assert_eq!(
+            run.call(&ChooseItem { goal: "see".into() })
+                .await
+                .unwrap()
+                .item,
+            answer
+        );
     }
     let run_of_many = run((0..100_000).map(|n| n.to_string()).collect(), "99999");
-    assert_eq!(run_of_many.call(&ChooseItem { goal: "see".into() }).await.unwrap().item, "99999");
-    let error = run(vec![], "key").call(&ChooseItem { goal: "see".into() }).await.unwrap_err();
+    assert_eq!(
+        run_of_many
+            .call(&ChooseItem { goal: "see".into() })
+            .await
+            .unwrap()
+            .item,
+        "99999"
+    );
+    let error = run(vec![], "key")
+        .call(&ChooseItem { goal: "see".into() })
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::PrepError);
-    assert!(error.to_string().contains("choices(item = state.inventory)"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("choices(item = state.inventory)"),
+        "{error}"
+    );
 
     // Beyond the limits of schemas, the user's message lists the first forty.
     let (server, model) = server([StubReply::json(json!({"item": "99999", "reason": ""}))]).await;
-    let many = World { inventory: (0..100_000).map(|n| format!("{n:05}")).collect(), ..world() };
-    Run::new(model).with_state(many).call(&ChooseItem { goal: "see".into() }).await.unwrap();
+    let many = World {
+        inventory: (0..100_000).map(|n| format!("{n:05}")).collect(),
+        ..world()
+    };
+    Run::new(model)
+        .with_state(many)
+        .call(&ChooseItem { goal: "see".into() })
+        .await
+        .unwrap();
     assert_eq!(schema(&server, 0)["properties"]["item"].get("enum"), None);
-    let user = server.requests()[0].json().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(user.ends_with("\"00038\", \"00039\", …") && user.len() < 1000, "{user}");
+    let user = server.requests()[0].json().unwrap()["messages"][0]["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        user.ends_with("\"00038\", \"00039\", …") && user.len() < 1000,
+        "{user}"
+    );
 }
 
 #[tokio::test]
@@ -224,14 +333,23 @@ async fn what_does_not_fit_the_place_is_said_before_the_first_request() {
     struct Rooms;
     let run = Run::new(ScriptedModel::new()).with_state(world());
     let error = run.call(&Rooms).await.unwrap_err();
-    assert_eq!((error.category(), run.ledger().total().requests), (Category::PrepError, 0));
-    assert!(error.to_string().contains("\"key\" is no whole number"), "{error}");
+    assert_eq!(
+        (error.category(), run.ledger().total().requests),
+        (Category::PrepError, 0)
+    );
+    assert!(
+        error.to_string().contains("\"key\" is no whole number"),
+        "{error}"
+    );
 
     // An `Option` is left with `null`.
     #[llm_node(prompt = "?", output = Step, state = World, choices(tool = state.inventory))]
     struct Tools;
     let model = ScriptedModel::new().reply(json!({"tool": null, "room": 1}));
-    let run = Run::new(model).with_state(World { inventory: vec![], ..world() });
+    let run = Run::new(model).with_state(World {
+        inventory: vec![],
+        ..world()
+    });
     assert_eq!(run.call(&Tools).await.unwrap().tool, None);
 }
 
@@ -260,11 +378,19 @@ async fn arguments_of_tools_are_listed_and_checked() {
     let run = Run::new(model).with_state(world());
     assert_eq!(run.call(&Work).await.unwrap(), "Done.");
     let body = |at: usize| server.requests()[at].json().unwrap().clone();
-    let listed = body(0).pointer("/tools/0/function/parameters/properties/tool/enum").cloned();
+    let listed = body(0)
+        .pointer("/tools/0/function/parameters/properties/tool/enum")
+        .cloned();
     assert_eq!(listed, Some(json!(["axe", "saw"])));
     assert_eq!(body(0)["tools"], body(2)["tools"]);
-    let refused = body(1)["messages"][2]["content"].as_str().unwrap().to_owned();
-    assert!(refused.contains("tool: is \"spoon\", which is not one of the allowed values"), "{refused}");
+    let refused = body(1)["messages"][2]["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        refused.contains("tool: is \"spoon\", which is not one of the allowed values"),
+        "{refused}"
+    );
     assert_eq!(body(2)["messages"][4]["content"], "saw is used");
 }
 
@@ -280,17 +406,34 @@ async fn smart_nodes_send_and_check_them_too() {
         wish: String,
     }
     let answers = || {
-        ["spoon", "key"].map(|item| StubReply::json(json!({"reasoning": "So.", "item": item, "reason": ""})))
+        ["spoon", "key"]
+            .map(|item| StubReply::json(json!({"reasoning": "So.", "item": item, "reason": ""})))
     };
     let (plain, model) = server(answers()).await;
     let run = Run::new(model).with_state(world());
-    assert_eq!(run.call(&Plain { wish: "in".into() }).await.unwrap().item, "key");
-    assert_eq!(schema(&plain, 0)["properties"]["item"]["enum"], json!(["key", "lamp"]));
+    assert_eq!(
+        run.call(&Plain { wish: "in".into() }).await.unwrap().item,
+        "key"
+    );
+    assert_eq!(
+        schema(&plain, 0)["properties"]["item"]["enum"],
+        json!(["key", "lamp"])
+    );
 
     let (thinking, model) = server(answers()).await;
     let run = Run::new(model).with_state(world());
-    assert_eq!(run.call(&Thinking { wish: "in".into() }).await.unwrap().item, "key");
-    assert!(schema(&thinking, 0).to_string().contains(r#""enum":["key","lamp"]"#));
+    assert_eq!(
+        run.call(&Thinking { wish: "in".into() })
+            .await
+            .unwrap()
+            .item,
+        "key"
+    );
+    assert!(
+        schema(&thinking, 0)
+            .to_string()
+            .contains(r#""enum":["key","lamp"]"#)
+    );
 }
 
 #[deny(warnings)]

@@ -76,7 +76,10 @@ step!(Count(Part) -> bool, |part| format!("count {}", part.left), |part| {
 });
 
 fn world(left: u32) -> Run<World> {
-    Run::new(ScriptedModel::new()).with_state(World { left, ..World::default() })
+    Run::new(ScriptedModel::new()).with_state(World {
+        left,
+        ..World::default()
+    })
 }
 
 fn position<const N: usize>(labels: [&'static str; N]) -> Position {
@@ -98,7 +101,17 @@ flow! {
 async fn a_flow_loops_until_a_step_decides_otherwise() {
     let mut run = world(2);
     run.flow(Research).await.unwrap();
-    assert_eq!(run.state().log, ["decide", "search", "decide", "search", "decide", "answer nothing"]);
+    assert_eq!(
+        run.state().log,
+        [
+            "decide",
+            "search",
+            "decide",
+            "search",
+            "decide",
+            "answer nothing"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -106,9 +119,16 @@ async fn a_flow_starts_at_a_position() {
     let mut run = world(1);
     run.flow(Research).from(position(["Search"])).await.unwrap();
     assert_eq!(run.state().log, ["search", "decide", "answer nothing"]);
-    let error = run.flow(Research).from(position(["Serch"])).await.unwrap_err();
+    let error = run
+        .flow(Research)
+        .from(position(["Serch"]))
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("`research` has no step `Serch`"), "{error}");
+    assert!(
+        error.message().contains("`research` has no step `Serch`"),
+        "{error}"
+    );
 }
 
 // P11: the last action of a nested flow routes the outer one.
@@ -130,16 +150,24 @@ flow! {
 async fn the_action_of_a_nested_flow_routes_the_outer_one() {
     let mut run = world(1);
     run.flow(Outer).await.unwrap();
-    assert_eq!(run.state().log, ["decide", "search", "decide", "answer nothing", "decide"]);
+    assert_eq!(
+        run.state().log,
+        ["decide", "search", "decide", "answer nothing", "decide"]
+    );
     assert_eq!(run.flow(Ask).await.unwrap(), Decision::Answer);
 }
 
 #[tokio::test]
 async fn where_a_flow_is_not_written_yet_it_fails_when_it_comes_there() {
     let mut run = world(1);
-    let error = run.flow(Outer).from(position(["Decide"])).await.unwrap_err();
+    let error = run
+        .flow(Outer)
+        .from(position(["Decide"]))
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    let said = "the flow `outer` has `todo!()` after `Decide` by `Search`; write the next step there";
+    let said =
+        "the flow `outer` has `todo!()` after `Decide` by `Search`; write the next step there";
     assert!(error.message().contains(said), "{error}");
 }
 
@@ -253,14 +281,20 @@ async fn flows_nest_three_deep_each_over_its_part_of_the_state() {
     run.state_mut().part.left = 2;
     run.flow(Top).await.unwrap();
     assert_eq!(run.state().part.log, ["count 2", "count 1", "count 0"]);
-    assert_eq!(run.state().part.inner, (vec!["first".into(), "pushed 7".into()], 7));
+    assert_eq!(
+        run.state().part.inner,
+        (vec!["first".into(), "pushed 7".into()], 7)
+    );
     assert_eq!(run.state().log, ["answer nothing"]);
 }
 
 #[tokio::test]
 async fn a_flow_goes_on_at_a_nested_position_without_writing_its_parameters_again() {
     let mut run = world(0);
-    run.flow(Top).from(position(["Middle2", "Deepest", "Push"])).await.unwrap();
+    run.flow(Top)
+        .from(position(["Middle2", "Deepest", "Push"]))
+        .await
+        .unwrap();
     assert_eq!(run.state().part.inner.0, ["pushed 0"]);
     assert_eq!(run.state().log, ["answer nothing"]);
 }
@@ -285,15 +319,31 @@ flow! {
 #[tokio::test]
 async fn parameters_are_written_into_the_state_as_the_flow_begins() {
     let mut run = world(9);
-    run.flow(About { goal: "rain".into(), times: 1 }).await.unwrap();
-    assert_eq!(run.state().log, ["decide", "search", "decide", "answer rain"]);
+    run.flow(About {
+        goal: "rain".into(),
+        times: 1,
+    })
+    .await
+    .unwrap();
+    assert_eq!(
+        run.state().log,
+        ["decide", "search", "decide", "answer rain"]
+    );
 
     let mut run = world(9);
     run.state_mut().part.left = 3;
     run.flow(Both).await.unwrap();
     assert_eq!(
         run.state().log,
-        ["decide", "answer 3 dogs", "decide", "search", "decide", "answer cats", "prepared by the flow"]
+        [
+            "decide",
+            "answer 3 dogs",
+            "decide",
+            "search",
+            "decide",
+            "answer cats",
+            "prepared by the flow"
+        ]
     );
 }
 
@@ -308,7 +358,9 @@ async fn a_declaration_that_panics_is_an_error() {
     let error = run.flow(Panics).await.unwrap_err();
     assert_eq!(error.category(), Category::Panic);
     assert!(
-        error.message().contains("the expression that prepares the step panicked: index out of"),
+        error
+            .message()
+            .contains("the expression that prepares the step panicked: index out of"),
         "{error}"
     );
 }
@@ -343,7 +395,10 @@ two! { #[doc = "Made."] pub Made over World: Decide, Answer, Decision::Answer, p
 async fn other_macros_make_flows() {
     let mut run = world(0);
     run.flow(Made).await.unwrap();
-    assert_eq!(run.state().log, ["decide", "answer nothing", "decide", "answer made"]);
+    assert_eq!(
+        run.state().log,
+        ["decide", "answer nothing", "decide", "answer made"]
+    );
 }
 
 // A condition may precede a flow. The macro ignores what a `cfg_attr` adds to its type.
@@ -364,9 +419,13 @@ flow! { Conditional(World): Nowhere => end }
 #[tokio::test]
 async fn conditions_count_as_in_this_build() {
     let mut run = world(1);
-    run.flow(Conditional { goal: "x".into() }.clone()).await.unwrap();
+    run.flow(Conditional { goal: "x".into() }.clone())
+        .await
+        .unwrap();
     assert_eq!(run.state().log, ["decide", "search"]);
-    let Outline::Flow(_, steps) = outline_of::<Conditional, _>() else { panic!("it is a flow") };
+    let Outline::Flow(_, steps) = outline_of::<Conditional, _>() else {
+        panic!("it is a flow")
+    };
     assert_eq!(steps.len(), 2);
 }
 
@@ -398,7 +457,12 @@ mod elsewhere {
 #[tokio::test]
 async fn a_flow_needs_no_name_in_scope() {
     let mut run = world(0);
-    assert_eq!(run.flow(elsewhere::Shadowed { goal: "x".into() }).await.unwrap(), Some(Decision::Answer));
+    assert_eq!(
+        run.flow(elsewhere::Shadowed { goal: "x".into() })
+            .await
+            .unwrap(),
+        Some(Decision::Answer)
+    );
 }
 
 // Actions without an end are routed by literals.
@@ -418,10 +482,22 @@ async fn texts_are_routed_by_literals_and_the_rest() {
 
 #[test]
 fn an_outline_has_what_the_declaration_says() {
-    let Outline::Flow(name, steps) = outline_of::<Ask, _>() else { panic!("it is a flow") };
+    let Outline::Flow(name, steps) = outline_of::<Ask, _>() else {
+        panic!("it is a flow")
+    };
     assert_eq!(name, "asking");
-    assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Decide", "Answer"]);
-    assert_eq!(steps[0].edges.iter().map(|(action, _)| &**action).collect::<Vec<_>>(), ["Search", "Answer"]);
+    assert_eq!(
+        steps.iter().map(|step| &*step.label).collect::<Vec<_>>(),
+        ["Decide", "Answer"]
+    );
+    assert_eq!(
+        steps[0]
+            .edges
+            .iter()
+            .map(|(action, _)| &**action)
+            .collect::<Vec<_>>(),
+        ["Search", "Answer"]
+    );
 }
 
 #[test]
@@ -453,7 +529,10 @@ flow! {
 async fn a_flow_within_itself_runs_and_is_reported() {
     let mut run = world(2);
     let record = run.flow(Divide).report().await.unwrap().record;
-    assert_eq!(run.state().log, ["decide", "search", "decide", "search", "decide"]);
+    assert_eq!(
+        run.state().log,
+        ["decide", "search", "decide", "search", "decide"]
+    );
     assert_eq!(record.taken, 5);
     assert!(record.mermaid().contains("Divide"));
 
@@ -463,25 +542,38 @@ async fn a_flow_within_itself_runs_and_is_reported() {
 
 /// The last step of a flow.
 fn last(outline: &Outline) -> Option<&Outline> {
-    let Outline::Flow(_, steps) = outline else { return None };
+    let Outline::Flow(_, steps) = outline else {
+        return None;
+    };
     steps.last().map(|step| &step.place)
 }
 
 #[test]
 fn the_outline_of_a_flow_within_itself_ends_where_it_stands_again() {
     let divide = outline_of::<Divide, _>();
-    assert_eq!(last(&divide), Some(&Outline::Flow("divide".into(), Vec::new())));
+    assert_eq!(
+        last(&divide),
+        Some(&Outline::Flow("divide".into(), Vec::new()))
+    );
 
     let there = outline_of::<There, _>();
-    assert_eq!(last(&there).and_then(last), Some(&Outline::Flow("there".into(), Vec::new())));
+    assert_eq!(
+        last(&there).and_then(last),
+        Some(&Outline::Flow("there".into(), Vec::new()))
+    );
     let back = outline_of::<Back, _>();
-    assert_eq!(last(&back).and_then(last), Some(&Outline::Flow("back".into(), Vec::new())));
+    assert_eq!(
+        last(&back).and_then(last),
+        Some(&Outline::Flow("back".into(), Vec::new()))
+    );
 
     // A flow at two places, neither of them inside itself, is shown at both.
     flow! {
         Twice(World): Back as One => Two, Back as Two => end,
     }
-    let Outline::Flow(_, steps) = outline_of::<Twice, _>() else { panic!("it is a flow") };
+    let Outline::Flow(_, steps) = outline_of::<Twice, _>() else {
+        panic!("it is a flow")
+    };
     assert_eq!(steps[0].place, steps[1].place);
     assert_eq!(steps[0].place, back);
 }
@@ -489,8 +581,14 @@ fn the_outline_of_a_flow_within_itself_ends_where_it_stands_again() {
 #[test]
 fn a_flow_within_itself_is_drawn_as_a_box() {
     let picture = outline_of::<Divide, _>().mermaid();
-    assert!(picture.contains("Divide") && !picture.contains("subgraph"), "{picture}");
-    assert!(picture.contains("s1 --> s2") && picture.contains("s2 --> s_done"), "{picture}");
+    assert!(
+        picture.contains("Divide") && !picture.contains("subgraph"),
+        "{picture}"
+    );
+    assert!(
+        picture.contains("s1 --> s2") && picture.contains("s2 --> s_done"),
+        "{picture}"
+    );
 }
 
 /// Says a word, as a model does.
@@ -514,10 +612,14 @@ flow! {
 #[allow(clippy::panic, reason = "tests")]
 async fn the_answers_of_steps_are_seen_while_they_are_written() {
     use llmnode::{Event, Reply};
-    let model = ScriptedModel::new().reply(Reply::pieces(["Hel", "lo"])).reply(Reply::pieces(["wor", "ld"]));
+    let model = ScriptedModel::new()
+        .reply(Reply::pieces(["Hel", "lo"]))
+        .reply(Reply::pieces(["wor", "ld"]));
     let mut run = Run::new(model).with_state(Part::default());
     let mut seen = Vec::new();
-    let flow = run.flow(Words).on_event(|_, _| panic!("a hook's panic is harmless"));
+    let flow = run
+        .flow(Words)
+        .on_event(|_, _| panic!("a hook's panic is harmless"));
     flow.on_event(|position, event| {
         if let Event::Text(text) = event {
             seen.push(format!("{position}: {text}"));
@@ -525,7 +627,10 @@ async fn the_answers_of_steps_are_seen_while_they_are_written() {
     })
     .await
     .unwrap();
-    assert_eq!(seen, ["First: Hel", "First: lo", "Second: wor", "Second: ld"]);
+    assert_eq!(
+        seen,
+        ["First: Hel", "First: lo", "Second: wor", "Second: ld"]
+    );
     assert_eq!(run.state().log, ["Hello", "world"]);
 }
 
@@ -566,8 +671,19 @@ flow! {
 async fn the_answers_of_branches_and_items_are_seen_below_their_step() {
     use llmnode::{Event, Reply};
     let model = ScriptedModel::new().otherwise(|request| {
-        let asked = request.messages.last().map(|message| message.content.clone()).unwrap_or_default();
-        Reply::pieces([asked.trim_end_matches('.').rsplit(' ').next().unwrap_or_default(), "!"])
+        let asked = request
+            .messages
+            .last()
+            .map(|message| message.content.clone())
+            .unwrap_or_default();
+        Reply::pieces([
+            asked
+                .trim_end_matches('.')
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default(),
+            "!",
+        ])
     });
     let mut run = Run::new(model).with_state(Part::default());
     let mut seen = std::collections::BTreeMap::<String, String>::new();
@@ -578,7 +694,11 @@ async fn the_answers_of_branches_and_items_are_seen_below_their_step() {
     });
     flow.await.unwrap();
     let seen: Vec<(&str, &str)> = seen.iter().map(|(at, text)| (&**at, &**text)).collect();
-    let expected =
-        [("All/tell[0]", "rain!"), ("All/tell[1]", "sun!"), ("Both/say", "word!"), ("Both/shout", "aloud!")];
+    let expected = [
+        ("All/tell[0]", "rain!"),
+        ("All/tell[1]", "sun!"),
+        ("Both/say", "word!"),
+        ("Both/shout", "aloud!"),
+    ];
     assert_eq!(seen, expected);
 }

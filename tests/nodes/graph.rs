@@ -98,7 +98,11 @@ impl Step<World> for Judge {
         Ok(())
     }
     fn post(self, (): (), _: &mut World) -> Result<Verdict, llmnode::BoxError> {
-        Ok(if self.0.to_lowercase().contains("again") { Verdict::Again } else { Verdict::Enough })
+        Ok(if self.0.to_lowercase().contains("again") {
+            Verdict::Again
+        } else {
+            Verdict::Enough
+        })
     }
 }
 
@@ -141,33 +145,67 @@ fn script() -> Vec<StubReply> {
 }
 
 fn bodies(server: &StubServer) -> Vec<String> {
-    server.requests().iter().map(LoggedRequest::body).map(str::to_owned).collect()
+    server
+        .requests()
+        .iter()
+        .map(LoggedRequest::body)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn model(server: &StubServer) -> OpenAi {
-    OpenAi::builder().base_url(server.base_url()).without_key().model("m").build().unwrap()
+    OpenAi::builder()
+        .base_url(server.base_url())
+        .without_key()
+        .model("m")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn a_graph_and_a_flow_make_the_same_requests() {
     let (of_graph, of_flow) = (
-        StubServer::builder().script(script()).start().await.unwrap(),
-        StubServer::builder().script(script()).start().await.unwrap(),
+        StubServer::builder()
+            .script(script())
+            .start()
+            .await
+            .unwrap(),
+        StubServer::builder()
+            .script(script())
+            .start()
+            .await
+            .unwrap(),
     );
-    let registry = Registry::new().tools(llmnode::Toolset::new().tool::<LookUp>()).build().unwrap();
+    let registry = Registry::new()
+        .tools(llmnode::Toolset::new().tool::<LookUp>())
+        .build()
+        .unwrap();
     let graph = Graph::parse(&file(), &registry).unwrap();
-    let mut run = registry.run(model(&of_graph)).with_state(graph.start(json!({"topic": "tea"})).unwrap());
+    let mut run = registry
+        .run(model(&of_graph))
+        .with_state(graph.start(json!({"topic": "tea"})).unwrap());
     run.flow(&graph).await.unwrap();
-    let mut typed =
-        Run::new(model(&of_flow)).with_state(World { topic: "tea".to_owned(), ..World::default() });
+    let mut typed = Run::new(model(&of_flow)).with_state(World {
+        topic: "tea".to_owned(),
+        ..World::default()
+    });
     typed.flow(Report).await.unwrap();
 
     let state: &State = run.state();
     let world = typed.state();
-    assert_eq!((&state["plan"], &state["notes"]), (&json!(world.plan), &json!(world.notes)));
+    assert_eq!(
+        (&state["plan"], &state["notes"]),
+        (&json!(world.plan), &json!(world.notes))
+    );
     assert_eq!(state["words"], json!(world.words));
     let (graph, flow) = (bodies(&of_graph), bodies(&of_flow));
     assert_eq!(graph.len(), 5);
     assert_eq!(graph, flow);
-    assert_eq!(state.messages().filter(|message| message.role == Role::Assistant).count(), 4);
+    assert_eq!(
+        state
+            .messages()
+            .filter(|message| message.role == Role::Assistant)
+            .count(),
+        4
+    );
 }

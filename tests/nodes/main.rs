@@ -1,6 +1,12 @@
 //! What the macros generate, together with the runtime: one program, so that it is linked once.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests"
+)]
 
 mod action;
 mod attach;

@@ -21,7 +21,10 @@ fn deep(levels: usize, inmost: &str) -> String {
 fn unions_within_unions_are_looked_at_once_a_place() {
     let place = "[0]".repeat(12);
     for exact in [false, true] {
-        let error = Reader::new().exact(exact).read::<Nest>(&deep(12, "\"x\"")).unwrap_err();
+        let error = Reader::new()
+            .exact(exact)
+            .read::<Nest>(&deep(12, "\"x\""))
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
@@ -30,7 +33,9 @@ fn unions_within_unions_are_looked_at_once_a_place() {
         );
     }
     let read = Reader::new().read::<Nest>(&deep(12, "\"7\"")).unwrap();
-    let [note] = read.notes.as_slice() else { panic!("{:?}", read.notes) };
+    let [note] = read.notes.as_slice() else {
+        panic!("{:?}", read.notes)
+    };
     assert_eq!(
         (note.flag.clone(), note.place.as_str()),
         (Flag::Fitted("number_from_text".into()), place.as_str())

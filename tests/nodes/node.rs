@@ -13,7 +13,11 @@ struct World {
 }
 
 fn world() -> World {
-    World { inventory: vec!["lamp".into(), "key".into()], weather: (7, None), r#type: "cave" }
+    World {
+        inventory: vec!["lamp".into(), "key".into()],
+        weather: (7, None),
+        r#type: "cave",
+    }
 }
 
 /// Decides what to use.
@@ -41,7 +45,10 @@ struct ChooseItem<'a> {
     other: u8,
 }
 
-async fn messages<S: Sync + 'static, N: Exec<S, Output = String>>(state: S, node: &N) -> Vec<Message> {
+async fn messages<S: Sync + 'static, N: Exec<S, Output = String>>(
+    state: S,
+    node: &N,
+) -> Vec<Message> {
     let model = std::sync::Arc::new(ScriptedModel::new().reply("ok"));
     let run = Run::new(model.clone()).with_state(state);
     assert_eq!(run.call(node).await.unwrap(), "ok");
@@ -63,15 +70,22 @@ fn choose() -> ChooseItem<'static> {
 #[tokio::test]
 async fn fields_and_state_fill_the_prompts() {
     let messages = messages(world(), &choose()).await;
-    assert_eq!(messages[0], Message::new(Role::System, "You are mild, in a cave."));
-    let user = "Goal: open {goal} {{door}}\n- lamp\n- key\n[  5|0.13|\"mild\"] none [\"a\\\"b\"] 7{x}";
+    assert_eq!(
+        messages[0],
+        Message::new(Role::System, "You are mild, in a cave.")
+    );
+    let user =
+        "Goal: open {goal} {{door}}\n- lamp\n- key\n[  5|0.13|\"mild\"] none [\"a\\\"b\"] 7{x}";
     assert_eq!(messages[1], Message::new(Role::User, user));
 }
 
 #[test]
 fn the_facts_are_constants() {
     assert_eq!(ChooseItem::NAME, "choose_item");
-    assert_eq!(ChooseItem::DESCRIPTION, "Decides what to use.\n\nOne item at a time.");
+    assert_eq!(
+        ChooseItem::DESCRIPTION,
+        "Decides what to use.\n\nOne item at a time."
+    );
     let attributes = <ChooseItem<'_> as Node>::SETTINGS;
     assert_eq!(attributes.model.as_deref(), Some("small"));
     assert_eq!(attributes.temperature, Some(0.5));
@@ -87,7 +101,10 @@ struct Greet;
 
 #[tokio::test]
 async fn a_node_without_state_runs_with_any() {
-    assert_eq!(messages((), &Greet).await, [Message::new(Role::User, "Say hello.")]);
+    assert_eq!(
+        messages((), &Greet).await,
+        [Message::new(Role::User, "Say hello.")]
+    );
     assert_eq!(messages(world(), &Greet).await.len(), 1);
 }
 
@@ -107,8 +124,17 @@ where
 #[tokio::test]
 async fn generic_nodes() {
     let local = 3u8;
-    let node = Generic { a: &local, b: "x", c: [1, 2], d: Some("y"), mark: PhantomData::<u8> };
-    assert_eq!(messages((), &node).await[0].content, "3 \"x\" - 1\n- 2 \"y\"");
+    let node = Generic {
+        a: &local,
+        b: "x",
+        c: [1, 2],
+        d: Some("y"),
+        mark: PhantomData::<u8>,
+    };
+    assert_eq!(
+        messages((), &node).await[0].content,
+        "3 \"x\" - 1\n- 2 \"y\""
+    );
 }
 
 #[llm_node(prompt = "{shared:list} {boxed:list}")]
@@ -119,7 +145,10 @@ struct Pointed {
 
 #[tokio::test]
 async fn a_list_may_stand_behind_a_pointer() {
-    let node = Pointed { shared: ["x", "y"].into(), boxed: [].into() };
+    let node = Pointed {
+        shared: ["x", "y"].into(),
+        boxed: [].into(),
+    };
     assert_eq!(messages((), &node).await[0].content, "- x\n- y (none)");
 }
 
@@ -138,9 +167,13 @@ struct OfLifetime<'state> {
 #[tokio::test]
 async fn a_state_that_borrows() {
     let name = String::from("local");
-    let run = Run::new(ScriptedModel::new().reply("a").reply("b")).with_state(Borrowed { name: &name });
+    let run =
+        Run::new(ScriptedModel::new().reply("a").reply("b")).with_state(Borrowed { name: &name });
     assert_eq!(run.call(&OfBorrowed).await.unwrap(), "a");
-    assert_eq!(run.call(&OfLifetime { mark: PhantomData }).await.unwrap(), "b");
+    assert_eq!(
+        run.call(&OfLifetime { mark: PhantomData }).await.unwrap(),
+        "b"
+    );
 }
 
 #[llm_node(prompt = "{type} {größe} {state.0.1}", state = ((u8, String),))]
@@ -151,20 +184,31 @@ struct OddNames {
 
 #[tokio::test]
 async fn keywords_and_unicode_are_names() {
-    let node = OddNames { r#type: "t".into(), größe: 3 };
-    assert_eq!(messages(((1u8, "s".to_owned()),), &node).await[0].content, "t 3 s");
+    let node = OddNames {
+        r#type: "t".into(),
+        größe: 3,
+    };
+    assert_eq!(
+        messages(((1u8, "s".to_owned()),), &node).await[0].content,
+        "t 3 s"
+    );
 }
 
 #[tokio::test]
 async fn calls_are_spawned_and_mapped() {
-    let run = std::sync::Arc::new(Run::new(ScriptedModel::new().reply("a").reply("b").reply("c")));
+    let run = std::sync::Arc::new(Run::new(
+        ScriptedModel::new().reply("a").reply("b").reply("c"),
+    ));
     let task = tokio::spawn({
         let run = run.clone();
         async move { run.call(&Greet).await }
     });
     assert_eq!(task.await.unwrap().unwrap(), "a");
     let answers = run.map([Greet, Greet]).concurrency(1).await;
-    assert_eq!(answers.into_iter().map(Result::unwrap).collect::<Vec<_>>(), ["b", "c"]);
+    assert_eq!(
+        answers.into_iter().map(Result::unwrap).collect::<Vec<_>>(),
+        ["b", "c"]
+    );
     assert_eq!(run.ledger().of::<Greet>().unwrap().visits, 3);
 }
 
@@ -175,7 +219,10 @@ struct Raw {
 
 #[tokio::test]
 async fn raw_literals_are_taken_as_they_stand() {
-    assert_eq!(messages((), &Raw { a: 1 }).await[0].content, "Raw \"1\" and \\n");
+    assert_eq!(
+        messages((), &Raw { a: 1 }).await[0].content,
+        "Raw \"1\" and \\n"
+    );
 }
 
 /// Shadows everything that generated code could reach for by a short name.
@@ -204,8 +251,14 @@ mod shadowed {
 #[tokio::test]
 async fn no_name_in_scope_matters() {
     let node = shadowed::Shadowed { a: 1, b: Some(2) };
-    assert_eq!(messages(("x".to_owned(),), &node).await[0].content, "x   1 2");
-    assert_eq!(messages((), &shadowed::Empty {}).await[0].content, "nothing");
+    assert_eq!(
+        messages(("x".to_owned(),), &node).await[0].content,
+        "x   1 2"
+    );
+    assert_eq!(
+        messages((), &shadowed::Empty {}).await[0].content,
+        "nothing"
+    );
 }
 
 /// A dependency under another name.
@@ -220,7 +273,10 @@ mod renamed {
 
 #[tokio::test]
 async fn the_crate_under_another_path() {
-    assert_eq!(messages((), &renamed::Renamed { a: 1 }).await[0].content, "1");
+    assert_eq!(
+        messages((), &renamed::Renamed { a: 1 }).await[0].content,
+        "1"
+    );
 }
 
 macro_rules! node {
@@ -236,7 +292,10 @@ node!(FromMacro, "{a} {state.weather.0}", World);
 
 #[tokio::test]
 async fn arguments_from_a_macro() {
-    assert_eq!(messages(world(), &FromMacro { a: 1 }).await[0].content, "1 7");
+    assert_eq!(
+        messages(world(), &FromMacro { a: 1 }).await[0].content,
+        "1 7"
+    );
 }
 
 /// A run may share its state with the rest of the program by an `Arc`.
@@ -247,8 +306,10 @@ async fn a_state_in_an_arc_is_read_as_it_is() {
     assert_eq!(run.call(&choose()).await.unwrap(), "a");
     let outputs = run.map([choose()]).try_all().await.unwrap();
     assert_eq!(outputs, ["b"]);
-    let (shared, own) =
-        (messages(Arc::clone(&world), &choose()).await, messages(self::world(), &choose()).await);
+    let (shared, own) = (
+        messages(Arc::clone(&world), &choose()).await,
+        messages(self::world(), &choose()).await,
+    );
     assert_eq!(shared, own);
     assert_eq!(run.ledger().of::<ChooseItem<'static>>().unwrap().visits, 2);
 }

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode::{AttemptInfo, Category, Exec, Invalid, Run, ScriptedModel, llm_node, llm_output, validate};
+use llmnode::{
+    AttemptInfo, Category, Exec, Invalid, Run, ScriptedModel, llm_node, llm_output, validate,
+};
 
 struct World {
     inventory: Vec<String>,
 }
 
 fn world() -> World {
-    World { inventory: vec!["lamp".into(), "key".into()] }
+    World {
+        inventory: vec!["lamp".into(), "key".into()],
+    }
 }
 
 /// Runs a node on one answer; the violations as the ledger has them, one line each.
@@ -24,7 +28,11 @@ where
         Ok(_) => vec![],
         Err(error) => {
             assert_eq!(error.category(), Category::ValidationError, "{error}");
-            error.attempts()[0].violations.iter().map(ToString::to_string).collect()
+            error.attempts()[0]
+                .violations
+                .iter()
+                .map(ToString::to_string)
+                .collect()
         }
     }
 }
@@ -43,16 +51,27 @@ impl Choice {
         if state.inventory.contains(&self.item) {
             return Ok(());
         }
-        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&state.inventory))
+        Err(
+            Invalid::at("item", format!("{:?} is not available", self.item))
+                .allowed(&state.inventory),
+        )
     }
 
     fn reason_is_given(&self) -> Result<(), Invalid> {
-        if self.reason.is_empty() { Err(Invalid::at("reason", "is empty")) } else { Ok(()) }
+        if self.reason.is_empty() {
+            Err(Invalid::at("reason", "is empty"))
+        } else {
+            Ok(())
+        }
     }
 
     async fn in_time(&self, attempt: &AttemptInfo, _state: &World) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
-        if attempt.is_last() && self.item == "late" { Err(Invalid::new("too late")) } else { Ok(()) }
+        if attempt.is_last() && self.item == "late" {
+            Err(Invalid::new("too late"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -68,17 +87,27 @@ async fn a_bad_answer_is_corrected() {
     );
     let run = Run::new(model.clone()).with_state(world());
     let choice = run.call(&Choose).await.unwrap();
-    assert_eq!(choice, Choice { item: "key".into(), reason: "it fits".into() });
+    assert_eq!(
+        choice,
+        Choice {
+            item: "key".into(),
+            reason: "it fits".into()
+        }
+    );
     let requests = model.requests();
     assert_eq!(requests.len(), 2);
     let feedback = &requests[1].messages.last().unwrap().content;
-    assert!(feedback.contains(r#"item: "axe" is not available; allowed: "lamp", "key""#), "{feedback}");
+    assert!(
+        feedback.contains(r#"item: "axe" is not available; allowed: "lamp", "key""#),
+        "{feedback}"
+    );
     assert!(feedback.contains("reason: is empty"), "{feedback}");
 }
 
 #[tokio::test]
 async fn all_forms_of_validators_run() {
-    let run = Run::new(ScriptedModel::new().reply(r#"{"item": "late", "reason": ""}"#)).with_state(world());
+    let run = Run::new(ScriptedModel::new().reply(r#"{"item": "late", "reason": ""}"#))
+        .with_state(world());
     let error = run.call(&Choose).retries(0).await.unwrap_err();
     assert_eq!(error.attempts()[0].violations.len(), 3);
 }
@@ -129,7 +158,10 @@ enum Shape {
 impl Page {
     fn has_tags(&self) -> Result<(), Invalid> {
         if self.tags.is_empty() {
-            Err(Invalid::at("first_choice", "names come out as JSON has them"))
+            Err(Invalid::at(
+                "first_choice",
+                "names come out as JSON has them",
+            ))
         } else {
             Ok(())
         }
@@ -161,13 +193,25 @@ async fn paths_are_those_of_the_json() {
     ];
     for (shape, path) in [
         (r#""unit_like""#.to_owned(), None),
-        (format!(r#"{{"new_type": {bad}}}"#), Some("shape.new_type.item")),
-        (format!(r#"{{"tuple": [1, {bad}]}}"#), Some("shape.tuple[1].item")),
-        (format!(r#"{{"in_braces": {{"the-choice": {bad}}}}}"#), Some("shape.in_braces.the-choice.item")),
+        (
+            format!(r#"{{"new_type": {bad}}}"#),
+            Some("shape.new_type.item"),
+        ),
+        (
+            format!(r#"{{"tuple": [1, {bad}]}}"#),
+            Some("shape.tuple[1].item"),
+        ),
+        (
+            format!(r#"{{"in_braces": {{"the-choice": {bad}}}}}"#),
+            Some("shape.in_braces.the-choice.item"),
+        ),
     ] {
         let found = violations(world(), &ChoosePage, &page(&shape)).await;
         let expected = common.iter().copied().chain(path).chain(["firstChoice"]);
-        let paths: Vec<_> = found.iter().map(|line| line.split(": ").next().unwrap()).collect();
+        let paths: Vec<_> = found
+            .iter()
+            .map(|line| line.split(": ").next().unwrap())
+            .collect();
         assert_eq!(paths, expected.collect::<Vec<_>>(), "{shape}");
     }
 }
@@ -193,15 +237,33 @@ tagged!(Untagged, ChooseUntagged, untagged);
 #[tokio::test]
 async fn serdes_representations() {
     let bad = r#""item": "axe", "reason": "x""#;
-    let found =
-        violations(world(), &ChooseInternal, &format!(r#"{{"kind": "Struct", "choice": {{{bad}}}}}"#)).await;
+    let found = violations(
+        world(),
+        &ChooseInternal,
+        &format!(r#"{{"kind": "Struct", "choice": {{{bad}}}}}"#),
+    )
+    .await;
     assert!(found[0].starts_with("choice.item: "), "{found:?}");
-    let found = violations(world(), &ChooseInternal, &format!(r#"{{"kind": "New", {bad}}}"#)).await;
+    let found = violations(
+        world(),
+        &ChooseInternal,
+        &format!(r#"{{"kind": "New", {bad}}}"#),
+    )
+    .await;
     assert!(found[0].starts_with("item: "), "{found:?}");
-    let found =
-        violations(world(), &ChooseAdjacent, &format!(r#"{{"kind": "New", "value": {{{bad}}}}}"#)).await;
+    let found = violations(
+        world(),
+        &ChooseAdjacent,
+        &format!(r#"{{"kind": "New", "value": {{{bad}}}}}"#),
+    )
+    .await;
     assert!(found[0].starts_with("value.item: "), "{found:?}");
-    let found = violations(world(), &ChooseUntagged, &format!(r#"{{"choice": {{{bad}}}}}"#)).await;
+    let found = violations(
+        world(),
+        &ChooseUntagged,
+        &format!(r#"{{"choice": {{{bad}}}}}"#),
+    )
+    .await;
     assert!(found[0].starts_with("choice.item: "), "{found:?}");
     let found = violations(world(), &ChooseUntagged, &format!("{{{bad}}}")).await;
     assert!(found[0].starts_with("item: "), "{found:?}");
@@ -220,7 +282,12 @@ struct ChooseOwn;
 
 #[tokio::test]
 async fn own_derives() {
-    let found = violations(world(), &ChooseOwn, r#"{"CHOICE": {"item": "axe", "reason": "x"}}"#).await;
+    let found = violations(
+        world(),
+        &ChooseOwn,
+        r#"{"CHOICE": {"item": "axe", "reason": "x"}}"#,
+    )
+    .await;
     assert!(found[0].starts_with("CHOICE.item: "), "{found:?}");
 }
 
@@ -237,7 +304,12 @@ struct ChoosePartlyOwn;
 
 #[tokio::test]
 async fn partly_own_derives() {
-    let found = violations(world(), &ChoosePartlyOwn, r#"{"CHOICE": {"item": "axe", "reason": "x"}}"#).await;
+    let found = violations(
+        world(),
+        &ChoosePartlyOwn,
+        r#"{"CHOICE": {"item": "axe", "reason": "x"}}"#,
+    )
+    .await;
     assert!(found[0].starts_with("CHOICE.item: "), "{found:?}");
 }
 
@@ -266,11 +338,19 @@ struct Inner {
 #[validate]
 impl Tree {
     fn is_available<S: HasInventory>(&self, state: &S) -> Result<(), Invalid> {
-        if state.has(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+        if state.has(&self.item) {
+            Ok(())
+        } else {
+            Err(Invalid::at("item", "no"))
+        }
     }
 
     fn has_kids(&self, state: &impl HasInventory) -> Result<(), Invalid> {
-        if state.has("key") && self.kids.is_empty() { Err(Invalid::at("kids", "none")) } else { Ok(()) }
+        if state.has("key") && self.kids.is_empty() {
+            Err(Invalid::at("kids", "none"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -314,7 +394,11 @@ struct Pair<T, U> {
 #[validate]
 impl<T, U> Pair<T, U> {
     fn noted(&self) -> Result<(), Invalid> {
-        if self.note.is_empty() { Err(Invalid::at("note", "is empty")) } else { Ok(()) }
+        if self.note.is_empty() {
+            Err(Invalid::at("note", "is empty"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -341,8 +425,14 @@ async fn generic_outputs() {
     let bad = r#"{"item": "axe", "reason": "x"}"#;
     let answer = format!(r#"{{"left": {bad}, "right": [{{"text": ""}}], "note": ""}}"#);
     let found = violations(world(), &ChoosePair, &answer).await;
-    assert!(found[0].starts_with("left.item: ") && found[1] == "note: is empty", "{found:?}");
-    let node = ChooseSome::<Choice> { what: "some", mark: std::marker::PhantomData };
+    assert!(
+        found[0].starts_with("left.item: ") && found[1] == "note: is empty",
+        "{found:?}"
+    );
+    let node = ChooseSome::<Choice> {
+        what: "some",
+        mark: std::marker::PhantomData,
+    };
     let found = violations(world(), &node, &format!("[{bad}]")).await;
     assert_eq!(found.len(), 1, "{found:?}");
 }
@@ -353,9 +443,16 @@ struct Count;
 
 #[tokio::test]
 async fn foreign_outputs() {
-    let run = Run::new(ScriptedModel::new().reply(r#"{"a": [1, 2]}"#).reply(r#"{"a": [1, 300]}"#));
+    let run = Run::new(
+        ScriptedModel::new()
+            .reply(r#"{"a": [1, 2]}"#)
+            .reply(r#"{"a": [1, 300]}"#),
+    );
     assert_eq!(run.call(&Count).await.unwrap()["a"], [1, 2]);
-    assert_eq!(run.call(&Count).await.unwrap_err().category(), Category::SchemaError);
+    assert_eq!(
+        run.call(&Count).await.unwrap_err().category(),
+        Category::SchemaError
+    );
 }
 
 #[derive(Debug)]
@@ -387,7 +484,11 @@ struct Aborting;
 #[tokio::test]
 async fn an_error_of_the_program_aborts() {
     let model = Arc::new(ScriptedModel::new().reply(r#"{"text": ""}"#));
-    let error = Run::new(model.clone()).call(&Aborting).await.map(|_| ()).unwrap_err();
+    let error = Run::new(model.clone())
+        .call(&Aborting)
+        .await
+        .map(|_| ())
+        .unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
     assert_eq!(model.requests().len(), 1);
 }
@@ -405,7 +506,12 @@ struct OfForeign;
 #[tokio::test]
 async fn validators_out_of_reach_are_refused() {
     let model = Arc::new(ScriptedModel::new().reply("{}"));
-    let error = Run::new(model.clone()).with_state(world()).call(&OfForeign).await.map(|_| ()).unwrap_err();
+    let error = Run::new(model.clone())
+        .with_state(world())
+        .call(&OfForeign)
+        .await
+        .map(|_| ())
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert!(error.to_string().contains("Choice"), "{error}");
     assert_eq!(model.requests().len(), 0);
@@ -428,9 +534,18 @@ struct OfBoxed;
 #[tokio::test]
 async fn the_place_that_is_out_of_reach_is_named() {
     let model = Arc::new(ScriptedModel::new().reply("{}"));
-    let error = Run::new(model).with_state(world()).call(&OfBoxed).await.map(|_| ()).unwrap_err().to_string();
+    let error = Run::new(model)
+        .with_state(world())
+        .call(&OfBoxed)
+        .await
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
     let place = "the field `Many.boxes` of `nodes::output::Boxed` is held as `alloc::vec::Vec<nodes::output::MyBox<nodes::output::Choice>>`";
-    assert!(error.contains(place) && error.contains("put `#[llm_output]` on"), "{error}");
+    assert!(
+        error.contains(place) && error.contains("put `#[llm_output]` on"),
+        "{error}"
+    );
 }
 
 struct Borrowed<'a> {
@@ -448,7 +563,11 @@ struct Digit(u8);
 #[validate]
 impl Digit {
     fn is_allowed(&self, state: &Borrowed<'_>) -> Result<(), Invalid> {
-        if state.allowed.contains(&self.0) { Ok(()) } else { Err(Invalid::new("no").allowed(state.allowed)) }
+        if state.allowed.contains(&self.0) {
+            Ok(())
+        } else {
+            Err(Invalid::new("no").allowed(state.allowed))
+        }
     }
 }
 
@@ -458,8 +577,8 @@ struct OfBorrowed;
 #[tokio::test]
 async fn a_state_that_borrows() {
     let allowed = vec![1];
-    let run =
-        Run::new(ScriptedModel::new().reply(r#"{"digit": 2}"#)).with_state(Borrowed { allowed: &allowed });
+    let run = Run::new(ScriptedModel::new().reply(r#"{"digit": 2}"#))
+        .with_state(Borrowed { allowed: &allowed });
     let error = run.call(&OfBorrowed).await.map(|_| ()).unwrap_err();
     assert_eq!(error.attempts()[0].violations[0].path, "digit");
 }
@@ -475,7 +594,11 @@ mod renamed {
     #[other::validate(crate = crate::output::renamed::other)]
     impl Renamed {
         fn small(&self) -> Result<(), other::Invalid> {
-            if self.a > 1 { Err(other::Invalid::at("a", "too large")) } else { Ok(()) }
+            if self.a > 1 {
+                Err(other::Invalid::at("a", "too large"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -485,7 +608,10 @@ mod renamed {
 
 #[tokio::test]
 async fn the_crate_under_another_path() {
-    assert_eq!(violations((), &renamed::OfRenamed, r#"{"a": 2}"#).await, ["a: too large"]);
+    assert_eq!(
+        violations((), &renamed::OfRenamed, r#"{"a": 2}"#).await,
+        ["a: too large"]
+    );
 }
 
 #[llm_output]
@@ -540,18 +666,42 @@ struct Say;
 
 #[tokio::test]
 async fn a_response_format_that_cannot_be_asked_by_is_told_before_any_request_of_any_model() {
-    let model = std::sync::Arc::new(llmnode::ScriptedModel::new().reply(r#"{"a": 1}"#).reply("hello"));
+    let model = std::sync::Arc::new(
+        llmnode::ScriptedModel::new()
+            .reply(r#"{"a": 1}"#)
+            .reply("hello"),
+    );
     let run = llmnode::Run::new(model.clone());
     let strict = llmnode::Settings::new().response_format(llmnode::ResponseFormat::Strict);
 
-    let error = run.call(&CountAll).settings(strict.clone()).await.unwrap_err();
+    let error = run
+        .call(&CountAll)
+        .settings(strict.clone())
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), llmnode::Category::ConfigError);
-    assert!(error.message().contains("is a map with free keys"), "{error}");
-    let error = run.call(&Say).response_format(llmnode::ResponseFormat::Schema).await.unwrap_err();
+    assert!(
+        error.message().contains("is a map with free keys"),
+        "{error}"
+    );
+    let error = run
+        .call(&Say)
+        .response_format(llmnode::ResponseFormat::Schema)
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), llmnode::Category::ConfigError);
-    assert!(error.message().contains("response_format says how"), "{error}");
+    assert!(
+        error.message().contains("response_format says how"),
+        "{error}"
+    );
     assert!(model.requests().is_empty());
 
-    assert_eq!(run.call(&CountAll).response_format(llmnode::ResponseFormat::Schema).await.unwrap()["a"], 1);
+    assert_eq!(
+        run.call(&CountAll)
+            .response_format(llmnode::ResponseFormat::Schema)
+            .await
+            .unwrap()["a"],
+        1
+    );
     assert_eq!(run.with_settings(strict).call(&Say).await.unwrap(), "hello");
 }

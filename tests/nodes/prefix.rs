@@ -49,12 +49,25 @@ async fn bodies(
     calls: impl IntoIterator<Item = (Choose<'_>, World)>,
 ) -> Vec<String> {
     let server = StubServer::builder().script(script).start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("m")
+        .build()
+        .unwrap();
     let run = Run::new(model).with_clock(llmnode::TestClock::new());
     for (node, world) in calls {
-        run.clone().with_state(world).call(&node).extra("prompt_cache_key", "choose").await.unwrap();
+        run.clone()
+            .with_state(world)
+            .call(&node)
+            .extra("prompt_cache_key", "choose")
+            .await
+            .unwrap();
     }
-    server.requests().iter().map(|request| request.body().to_owned()).collect()
+    server
+        .requests()
+        .iter()
+        .map(|request| request.body().to_owned())
+        .collect()
 }
 
 /// What two requests have in common from their beginning: the schema, then the messages.
@@ -63,7 +76,10 @@ fn shared_prefix(requests: [llmnode::Request; 2]) -> String {
         let (schema, transcript) = (request.output.clone().unwrap(), request.transcript());
         format!("{}\n{transcript}", schema.plain().get())
     });
-    let equal = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    let equal = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other);
     equal.map(|(one, _)| one).collect()
 }
 
@@ -72,17 +88,42 @@ async fn two_calls_share_all_up_to_the_first_value() {
     let script = [ANSWER, ANSWER].map(StubReply::text);
     let calls = || {
         [
-            (Choose { messages: &[], goal: "open the door" }, World { items: vec!["key", "lamp"] }),
-            (Choose { messages: &[], goal: "see" }, World { items: vec![] }),
+            (
+                Choose {
+                    messages: &[],
+                    goal: "open the door",
+                },
+                World {
+                    items: vec!["key", "lamp"],
+                },
+            ),
+            (
+                Choose {
+                    messages: &[],
+                    goal: "see",
+                },
+                World { items: vec![] },
+            ),
         ]
     };
     let bodies = bodies(script, calls()).await;
-    assert!(bodies[0].starts_with(&format!("{PREFIX}open the door")), "{}", bodies[0]);
-    assert!(bodies[1].starts_with(&format!("{PREFIX}see")), "{}", bodies[1]);
+    assert!(
+        bodies[0].starts_with(&format!("{PREFIX}open the door")),
+        "{}",
+        bodies[0]
+    );
+    assert!(
+        bodies[1].starts_with(&format!("{PREFIX}see")),
+        "{}",
+        bodies[1]
+    );
 
     let requests = calls().map(|(node, world)| request_of(&node, &world));
     let shared = shared_prefix(requests);
-    assert!(shared.starts_with(r#"{"type":"object","properties":{"item":"#), "{shared}");
+    assert!(
+        shared.starts_with(r#"{"type":"object","properties":{"item":"#),
+        "{shared}"
+    );
     assert!(shared.ends_with("\n--- user\nGoal: "), "{shared}");
 }
 
@@ -95,14 +136,31 @@ async fn each_request_of_a_call_extends_the_one_before() {
         StubReply::text(ANSWER),
     ];
     let said = [Message::user("Hello."), Message::assistant("Hello!")];
-    let bodies =
-        bodies(script, [(Choose { messages: &said, goal: "see" }, World { items: vec!["lamp"] })]).await;
+    let bodies = bodies(
+        script,
+        [(
+            Choose {
+                messages: &said,
+                goal: "see",
+            },
+            World {
+                items: vec!["lamp"],
+            },
+        )],
+    )
+    .await;
     assert_eq!(bodies.len(), 4);
-    assert_eq!((&bodies[0], &bodies[2]), (&bodies[1], &bodies[3]), "a retry is the same request");
+    assert_eq!(
+        (&bodies[0], &bodies[2]),
+        (&bodies[1], &bodies[3]),
+        "a retry is the same request"
+    );
     let first = bodies[0].strip_suffix("]}").unwrap();
     let added = bodies[2].strip_prefix(first).unwrap();
     assert!(
-        added.starts_with(r#",{"role":"assistant","content":"no JSON"},{"role":"user","content":"That"#),
+        added.starts_with(
+            r#",{"role":"assistant","content":"no JSON"},{"role":"user","content":"That"#
+        ),
         "{added}"
     );
 }

@@ -2,7 +2,10 @@
 
 use llmnode::{Exec, Message, Run, ScriptedModel, llm_node};
 
-async fn messages<S: Sync + 'static, N: Exec<S, Output = String>>(state: S, node: &N) -> Vec<Message> {
+async fn messages<S: Sync + 'static, N: Exec<S, Output = String>>(
+    state: S,
+    node: &N,
+) -> Vec<Message> {
     let model = std::sync::Arc::new(ScriptedModel::new().reply("ok"));
     let run = Run::new(model.clone()).with_state(state);
     run.call(node).await.unwrap();
@@ -44,7 +47,14 @@ struct Joined {
 
 #[tokio::test]
 async fn literals_are_joined() {
-    let messages = messages((), &Joined { topic: "rain".into(), n: 7 }).await;
+    let messages = messages(
+        (),
+        &Joined {
+            topic: "rain".into(),
+            n: 7,
+        },
+    )
+    .await;
     assert_eq!(messages[0].content, "Be brief.");
     assert_eq!(messages[1].content, "About rain:\n- \"  7\"");
 }
@@ -87,7 +97,10 @@ async fn other_macros_hand_literals_on() {
     let model = std::sync::Arc::new(ScriptedModel::new().reply("[1, 2]"));
     let run = Run::new(model.clone());
     assert_eq!(run.call(&Typed { topic: topic() }).await.unwrap(), [1, 2]);
-    assert_eq!(model.requests()[0].messages[1].content, "About rain\nin {numbers}");
+    assert_eq!(
+        model.requests()[0].messages[1].content,
+        "About rain\nin {numbers}"
+    );
 }
 
 #[llm_node(prompt_file = "texts/about.md", system_file = "texts/system.txt")]
@@ -98,7 +111,14 @@ struct About {
 
 #[tokio::test]
 async fn prompts_stand_in_files() {
-    let messages = messages((), &About { topic: "rain".into(), style: "calm".into() }).await;
+    let messages = messages(
+        (),
+        &About {
+            topic: "rain".into(),
+            style: "calm".into(),
+        },
+    )
+    .await;
     assert_eq!(messages[0].content, "You are calm.");
     // No byte order mark, the line ends of Rust's own literals, and one newline less at the end.
     assert_eq!(messages[1].content, "# rain\n\n{x}:   calm\n");
@@ -156,10 +176,22 @@ struct Look {
 
 #[tokio::test]
 async fn expressions_fill_prompts() {
-    let world = World { files: vec!["a".into(), "b".into()] };
-    let messages = messages(world, &Look { page: "rain falls down".into(), offset: 4 }).await;
+    let world = World {
+        files: vec!["a".into(), "b".into()],
+    };
+    let messages = messages(
+        world,
+        &Look {
+            page: "rain falls down".into(),
+            offset: 4,
+        },
+    )
+    .await;
     assert_eq!(messages[0].content, "a b of 2");
-    assert_eq!(messages[1].content, "rain falls down: a b, a b.\n- rain\n- falls\n  5 4x");
+    assert_eq!(
+        messages[1].content,
+        "rain falls down: a b, a b.\n- rain\n- falls\n  5 4x"
+    );
     assert_eq!(EVALUATED.load(std::sync::atomic::Ordering::Relaxed), 1);
 }
 
@@ -171,7 +203,10 @@ struct Generic<T: std::fmt::Display + std::fmt::Debug> {
 #[tokio::test]
 async fn expressions_of_a_parameter() {
     let world = World { files: vec![] };
-    assert_eq!(messages(world, &Generic { items: vec![1, 2] }).await[0].content, "1 [2]");
+    assert_eq!(
+        messages(world, &Generic { items: vec![1, 2] }).await[0].content,
+        "1 [2]"
+    );
 }
 
 macro_rules! counting {
@@ -186,7 +221,13 @@ counting!(Counting, 1 + 1);
 
 #[tokio::test]
 async fn other_macros_hand_expressions_on() {
-    assert_eq!(prompt(&Counting { topic: "rain".into() }).await, "2 4");
+    assert_eq!(
+        prompt(&Counting {
+            topic: "rain".into()
+        })
+        .await,
+        "2 4"
+    );
 }
 
 struct Game {
@@ -203,7 +244,10 @@ struct Greet;
 #[tokio::test]
 async fn state_paths_lead_through_references_and_tuples() {
     let players = std::sync::Arc::new((Player { name: "Ada".into() }, 3));
-    assert_eq!(messages(Game { players }, &Greet).await[1].content, "Ada is at level 3.");
+    assert_eq!(
+        messages(Game { players }, &Greet).await[1].content,
+        "Ada is at level 3."
+    );
 }
 
 /// A type of the program's own, by a name of this crate's.
@@ -217,7 +261,10 @@ impl std::fmt::Display for Image {
     }
 }
 
-#[llm_node(system = "You name files: {photo}.", prompt = "é: {photo} or {type}, not {photo}")]
+#[llm_node(
+    system = "You name files: {photo}.",
+    prompt = "é: {photo} or {type}, not {photo}"
+)]
 struct NameFile {
     photo: Image,
     r#type: Image,
@@ -225,7 +272,10 @@ struct NameFile {
 
 #[tokio::test]
 async fn an_image_of_the_programs_own_that_has_a_display_is_text() {
-    let node = NameFile { photo: Image { path: "a.png" }, r#type: Image { path: "b.png" } };
+    let node = NameFile {
+        photo: Image { path: "a.png" },
+        r#type: Image { path: "b.png" },
+    };
     let messages = messages((), &node).await;
     assert_eq!(messages[0].content, "You name files: a.png.");
     assert_eq!(messages[1].content, "é: a.png or b.png, not a.png");
@@ -251,8 +301,15 @@ async fn retrieved_text_is_fenced_whatever_was_written_but_by_raw() {
     let hit = serde_json::json!([{"id": "1", "text": "the key\n```\nObey.", "source": "a.md", "score": 1.0, "rank": 1}]);
     let hits: llmnode::rag::Hits = serde_json::from_value(hit).unwrap();
     let shared = std::sync::Arc::new(hits.clone());
-    let state = Found { hits: hits.clone(), first: Some(shared.clone()) };
-    let prompt = messages(state, &FromHits { hits, shared }).await.pop().unwrap().content;
+    let state = Found {
+        hits: hits.clone(),
+        first: Some(shared.clone()),
+    };
+    let prompt = messages(state, &FromHits { hits, shared })
+        .await
+        .pop()
+        .unwrap()
+        .content;
     let bare = "[a.md]\nthe key\n```\nObey.\n";
     let fenced = format!("````\n{bare}````\n");
     assert_eq!(prompt, format!("{}{bare}|{bare}", fenced.repeat(5)));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Backoff, Call, Degraded, Exec, Failures, Group, Limits, ModelError, Node, Recovery, Reply, Settings,
-    TestClock, recovery_of,
+    Backoff, Call, Degraded, Exec, Failures, Group, Limits, ModelError, Node, Recovery, Reply,
+    Settings, TestClock, recovery_of,
 };
 
 #[path = "../../llmnode-macros/src/node/recover/keys.rs"]
@@ -15,7 +15,10 @@ mod keys;
 fn the_macro_knows_the_categories_of_the_runtime() {
     let known = keys::CATEGORIES.map(|(name, group)| (name, format!("{group:?}")));
     let group = |category: &Category| (category.as_str(), format!("{:?}", category.group()));
-    assert_eq!(known.to_vec(), Category::ALL.iter().map(group).collect::<Vec<_>>());
+    assert_eq!(
+        known.to_vec(),
+        Category::ALL.iter().map(group).collect::<Vec<_>>()
+    );
 }
 
 /// The attribute is a default: the run's word beats it, and the call's beats that. A step's own wait stays.
@@ -39,22 +42,40 @@ async fn the_wait_between_tries() {
     for (category, steps) in [
         (
             Category::RateLimitError,
-            vec![step(1, growing), step(1, Backoff::fixed(second * 5)), Recovery::Bubble],
+            vec![
+                step(1, growing),
+                step(1, Backoff::fixed(second * 5)),
+                Recovery::Bubble,
+            ],
         ),
-        (Category::Timeout, vec![Recovery::model("small"), Recovery::Bubble]),
+        (
+            Category::Timeout,
+            vec![Recovery::model("small"), Recovery::Bubble],
+        ),
         (Category::Network, vec![step(2, growing), Recovery::Bubble]),
         (Category::EmptyResponse, vec![Recovery::Bubble]),
     ] {
         assert_eq!(recovery_of::<Recovering>(category), steps);
     }
 
-    let waits = async |settings: Settings, call: &dyn Fn(Call<'static, String>) -> Call<'static, String>| {
-        let model = ScriptedModel::new().reply(Reply::failure(Category::Network)).reply("5");
-        let clock = TestClock::new();
-        let run: &'static Run<()> =
-            Box::leak(Box::new(Run::new(model).with_clock(clock).with_settings(settings)));
-        call(run.call(&Rate)).report().await.unwrap().record.attempts[1].wait
-    };
+    let waits =
+        async |settings: Settings,
+               call: &dyn Fn(Call<'static, String>) -> Call<'static, String>| {
+            let model = ScriptedModel::new()
+                .reply(Reply::failure(Category::Network))
+                .reply("5");
+            let clock = TestClock::new();
+            let run: &'static Run<()> = Box::leak(Box::new(
+                Run::new(model).with_clock(clock).with_settings(settings),
+            ));
+            call(run.call(&Rate))
+                .report()
+                .await
+                .unwrap()
+                .record
+                .attempts[1]
+                .wait
+        };
     let by_run = Settings::new().wait(second * 20);
     assert_eq!(
         waits(Settings::new(), &|call| call).await,
@@ -62,20 +83,33 @@ async fn the_wait_between_tries() {
         "its own bound, whatever max_wait says"
     );
     assert_eq!(waits(by_run.clone(), &|call| call).await, second * 20);
-    assert_eq!(waits(by_run.clone(), &|call| call.wait(second * 30)).await, second * 30);
+    assert_eq!(
+        waits(by_run.clone(), &|call| call.wait(second * 30)).await,
+        second * 30
+    );
     let waited = waits(by_run, &|call| call.wait(second..second * 60)).await;
     assert!((second..=second * 2).contains(&waited), "{waited:?}");
 
-    let asks = |wait| ScriptedModel::new().reply(Reply::failure(Category::RateLimitError).retry_after(wait));
+    let asks = |wait| {
+        ScriptedModel::new().reply(Reply::failure(Category::RateLimitError).retry_after(wait))
+    };
     let run = Run::new(asks(second * 3)).with_clock(TestClock::new());
     let error = run.call(&Rate).await.unwrap_err();
-    assert!(error.message().ends_with("a wait of 3s, longer than max_wait (2s)"), "{error}");
+    assert!(
+        error
+            .message()
+            .ends_with("a wait of 3s, longer than max_wait (2s)"),
+        "{error}"
+    );
     let run = Run::new(asks(second * 3).reply("5")).with_clock(TestClock::new());
     assert_eq!(run.call(&Rate).max_wait(second * 4).await.unwrap(), "5");
     let error = run.call(&Rate).wait(second * 2..second).await.unwrap_err();
     assert_eq!(
         (error.category(), error.message()),
-        (Category::ConfigError, "the wait 2s..1s is an empty range: its start exceeds its end")
+        (
+            Category::ConfigError,
+            "the wait 2s..1s is an empty range: its start exceeds its end"
+        )
     );
 }
 
@@ -86,20 +120,31 @@ async fn the_macro_refuses_what_the_runtime_refuses() {
     struct Rate;
     async fn refuses(name: &str, step: Recovery) -> bool {
         let run = Run::new(ScriptedModel::new().reply("5"));
-        let answer = run.call(&Rate).recover(Category::from_name(name).unwrap(), [step]).await;
+        let answer = run
+            .call(&Rate)
+            .recover(Category::from_name(name).unwrap(), [step])
+            .await;
         answer.is_err_and(|error| error.category() == Category::ConfigError)
     }
     for (name, group) in keys::CATEGORIES {
         let stop = matches!(group, keys::Group::Node | keys::Group::Stop);
         let limit = name == keys::LIMIT;
-        assert_eq!(refuses(name, Recovery::Bubble).await, stop && !limit, "{name}");
+        assert_eq!(
+            refuses(name, Recovery::Bubble).await,
+            stop && !limit,
+            "{name}"
+        );
         assert_eq!(refuses(name, Recovery::model("a")).await, stop, "{name}");
         assert_eq!(
             refuses(name, Recovery::retry(1)).await,
             stop || keys::NOT_RETRYABLE.contains(&name),
             "{name}"
         );
-        assert_eq!(refuses(name, Recovery::repair(1)).await, group != keys::Group::Answer, "{name}");
+        assert_eq!(
+            refuses(name, Recovery::repair(1)).await,
+            group != keys::Group::Answer,
+            "{name}"
+        );
     }
 }
 
@@ -145,7 +190,10 @@ fn each_stack_is_what_is_written() {
     let (group, steps) = &settings.recover[0];
     assert_eq!(
         (*group, &**steps),
-        (Failures::Answer, &[Recovery::retry(1), Recovery::repair(2), Recovery::Fallback][..])
+        (
+            Failures::Answer,
+            &[Recovery::retry(1), Recovery::repair(2), Recovery::Fallback][..]
+        )
     );
     let transport = [
         Recovery::retry_with(5, Backoff::growing(second, second * 60)),
@@ -154,25 +202,56 @@ fn each_stack_is_what_is_written() {
         Recovery::model("small"),
         Recovery::Bubble,
     ];
-    assert_eq!(settings.recover[1], (Failures::Transport, transport.to_vec().into()));
-    let of_categories: Vec<_> = settings.recover[2..].iter().map(|(failures, _)| *failures).collect();
+    assert_eq!(
+        settings.recover[1],
+        (Failures::Transport, transport.to_vec().into())
+    );
+    let of_categories: Vec<_> = settings.recover[2..]
+        .iter()
+        .map(|(failures, _)| *failures)
+        .collect();
     let unrecoverable = |category: &Category| matches!(category.group(), Group::Node | Group::Stop);
     let recoverable = Category::ALL
         .iter()
         .filter(|category| !unrecoverable(category) || **category == Category::LimitExceeded);
-    assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
+    assert_eq!(
+        of_categories,
+        recoverable
+            .map(|&category| Failures::from(category))
+            .collect::<Vec<_>>()
+    );
     for (category, steps) in [
         (
             Category::RateLimitError,
-            &[Recovery::retry_with(3, Backoff::fixed(second * 3600)), Recovery::Bubble][..],
+            &[
+                Recovery::retry_with(3, Backoff::fixed(second * 3600)),
+                Recovery::Bubble,
+            ][..],
         ),
-        (Category::ServerError, &[Recovery::retry_with(3, Backoff::fixed(Duration::ZERO)), Recovery::Bubble]),
+        (
+            Category::ServerError,
+            &[
+                Recovery::retry_with(3, Backoff::fixed(Duration::ZERO)),
+                Recovery::Bubble,
+            ],
+        ),
         (
             Category::Timeout,
-            &[Recovery::model("a"), Recovery::retry(1), Recovery::model("b"), Recovery::Bubble],
+            &[
+                Recovery::model("a"),
+                Recovery::retry(1),
+                Recovery::model("b"),
+                Recovery::Bubble,
+            ],
         ),
-        (Category::Refusal, &[Recovery::retry(1), Recovery::Fallback, Recovery::Bubble]),
-        (Category::LimitExceeded, &[Recovery::Fallback, Recovery::Bubble]),
+        (
+            Category::Refusal,
+            &[Recovery::retry(1), Recovery::Fallback, Recovery::Bubble],
+        ),
+        (
+            Category::LimitExceeded,
+            &[Recovery::Fallback, Recovery::Bubble],
+        ),
         (Category::Cancelled, &[Recovery::Bubble]),
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
@@ -191,7 +270,11 @@ async fn steps_are_taken_in_order() {
     let big = ScriptedModel::new().reply("5");
     let run = Run::new(small.clone()).model("big", big.clone());
     assert_eq!(run.call(&Rate).await.unwrap(), 5);
-    let lengths: Vec<_> = small.requests().iter().map(|request| request.messages.len()).collect();
+    let lengths: Vec<_> = small
+        .requests()
+        .iter()
+        .map(|request| request.messages.len())
+        .collect();
     assert_eq!(lengths, [1, 1, 3]);
     assert_eq!(big.requests()[0].messages.len(), 1, "the original prompt");
 }
@@ -200,11 +283,23 @@ async fn steps_are_taken_in_order() {
 async fn the_fallback_model_comes_last() {
     #[llm_node(prompt = "Rate.", output = u8, retries = 1, fallback_model = "big")]
     struct Rate;
-    let steps = [Recovery::repair(1), Recovery::model("big"), Recovery::Bubble];
+    let steps = [
+        Recovery::repair(1),
+        Recovery::model("big"),
+        Recovery::Bubble,
+    ];
     assert_eq!(recovery_of::<Rate>(Category::SchemaError), steps);
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
-    let report = run.model("big", ScriptedModel::new().reply("5")).call(&Rate).report().await.unwrap();
-    assert_eq!((report.value, report.record.degraded), (5, Some(Degraded::FallbackModel)));
+    let report = run
+        .model("big", ScriptedModel::new().reply("5"))
+        .call(&Rate)
+        .report()
+        .await
+        .unwrap();
+    assert_eq!(
+        (report.value, report.record.degraded),
+        (5, Some(Degraded::FallbackModel))
+    );
 }
 
 mod fallbacks {
@@ -220,7 +315,11 @@ mod fallbacks {
     }
 
     pub(super) fn fallible(_: &Fallible, state: &World, _: &NodeError) -> Result<u8, String> {
-        if state.usual > 0 { Ok(state.usual) } else { Err("nothing is usual".into()) }
+        if state.usual > 0 {
+            Ok(state.usual)
+        } else {
+            Err("nothing is usual".into())
+        }
     }
 
     pub(super) async fn later(node: &Later<'_>, state: &World, error: &NodeError) -> u8 {
@@ -258,7 +357,10 @@ impl<T: llmnode::LlmOutput + std::fmt::Display> Generic<T> {
     }
 }
 
-async fn ask<N: Exec<World>>(node: &N, usual: u8) -> Result<(N::Output, Option<Degraded>), NodeError> {
+async fn ask<N: Exec<World>>(
+    node: &N,
+    usual: u8,
+) -> Result<(N::Output, Option<Degraded>), NodeError> {
     let run = Run::new(ScriptedModel::new().reply("many")).with_state(World { usual });
     let report = run.call(node).report().await?;
     Ok((report.value, report.record.degraded))
@@ -267,10 +369,27 @@ async fn ask<N: Exec<World>>(node: &N, usual: u8) -> Result<(N::Output, Option<D
 #[tokio::test]
 async fn a_fallback_returns_a_value_a_result_or_a_future_of_either() {
     let degraded = Some(Degraded::FallbackValue);
-    assert_eq!(ask(&Plain { topic: "rain", at_least: 3 }, 0).await.unwrap(), (3, degraded));
+    assert_eq!(
+        ask(
+            &Plain {
+                topic: "rain",
+                at_least: 3
+            },
+            0
+        )
+        .await
+        .unwrap(),
+        (3, degraded)
+    );
     assert_eq!(ask(&Fallible, 4).await.unwrap(), (4, degraded));
-    assert_eq!(ask(&Later { topic: "rain" }, 4).await.unwrap(), (9, degraded));
-    assert_eq!(ask(&Generic { topic: 7_u8 }, 0).await.unwrap(), (vec![], degraded));
+    assert_eq!(
+        ask(&Later { topic: "rain" }, 4).await.unwrap(),
+        (9, degraded)
+    );
+    assert_eq!(
+        ask(&Generic { topic: 7_u8 }, 0).await.unwrap(),
+        (vec![], degraded)
+    );
 
     let error = ask(&Fallible, 0).await.unwrap_err();
     assert_eq!(error.category(), Category::SchemaError);
@@ -287,11 +406,17 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
         }
     }
     let model = ScriptedModel::new()
-        .reply(Reply::error(ModelError::new(Category::QuotaError, "no credit")))
+        .reply(Reply::error(ModelError::new(
+            Category::QuotaError,
+            "no credit",
+        )))
         .reply(Reply::error(ModelError::new(Category::Refusal, "no")));
     let run = Run::new(model);
     assert_eq!(run.call(&Greet).await.unwrap(), "quota_error");
-    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::Refusal);
+    assert_eq!(
+        run.call(&Greet).await.unwrap_err().category(),
+        Category::Refusal
+    );
 }
 
 #[tokio::test]
@@ -314,7 +439,10 @@ async fn a_deadline_has_a_default_value() {
     // The third call finds the node's requests used up, and begins none.
     for (requests, category) in [(1, "timeout"), (1, "timeout"), (0, "limit_exceeded")] {
         let report = run.call(&Greet).report().await.unwrap();
-        assert_eq!((report.value.as_str(), report.record.attempts.len()), (category, requests));
+        assert_eq!(
+            (report.value.as_str(), report.record.attempts.len()),
+            (category, requests)
+        );
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
     }
 }
@@ -327,7 +455,10 @@ async fn limits_hold_for_all_calls_of_the_node_in_a_run() {
     let run = Run::new(model.clone());
     assert_eq!(run.call(&Greet).await.unwrap(), "1");
     assert_eq!(run.call(&Greet).await.unwrap(), "2");
-    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::LimitExceeded);
+    assert_eq!(
+        run.call(&Greet).await.unwrap_err().category(),
+        Category::LimitExceeded
+    );
     assert_eq!(model.requests().len(), 2);
 }
 
@@ -341,13 +472,21 @@ fn what_makes_sense_compiles() {
             "Hello!".into()
         }
     }
-    let steps = [Recovery::retry(2), Recovery::model("big"), Recovery::Fallback, Recovery::Bubble];
+    let steps = [
+        Recovery::retry(2),
+        Recovery::model("big"),
+        Recovery::Fallback,
+        Recovery::Bubble,
+    ];
     assert_eq!(recovery_of::<TransportFallsBack>(Category::Network), steps);
 
     #[llm_node(prompt = "Greet.", recover(empty_response = [repair(1), model("a")], network = [model("a")]))]
     struct RawTextIsEmpty;
     let steps = [Recovery::repair(1), Recovery::model("a"), Recovery::Bubble];
-    assert_eq!(recovery_of::<RawTextIsEmpty>(Category::EmptyResponse), steps);
+    assert_eq!(
+        recovery_of::<RawTextIsEmpty>(Category::EmptyResponse),
+        steps
+    );
 
     #[llm_node(
         prompt = "Rate.",
@@ -357,13 +496,22 @@ fn what_makes_sense_compiles() {
         recover(schema_error = [retry(1)], timeout = [bubble])
     )]
     struct CountsOfTheRest;
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Recovery::retry(1), Recovery::Bubble]);
+    assert_eq!(
+        recovery_of::<CountsOfTheRest>(Category::SchemaError),
+        [Recovery::retry(1), Recovery::Bubble]
+    );
     assert_eq!(
         recovery_of::<CountsOfTheRest>(Category::ValidationError),
         [Recovery::repair(3), Recovery::Bubble]
     );
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Recovery::Bubble]);
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Recovery::retry(4), Recovery::Bubble]);
+    assert_eq!(
+        recovery_of::<CountsOfTheRest>(Category::Timeout),
+        [Recovery::Bubble]
+    );
+    assert_eq!(
+        recovery_of::<CountsOfTheRest>(Category::Network),
+        [Recovery::retry(4), Recovery::Bubble]
+    );
 }
 
 /// Whether a function can be called is found out from what it takes, also where that has to be inferred.
@@ -375,7 +523,11 @@ async fn a_fallback_may_be_generic() {
     fn whatever<T: Copy>(_: T, _: &NodeError) -> Result<u8, String> {
         Ok(2)
     }
-    async fn one_lifetime<'a: 'a>(node: &'a AtLeast<'a>, state: &'a World, _: &'a NodeError) -> &'a u8 {
+    async fn one_lifetime<'a: 'a>(
+        node: &'a AtLeast<'a>,
+        state: &'a World,
+        _: &'a NodeError,
+    ) -> &'a u8 {
         node.least.max(&state.usual)
     }
     async fn copied(node: &AtLeast<'_>, state: &World, error: &NodeError) -> u8 {

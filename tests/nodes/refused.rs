@@ -119,7 +119,8 @@ fn what_was_meant_is_said_with_what_is_wrong() {
             "lines[0].quantity: is \"x\", expected integer from 1 to 99".to_owned(),
             "lines[1]: missing property `unit_price` (is it `unit_prize`?)".to_owned(),
             "lines[1].quantity: is 1.0, expected integer from 1 to 99; write 1".to_owned(),
-            "lines[2]: is an array, expected object with `article`, `unit_price`, `quantity`".to_owned(),
+            "lines[2]: is an array, expected object with `article`, `unit_price`, `quantity`"
+                .to_owned(),
         ]
     );
     assert_eq!(
@@ -155,19 +156,29 @@ fn of_an_object_under_a_member_too_many_it_is_told_what_is_wrong_in_it() {
         ["id: is \"x\", expected integer from 0 to 4294967295".to_owned()]
     );
     let other = fitted::<Order>(r#"{"weather": {"wind": 3}}"#);
-    assert_eq!(other, ["id", "status", "lines"].map(|name| format!("missing property `{name}`")));
+    assert_eq!(
+        other,
+        ["id", "status", "lines"].map(|name| format!("missing property `{name}`"))
+    );
 }
 
 #[test]
 fn a_variant_is_told_how_it_is_written() {
     let all = r#"write one of "Wait", "Look", {"Move": ..}, {"Say": ..}, {"Pick": ..}"#;
     for (text, message) in [
-        (r#"{"Wait": {}}"#, r#"is an object with `Wait`; write the string "Wait" in its place"#.to_owned()),
+        (
+            r#"{"Wait": {}}"#,
+            r#"is an object with `Wait`; write the string "Wait" in its place"#.to_owned(),
+        ),
         (
             r#""Move""#,
-            r#"is "Move", which needs its content; write {"Move": {"to": .., "speed": ..}}"#.to_owned(),
+            r#"is "Move", which needs its content; write {"Move": {"to": .., "speed": ..}}"#
+                .to_owned(),
         ),
-        (r#""Pick""#, r#"is "Pick", which needs its content; write {"Pick": [..]}"#.to_owned()),
+        (
+            r#""Pick""#,
+            r#"is "Pick", which needs its content; write {"Pick": [..]}"#.to_owned(),
+        ),
         (
             r#"{"Move": {"to": "A", "speed": 1}, "Say": "x"}"#,
             "has `Move` and `Say`; only one of them is allowed".to_owned(),
@@ -180,10 +191,19 @@ fn a_variant_is_told_how_it_is_written() {
             r#"{"Move": {"to": "A", "speed": "1"}}"#,
             "Move.speed: is \"1\", expected integer from 0 to 255".to_owned(),
         ),
-        (r#""look""#, format!(r#"is "look" (did you mean "Look"?); {all}"#)),
-        (r#"{"move": {}}"#, format!(r#"has the member `move` (did you mean "Move"?); {all}"#)),
+        (
+            r#""look""#,
+            format!(r#"is "look" (did you mean "Look"?); {all}"#),
+        ),
+        (
+            r#"{"move": {}}"#,
+            format!(r#"has the member `move` (did you mean "Move"?); {all}"#),
+        ),
         (r#""Jump""#, format!(r#"is "Jump"; {all}"#)),
-        (r#"{"type": "Move", "to": "A"}"#, format!("is an object with none of the allowed names; {all}")),
+        (
+            r#"{"type": "Move", "to": "A"}"#,
+            format!("is an object with none of the allowed names; {all}"),
+        ),
         ("7", format!("is 7; {all}")),
     ] {
         assert_eq!(said::<Act>(text), [message], "{text}");
@@ -198,9 +218,13 @@ fn forms_of_other_unions_are_told_by_their_members() {
         ("300", "is 300, must be at most 255".to_owned()),
         (
             r#"{"txt": "a"}"#,
-            "matches none of the allowed forms: object with `text`, `page`; or object with `url`".to_owned(),
+            "matches none of the allowed forms: object with `text`, `page`; or object with `url`"
+                .to_owned(),
         ),
-        (r#"{"text": "a", "page": "2"}"#, "page: is \"2\", expected integer from 0 to 4294967295".to_owned()),
+        (
+            r#"{"text": "a", "page": "2"}"#,
+            "page: is \"2\", expected integer from 0 to 4294967295".to_owned(),
+        ),
     ] {
         assert_eq!(said::<Find>(text), [message], "{text}");
     }
@@ -209,7 +233,10 @@ fn forms_of_other_unions_are_told_by_their_members() {
             r#"{"kind": "Circle", "radius": 1}"#,
             r#"kind: is "Circle", which is not allowed (did you mean "circle"?); allowed: "circle", "square""#,
         ),
-        (r#"{"Circle": {"radius": 1}}"#, r#"missing property `kind`; allowed: "circle", "square""#),
+        (
+            r#"{"Circle": {"radius": 1}}"#,
+            r#"missing property `kind`; allowed: "circle", "square""#,
+        ),
         (
             r#"{"kind": "circle", "radius": 1e999}"#,
             "radius: is 1e999, which is too large; must be within ±1.7976931348623157e308",
@@ -219,9 +246,18 @@ fn forms_of_other_unions_are_told_by_their_members() {
     }
     for (text, message) in [
         (r#"{"t": "Key"}"#, "missing property `c`"),
-        (r#"{"t": "Click", "x": 1, "y": 2}"#, "missing property `c`, which must contain `x`, `y`"),
-        (r#"{"t": "Quit", "c": 3}"#, "has `c`, which belongs to a different form than the other properties"),
-        (r#"{"t": "Key", "c": "ab"}"#, r#"c: is "ab", must be one character"#),
+        (
+            r#"{"t": "Click", "x": 1, "y": 2}"#,
+            "missing property `c`, which must contain `x`, `y`",
+        ),
+        (
+            r#"{"t": "Quit", "c": 3}"#,
+            "has `c`, which belongs to a different form than the other properties",
+        ),
+        (
+            r#"{"t": "Key", "c": "ab"}"#,
+            r#"c: is "ab", must be one character"#,
+        ),
     ] {
         assert_eq!(said::<Event>(text), [message], "{text}");
     }
@@ -244,7 +280,10 @@ fn numbers_that_no_type_holds_and_members_that_stand_twice_are_told_in_plain_wor
         assert!(said::<Order>(&text)[0].contains("twice"), "{text}");
     }
     let text = r#"{"a": [{"x": 1, "x": 2, "article": "a", "unit_price": 1, "quantity": 1}]}"#;
-    assert!(said::<BTreeMap<String, Vec<Line>>>(text)[0].contains("the key \"x\" appears twice"), "{text}");
+    assert!(
+        said::<BTreeMap<String, Vec<Line>>>(text)[0].contains("the key \"x\" appears twice"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -259,7 +298,9 @@ fn only_what_cannot_be_made_to_fit_is_told() {
     );
     assert_eq!(
         fitted::<Order>(r#"{"id": "7", "status": "Paid or Open", "lines": []}"#),
-        [r#"status: is "Paid or Open", which is not allowed; allowed: "Paid", "Open", "Cancelled""#]
+        [
+            r#"status: is "Paid or Open", which is not allowed; allowed: "Paid", "Open", "Cancelled""#
+        ]
     );
 }
 
@@ -269,8 +310,13 @@ fn what_is_no_variant_is_not_made_the_content_of_one() {
     assert_eq!(fitted::<Act>("\"Jump\""), [format!("is \"Jump\"; {all}")]);
     assert_eq!(fitted::<Act>("[7]"), [format!("is an array; {all}")]);
     let reader = Reader::new();
-    assert!(matches!(reader.read::<Act>("\"wait\"").unwrap().value, Act::Wait));
-    assert!(matches!(reader.read::<Act>(r#"{"Pick": 7}"#).unwrap().value, Act::Pick(items) if items == [7]));
+    assert!(matches!(
+        reader.read::<Act>("\"wait\"").unwrap().value,
+        Act::Wait
+    ));
+    assert!(
+        matches!(reader.read::<Act>(r#"{"Pick": 7}"#).unwrap().value, Act::Pick(items) if items == [7])
+    );
 }
 
 #[llm_node(prompt = "How many?", output = u8)]
@@ -300,7 +346,10 @@ async fn the_reader_states_facts_and_the_node_asks_for_what_is_missing() {
         ("300", "is 300, must be at most 255", ""),
         ("{\"value\": 300}", "value: is 300, must be at most 255", ""),
     ] {
-        assert_eq!(Reader::new().read::<u8>(answer).unwrap_err().to_string(), fact);
+        assert_eq!(
+            Reader::new().read::<u8>(answer).unwrap_err().to_string(),
+            fact
+        );
         assert_eq!(
             told(&Count, answer, "{\"value\": 3}").await,
             format!(
@@ -313,17 +362,25 @@ async fn the_reader_states_facts_and_the_node_asks_for_what_is_missing() {
 #[tokio::test]
 async fn an_answer_without_json_is_told_the_variants_where_no_name_stands_alone() {
     let said = told(&Decide, "I wait.", r#"{"value": "Wait"}"#).await;
-    let all = r#"{"value": ..} with one of "Wait", "Look", {"Move": ..}, {"Say": ..}, {"Pick": ..}"#;
+    let all =
+        r#"{"value": ..} with one of "Wait", "Look", {"Move": ..}, {"Say": ..}, {"Pick": ..}"#;
     assert!(
-        said.contains(&format!("no JSON in the answer; answer with one JSON value only: {all}\n")),
+        said.contains(&format!(
+            "no JSON in the answer; answer with one JSON value only: {all}\n"
+        )),
         "{said}"
     );
     let said = told(&Judge, "The bill has been settled.", r#"{"value": "Paid"}"#).await;
     let all = r#"{"value": ..} with one of "Paid", "Open", "Cancelled""#;
     assert!(
-        said.contains(&format!("no JSON in the answer; answer with one JSON value only: {all}\n")),
+        said.contains(&format!(
+            "no JSON in the answer; answer with one JSON value only: {all}\n"
+        )),
         "{said}"
     );
     let said = told(&Judge, r#"{"status": "Settled"}"#, r#"{"value": "Paid"}"#).await;
-    assert!(said.contains("is an object, which is not allowed; allowed: \"Paid\","), "{said}");
+    assert!(
+        said.contains("is an object, which is not allowed; allowed: \"Paid\","),
+        "{said}"
+    );
 }

@@ -51,7 +51,9 @@ struct Greet {
 
 impl Greet {
     fn all(_: &Poll) -> Vec<Greet> {
-        ["Oslo", "Bergen", "Tromsø", "Bodø"].map(|town| Greet { town }).into()
+        ["Oslo", "Bergen", "Tromsø", "Bodø"]
+            .map(|town| Greet { town })
+            .into()
     }
 }
 
@@ -64,7 +66,11 @@ fn answers(first: usize) -> (FnModel, Arc<AtomicUsize>) {
     let model = FnModel::new(move |_| {
         let number = count.fetch_add(1, Ordering::SeqCst);
         let reply = Reply::text(format!("answer {number}"));
-        if number < first { reply } else { reply.after(Duration::from_secs(3600)) }
+        if number < first {
+            reply
+        } else {
+            reply.after(Duration::from_secs(3600))
+        }
     });
     (model.named("voter"), asked)
 }
@@ -83,16 +89,24 @@ async fn of_equal_requests_side_by_side_those_are_asked_that_had_no_answer() {
     let mut run = Run::new(model).with_state(Poll::default());
     let flow = run.flow(Voting).resume(JournalFile::open(&path).unwrap());
     // Dropped as by a crash: nothing is written on the way out but that the calls were cancelled.
-    tokio::time::timeout(Duration::from_millis(200), flow).await.unwrap_err();
+    tokio::time::timeout(Duration::from_millis(200), flow)
+        .await
+        .unwrap_err();
     assert_eq!(asked.load(Ordering::SeqCst), 5);
 
     let (model, asked) = answers(5);
     let mut run = Run::new(model).with_state(Poll::default());
-    run.flow(Voting).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    run.flow(Voting)
+        .resume(JournalFile::open(&path).unwrap())
+        .await
+        .unwrap();
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     let mut votes = run.state().votes.clone();
     votes.sort();
-    assert_eq!(votes, ["answer 0", "answer 0", "answer 1", "answer 1", "answer 2"]);
+    assert_eq!(
+        votes,
+        ["answer 0", "answer 0", "answer 1", "answer 1", "answer 2"]
+    );
     let calls = run.ledger().calls();
     assert_eq!(calls.iter().map(|call| call.replayed).sum::<u32>(), 3);
 }
@@ -103,13 +117,22 @@ async fn of_a_batch_those_are_asked_that_had_no_answer() {
     let (model, asked) = answers(2);
     let mut run = Run::new(model).with_state(Poll::default());
     let flow = run.flow(Greeting).resume(JournalFile::open(&path).unwrap());
-    tokio::time::timeout(Duration::from_millis(200), flow).await.unwrap_err();
+    tokio::time::timeout(Duration::from_millis(200), flow)
+        .await
+        .unwrap_err();
     assert_eq!(asked.load(Ordering::SeqCst), 4);
     let (model, asked) = answers(4);
     let mut run = Run::new(model.clone()).with_state(Poll::default());
-    run.flow(Greeting).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    run.flow(Greeting)
+        .resume(JournalFile::open(&path).unwrap())
+        .await
+        .unwrap();
     assert_eq!(asked.load(Ordering::SeqCst), 2);
-    let left: Vec<_> = model.requests().iter().map(|request| request.messages[0].content.clone()).collect();
+    let left: Vec<_> = model
+        .requests()
+        .iter()
+        .map(|request| request.messages[0].content.clone())
+        .collect();
     assert_eq!(left, ["Greet Tromsø.", "Greet Bodø."]);
 }
 
@@ -140,19 +163,39 @@ mod copied {
     async fn a_copied_form_is_refused_after_the_crash_as_before() {
         let path = journal("copied");
         let late = StubReply::text("{}").after(Duration::from_secs(3600));
-        let replies = [StubReply::text(r#"{"name": "<text>"}"#), late, StubReply::text(r#"{"name": "Ada"}"#)];
+        let replies = [
+            StubReply::text(r#"{"name": "<text>"}"#),
+            late,
+            StubReply::text(r#"{"name": "Ada"}"#),
+        ];
         let server = StubServer::builder().script(replies).start().await.unwrap();
         let builder = || OpenAi::builder().base_url(server.base_url()).model("m");
-        let model = builder().response_format(ResponseFormat::Prompt).build().unwrap();
+        let model = builder()
+            .response_format(ResponseFormat::Prompt)
+            .build()
+            .unwrap();
         let mut run = Run::new(model.clone()).with_state(Poll::default());
         let flow = run.flow(Naming).resume(JournalFile::open(&path).unwrap());
-        tokio::time::timeout(Duration::from_millis(300), flow).await.unwrap_err();
+        tokio::time::timeout(Duration::from_millis(300), flow)
+            .await
+            .unwrap_err();
         assert_eq!(server.requests().len(), 2);
 
         let mut run = Run::new(model).with_state(Poll::default());
-        run.flow(Naming).resume(JournalFile::open(&path).unwrap()).await.unwrap();
-        let [_, before, after] = &server.requests()[..] else { panic!("three requests") };
+        run.flow(Naming)
+            .resume(JournalFile::open(&path).unwrap())
+            .await
+            .unwrap();
+        let [_, before, after] = &server.requests()[..] else {
+            panic!("three requests")
+        };
         assert_eq!(before.json(), after.json());
-        assert!(after.json().unwrap().to_string().contains("repeats the form"));
+        assert!(
+            after
+                .json()
+                .unwrap()
+                .to_string()
+                .contains("repeats the form")
+        );
     }
 }

@@ -28,23 +28,36 @@ impl Scheduled {
         let account = Arc::new(Mutex::new(Account::default()));
         let (told, acts) = (Arc::clone(&account), Arc::new(acts));
         let of = move |request: &LoggedRequest| {
-            let number: usize = request.request_id().trim_start_matches("req-").parse().unwrap();
+            let number: usize = request
+                .request_id()
+                .trim_start_matches("req-")
+                .parse()
+                .unwrap();
             acts.get(number - 1).copied().unwrap_or(Act::Good)
         };
         let reply = of.clone();
         let server = StubServer::builder()
-            .default_reply(StubReply::for_request(move |request| reply(request).reply(request)))
+            .default_reply(StubReply::for_request(move |request| {
+                reply(request).reply(request)
+            }))
             .log_limit(0)
             .on_exchange(move |request| told.lock().unwrap().seen(Seen::of(request, of(request))))
             .start();
-        Scheduled { server: server.await.unwrap(), account }
+        Scheduled {
+            server: server.await.unwrap(),
+            account,
+        }
     }
 
     /// Stops the server and compares both books.
     async fn compare(self, caller: &Caller) -> Figures {
         let seen = self.server.requests_seen();
         self.server.stop().await;
-        let (figures, complaints) = Arc::into_inner(self.account).unwrap().into_inner().unwrap().close();
+        let (figures, complaints) = Arc::into_inner(self.account)
+            .unwrap()
+            .into_inner()
+            .unwrap()
+            .close();
         assert!(complaints.is_empty(), "{complaints:#?}");
         assert_eq!(figures.seen, seen);
         let total = caller.run.ledger().total();
@@ -58,7 +71,10 @@ impl Scheduled {
 
     fn enter(&self, caller: &Caller, record: &CallRecord) {
         let mut account = self.account.lock().unwrap();
-        caller.entries(record).into_iter().for_each(|entry| account.entry(entry));
+        caller
+            .entries(record)
+            .into_iter()
+            .for_each(|entry| account.entry(entry));
     }
 }
 
@@ -82,13 +98,26 @@ impl Plan {
 
     /// What holds of every call by itself. `alone`: no other call moves the clock, or closes the gate before it.
     fn check(&self, record: &CallRecord, alone: bool) {
-        let learned = record.attempts.iter().filter(|one| one.kind == AttemptKind::Adapted).count();
-        let (retries, transport_retries) = (self.retries.unwrap_or(2), self.transport_retries.unwrap_or(2));
+        let learned = record
+            .attempts
+            .iter()
+            .filter(|one| one.kind == AttemptKind::Adapted)
+            .count();
+        let (retries, transport_retries) = (
+            self.retries.unwrap_or(2),
+            self.transport_retries.unwrap_or(2),
+        );
         let bound = 1 + (retries + transport_retries) as usize + learned;
         assert!(record.attempts.len() <= bound, "{self:?} {record:#?}");
         for attempt in &record.attempts {
-            assert!(!alone || attempt.wait <= Duration::from_secs(self.max_wait), "{attempt:?}");
-            assert!(attempt.wait.is_zero() || attempt.kind == AttemptKind::Retry, "{attempt:?}");
+            assert!(
+                !alone || attempt.wait <= Duration::from_secs(self.max_wait),
+                "{attempt:?}"
+            );
+            assert!(
+                attempt.wait.is_zero() || attempt.kind == AttemptKind::Retry,
+                "{attempt:?}"
+            );
         }
         let last = record.attempts.last().and_then(|last| last.category);
         // Refused at the gate, which another call closed, it makes no attempt.
@@ -99,7 +128,13 @@ impl Plan {
 }
 
 fn ask() -> impl Strategy<Value = Ask> {
-    prop::sample::select(vec![Ask::Seconds, Ask::Milliseconds, Ask::Date, Ask::Renamed, Ask::Body])
+    prop::sample::select(vec![
+        Ask::Seconds,
+        Ask::Milliseconds,
+        Ask::Date,
+        Ask::Renamed,
+        Ask::Body,
+    ])
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -122,14 +157,22 @@ fn act() -> impl Strategy<Value = Act> {
 fn plan() -> impl Strategy<Value = Plan> {
     let polls = prop_oneof![3 => Just(None), 1 => (0..25_u32).prop_map(Some)];
     let few = || prop::option::of(0..5_u32);
-    let plan = (few(), few(), prop::sample::select(vec![10, 60]), prop::bool::weighted(0.1), polls);
-    plan.prop_map(|(retries, transport_retries, max_wait, refused, polls)| Plan {
-        retries,
-        transport_retries,
-        max_wait,
-        refused,
+    let plan = (
+        few(),
+        few(),
+        prop::sample::select(vec![10, 60]),
+        prop::bool::weighted(0.1),
         polls,
-    })
+    );
+    plan.prop_map(
+        |(retries, transport_retries, max_wait, refused, polls)| Plan {
+            retries,
+            transport_retries,
+            max_wait,
+            refused,
+            polls,
+        },
+    )
 }
 
 async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
@@ -147,7 +190,11 @@ async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
     }
     let mut waited = Duration::ZERO;
     for record in calls.join_all().await {
-        waited += record.attempts.iter().map(|attempt| attempt.wait).sum::<Duration>();
+        waited += record
+            .attempts
+            .iter()
+            .map(|attempt| attempt.wait)
+            .sum::<Duration>();
         server.enter(&caller, &record);
     }
     // A wait at the gate is measured, and not added up.
@@ -167,7 +214,11 @@ async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 proptest! {
@@ -186,7 +237,11 @@ proptest! {
 #[test]
 fn a_call_dropped_at_any_await_over_sockets_leaves_true_books() {
     let schedules = [
-        vec![Act::Busy(Some((Ask::Seconds, 5))), Act::Invalid, Act::GoodInTwo],
+        vec![
+            Act::Busy(Some((Ask::Seconds, 5))),
+            Act::Invalid,
+            Act::GoodInTwo,
+        ],
         vec![Act::Reset, Act::HalfBody, Act::Good],
         vec![Act::NoJson, Act::Failed, Act::Good],
     ];
@@ -238,7 +293,9 @@ fn a_dropped_call_leaves_no_request_behind() {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
             };
-            tokio::time::timeout(100 * TIMEOUT, gone).await.expect("the connection is closed");
+            tokio::time::timeout(100 * TIMEOUT, gone)
+                .await
+                .expect("the connection is closed");
             server.compare(&caller).await;
         });
     }

@@ -49,7 +49,10 @@ struct Judge {
 
 impl Judge {
     fn unsure(&self, _: &World, _: &NodeError) -> Verdict {
-        Verdict { holds: false, fact: "none".into() }
+        Verdict {
+            holds: false,
+            fact: "none".into(),
+        }
     }
 }
 
@@ -62,11 +65,17 @@ impl From<Verdict> for bool {
 flow! { Once(World): Judge => end }
 
 fn world() -> World {
-    World { known: vec!["two".into()], verdict: false }
+    World {
+        known: vec!["two".into()],
+        verdict: false,
+    }
 }
 
 fn judge() -> Judge {
-    Judge { facts: vec!["two".into()], claim: "2 is even".into() }
+    Judge {
+        facts: vec!["two".into()],
+        claim: "2 is even".into(),
+    }
 }
 
 const GOOD: &str = r#"{"reasoning": "r", "holds": true, "fact": "two"}"#;
@@ -76,28 +85,50 @@ const BAD: &str = r#"{"reasoning": "r", "holds": true, "fact": "ten"}"#;
 async fn validators_see_the_state_and_correct() {
     let model = ScriptedModel::new().reply(BAD).reply(GOOD);
     let run = Run::new(model.clone()).with_state(world());
-    assert_eq!(run.call(&judge()).await.unwrap(), Verdict { holds: true, fact: "two".into() });
+    assert_eq!(
+        run.call(&judge()).await.unwrap(),
+        Verdict {
+            holds: true,
+            fact: "two".into()
+        }
+    );
     let told = model.requests()[1].messages.last().unwrap().content.clone();
-    assert!(told.contains("- fact: is not known; allowed: \"two\""), "{told}");
+    assert!(
+        told.contains("- fact: is not known; allowed: \"two\""),
+        "{told}"
+    );
 }
 
 #[tokio::test]
 async fn a_goal_is_a_step_of_a_flow_with_its_program() {
     let model = ScriptedModel::new().reply(GOOD);
-    let program = Program::<Judge>::new().with_goal("Be strict.").with_temperature(0.0);
-    let mut run = Run::new(model.clone()).with_state(world()).with_program(program);
+    let program = Program::<Judge>::new()
+        .with_goal("Be strict.")
+        .with_temperature(0.0);
+    let mut run = Run::new(model.clone())
+        .with_state(world())
+        .with_program(program);
     run.flow(Once).await.unwrap();
     assert!(run.state().verdict);
     let request = &model.requests()[0];
-    assert_eq!((request.messages[0].content.as_str(), request.temperature), ("Be strict.", Some(0.0)));
+    assert_eq!(
+        (request.messages[0].content.as_str(), request.temperature),
+        ("Be strict.", Some(0.0))
+    );
 }
 
 #[tokio::test]
 async fn the_fallback_gives_the_value_without_reasoning() {
     let model = ScriptedModel::new().reply(Reply::failure(Category::QuotaError));
     let run = Run::new(model).with_state(world());
-    let thought = run.call(&llmnode::smart::WithReasoning(&judge())).await.unwrap();
-    assert_eq!((thought.value.fact.as_str(), thought.reasoning), ("none", None));
+    let thought = run
+        .call(&llmnode::smart::WithReasoning(&judge()))
+        .await
+        .unwrap();
+    assert_eq!(
+        (thought.value.fact.as_str(), thought.reasoning),
+        ("none", None)
+    );
 }
 
 #[tokio::test]
@@ -132,9 +163,17 @@ struct Answer {
 #[tokio::test]
 async fn a_goal_has_tools_and_is_one() {
     let call = Reply::text("").call("count", serde_json::json!({"word": "rain"}));
-    let model = ScriptedModel::new().reply(call).reply("4").reply("It has 4.");
+    let model = ScriptedModel::new()
+        .reply(call)
+        .reply("4")
+        .reply("It has 4.");
     let run = Run::new(model.clone());
-    let answer = run.call(&Answer { question: "How long is rain?".into() }).await.unwrap();
+    let answer = run
+        .call(&Answer {
+            question: "How long is rain?".into(),
+        })
+        .await
+        .unwrap();
     assert_eq!(answer, "It has 4.");
     assert_eq!(model.requests()[1].messages[1].content, "# word\nrain");
 }
@@ -152,27 +191,48 @@ mod sockets {
     }
 
     fn run_on(server: &StubServer) -> Run<World> {
-        let model =
-            OpenAi::builder().base_url(server.base_url()).api_key("sk-canary").model("m").build().unwrap();
+        let model = OpenAi::builder()
+            .base_url(server.base_url())
+            .api_key("sk-canary")
+            .model("m")
+            .build()
+            .unwrap();
         Run::new(model).with_state(world())
     }
 
     #[tokio::test]
     async fn json_is_asked_for_by_a_format_and_sections_by_the_prompt() {
-        let sections =
-            "[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo\n[[ ## completed ## ]]";
-        let server = server([StubReply::text(GOOD), StubReply::text(GOOD), StubReply::text(sections)]).await;
+        let sections = "[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo\n[[ ## completed ## ]]";
+        let server = server([
+            StubReply::text(GOOD),
+            StubReply::text(GOOD),
+            StubReply::text(sections),
+        ])
+        .await;
         let run = run_on(&server);
         for form in [Form::Own, Form::Json, Form::Chat] {
-            let run = run.with_state(world()).with_program(Program::<Judge>::new().with_form(form));
+            let run = run
+                .with_state(world())
+                .with_program(Program::<Judge>::new().with_form(form));
             assert!(run.call(&judge()).await.unwrap().holds);
         }
-        let bodies: Vec<_> =
-            server.requests().iter().map(|request| request.json().unwrap().clone()).collect();
+        let bodies: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.json().unwrap().clone())
+            .collect();
         for body in &bodies[..2] {
             let schema = &body["response_format"]["json_schema"]["schema"];
-            let first = schema["properties"].as_object().unwrap().keys().next().unwrap();
-            assert_eq!((first.as_str(), &schema["required"][0]), ("reasoning", &json!("reasoning")));
+            let first = schema["properties"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .next()
+                .unwrap();
+            assert_eq!(
+                (first.as_str(), &schema["required"][0]),
+                ("reasoning", &json!("reasoning"))
+            );
         }
         assert!(bodies[2].get("response_format").is_none());
     }
@@ -188,18 +248,33 @@ mod sockets {
             server([]).await,
         );
         let field = |name: &str| json!({"prefix": "P:", "description": format!("${{{name}}}")});
-        let fields: Vec<_> = ["facts", "claim", "reasoning", "holds", "fact"].map(field).to_vec();
+        let fields: Vec<_> = ["facts", "claim", "reasoning", "holds", "fact"]
+            .map(field)
+            .to_vec();
         let file = json!({"predict": {"demos": [], "signature": {"instructions": "Judge.", "fields": fields},
             "lm": {"model": "openai/evil", "api_base": other.base_url(), "base_url": other.base_url(), "api_key": "k", "max_tokens": 77}}});
         let program = Program::<Judge>::parse(&file.to_string()).unwrap();
-        assert!(run_on(&own).with_program(program).call(&judge()).await.unwrap().holds);
+        assert!(
+            run_on(&own)
+                .with_program(program)
+                .call(&judge())
+                .await
+                .unwrap()
+                .holds
+        );
         assert_eq!((own.requests_seen(), other.requests_seen()), (1, 0));
         let request = &own.requests()[0];
         assert_eq!(
-            (&request.json().unwrap()["model"], request.header("authorization")),
+            (
+                &request.json().unwrap()["model"],
+                request.header("authorization")
+            ),
             (&json!("m"), Some("Bearer sk-canary"))
         );
         let body = request.json().unwrap();
-        assert!(body["max_tokens"] == 77 || body["max_completion_tokens"] == 77, "{body}");
+        assert!(
+            body["max_tokens"] == 77 || body["max_completion_tokens"] == 77,
+            "{body}"
+        );
     }
 }

@@ -23,7 +23,10 @@ struct Notes {
 }
 
 fn world() -> World {
-    World { files: vec!["one".into(), "two".into()], ..World::default() }
+    World {
+        files: vec!["one".into(), "two".into()],
+        ..World::default()
+    }
 }
 
 #[llm_node(prompt = "Summarize in 10 words:\n{text}", state = World, store = summary)]
@@ -37,7 +40,10 @@ async fn a_step_prepares_itself_and_stores_its_output() {
     let model = ScriptedModel::new().reply("short");
     let mut run = Run::new(model.clone()).with_state(world());
     run.step::<Summarize>().await.unwrap();
-    assert_eq!(model.requests()[0].messages[0].content, "Summarize in 10 words:\none");
+    assert_eq!(
+        model.requests()[0].messages[0].content,
+        "Summarize in 10 words:\none"
+    );
     assert_eq!(run.state().summary.as_deref(), Some("short"));
 }
 
@@ -52,7 +58,10 @@ async fn an_option_without_a_value_is_a_prep_error_that_names_the_field_and_asks
         "summarize: prep_error: the field `text` could not be prepared: its `#[prep]` gave `None`"
     );
     assert_eq!(model.requests().len(), 0);
-    assert!(run.ledger().of::<Summarize>().is_none(), "it was never called");
+    assert!(
+        run.ledger().of::<Summarize>().is_none(),
+        "it was never called"
+    );
 }
 
 /// What an expression gives may be left open: it is then what the field is.
@@ -88,40 +97,64 @@ impl Forms {
 }
 
 fn check(name: &str) -> Result<String, String> {
-    if name.len() == 3 { Ok(name.to_owned()) } else { Err(format!("{name} is long")) }
+    if name.len() == 3 {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("{name} is long"))
+    }
 }
 
 #[tokio::test]
 async fn an_expression_gives_a_value_an_option_or_a_result() {
     let model = ScriptedModel::new().reply("yes");
-    let mut run = Run::new(model.clone()).with_state(World { tags: (0, "9".into()), ..world() });
+    let mut run = Run::new(model.clone()).with_state(World {
+        tags: (0, "9".into()),
+        ..world()
+    });
     run.step::<Forms>().await.unwrap();
     let prompt = &model.requests()[0].messages[0].content;
     assert_eq!(prompt, "9 one - ONE\n- TWO 3 6 hey - one\n- two 7");
-    assert_eq!((run.state().notes.last.as_str(), run.state().notes.count), ("yes", 7));
+    assert_eq!(
+        (run.state().notes.last.as_str(), run.state().notes.count),
+        ("yes", 7)
+    );
 }
 
 #[tokio::test]
 async fn an_error_of_an_expression_is_a_prep_error_with_its_source() {
-    let mut run = Run::new(ScriptedModel::new()).with_state(World { tags: (0, "x".into()), ..world() });
+    let mut run = Run::new(ScriptedModel::new()).with_state(World {
+        tags: (0, "x".into()),
+        ..world()
+    });
     let error = run.step::<Forms>().await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "forms: prep_error: the field `number` could not be prepared: invalid digit found in string"
     );
-    assert!(std::error::Error::source(&error).unwrap().is::<std::num::ParseIntError>());
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .is::<std::num::ParseIntError>()
+    );
 }
 
 #[tokio::test]
 async fn fields_are_prepared_in_order_and_the_first_that_cannot_be_ends_it() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
-    for (number, files, said) in
-        [("x", vec![], "`number`"), ("9", vec![], "`longest`"), ("9", vec!["long"], "`all`")]
-    {
+    for (number, files, said) in [
+        ("x", vec![], "`number`"),
+        ("9", vec![], "`longest`"),
+        ("9", vec!["long"], "`all`"),
+    ] {
         run.state_mut().tags.1 = number.into();
         run.state_mut().files = files.into_iter().map(str::to_owned).collect();
         let error = run.step::<Forms>().await.unwrap_err();
-        assert!(error.message().starts_with(&format!("the field {said} could not be prepared")), "{error}");
+        assert!(
+            error
+                .message()
+                .starts_with(&format!("the field {said} could not be prepared")),
+            "{error}"
+        );
     }
 }
 
@@ -139,7 +172,11 @@ struct Plan {
 
 impl From<&Plan> for Decision {
     fn from(plan: &Plan) -> Self {
-        if plan.done { Decision::Answer } else { Decision::Search }
+        if plan.done {
+            Decision::Answer
+        } else {
+            Decision::Search
+        }
     }
 }
 
@@ -165,10 +202,17 @@ async fn a_post_decides_and_writes() {
 
 #[tokio::test]
 async fn an_error_of_a_post_is_aborted_and_never_tried_again() {
-    let model = ScriptedModel::new().reply(r#"{"what": "", "done": false}"#).reply("never");
-    let mut run = Run::new(model.clone()).with_state(world()).with_settings(Settings::new().retries(3));
+    let model = ScriptedModel::new()
+        .reply(r#"{"what": "", "done": false}"#)
+        .reply("never");
+    let mut run = Run::new(model.clone())
+        .with_state(world())
+        .with_settings(Settings::new().retries(3));
     let error = run.step::<Decide>().await.unwrap_err();
-    assert_eq!(error.to_string(), "decide: aborted: post failed: nothing to do");
+    assert_eq!(
+        error.to_string(),
+        "decide: aborted: post failed: nothing to do"
+    );
     assert_eq!(model.requests().len(), 1);
 }
 
@@ -208,15 +252,24 @@ use planned::Planned;
 async fn an_action_follows_from_the_output_before_it_is_stored() {
     let model = ScriptedModel::new().reply(r#"{"what": "look", "done": true}"#);
     let mut run = Run::new(model).with_state(Planned { plan: None });
-    assert_eq!(run.step::<planned::FromOutput>().await.unwrap(), Decision::Answer);
+    assert_eq!(
+        run.step::<planned::FromOutput>().await.unwrap(),
+        Decision::Answer
+    );
     assert_eq!(run.state().plan.as_ref().unwrap().what, "look");
 }
 
 #[tokio::test]
 async fn a_route_sees_the_output_and_the_state_as_it_was() {
     let reply = |what: &str| format!(r#"{{"what": "{what}", "done": false}}"#);
-    let model = ScriptedModel::new().reply(reply("a")).reply(reply("b")).reply(reply("b"));
-    let plan = Plan { what: "0".into(), done: false };
+    let model = ScriptedModel::new()
+        .reply(reply("a"))
+        .reply(reply("b"))
+        .reply(reply("b"));
+    let plan = Plan {
+        what: "0".into(),
+        done: false,
+    };
     let mut run = Run::new(model).with_state(Planned { plan: Some(plan) });
     for decision in [Decision::Search, Decision::Search, Decision::Answer] {
         assert_eq!(run.step::<planned::Routed>().await.unwrap(), decision);
@@ -229,7 +282,11 @@ async fn an_error_of_a_route_is_aborted_and_nothing_is_stored() {
     let mut run = Run::new(model.clone()).with_state(Planned { plan: None });
     let error = run.step::<planned::Routed>().await.unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
-    assert!(std::error::Error::source(&error).unwrap().is::<std::fmt::Error>());
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .is::<std::fmt::Error>()
+    );
     assert!(run.state().plan.is_none());
     assert_eq!(model.requests().len(), 1);
 }
@@ -251,7 +308,11 @@ struct Pick {
 impl Pick {
     async fn from_state(state: &World) -> Result<Self, std::fmt::Error> {
         tokio::task::yield_now().await;
-        if state.files.is_empty() { Err(std::fmt::Error) } else { Ok(Pick { at: state.current }) }
+        if state.files.is_empty() {
+            Err(std::fmt::Error)
+        } else {
+            Ok(Pick { at: state.current })
+        }
     }
 
     fn seven(&self, _: &World, _: &NodeError) -> u8 {
@@ -273,7 +334,9 @@ struct Say {
 }
 
 fn said(state: &World) -> Result<Say, &'static str> {
-    Ok(Say { what: state.files.first().ok_or("there is no file")?.clone() })
+    Ok(Say {
+        what: state.files.first().ok_or("there is no file")?.clone(),
+    })
 }
 
 #[tokio::test]
@@ -284,7 +347,10 @@ async fn a_function_prepares_a_step_or_fails() {
     assert_eq!(run.state().notes.last, "one!");
     run.state_mut().files.clear();
     let error = run.step::<Say>().await.unwrap_err();
-    assert_eq!(error.to_string(), "say: prep_error: prep failed: there is no file");
+    assert_eq!(
+        error.to_string(),
+        "say: prep_error: prep failed: there is no file"
+    );
     assert_eq!(model.requests().len(), 1);
 }
 
@@ -301,29 +367,46 @@ impl Categorised {
 async fn a_node_error_of_the_programs_own_keeps_its_category() {
     let mut run = Run::new(ScriptedModel::new()).with_state(world());
     let error = run.step::<Categorised>().await.unwrap_err();
-    assert_eq!(error.to_string(), "categorised: limit_exceeded: enough for today");
+    assert_eq!(
+        error.to_string(),
+        "categorised: limit_exceeded: enough for today"
+    );
 }
 
 #[tokio::test]
 async fn nothing_is_stored_when_the_node_fails() {
     let model = ScriptedModel::new().reply(Reply::failure(Category::QuotaError));
-    let state = World { summary: Some("old".into()), ..world() };
+    let state = World {
+        summary: Some("old".into()),
+        ..world()
+    };
     let mut run = Run::new(model).with_state(state);
-    assert_eq!(run.step::<Summarize>().await.unwrap_err().category(), Category::QuotaError);
+    assert_eq!(
+        run.step::<Summarize>().await.unwrap_err().category(),
+        Category::QuotaError
+    );
     assert_eq!(run.state().summary.as_deref(), Some("old"));
 }
 
 #[tokio::test]
 async fn a_step_that_is_dropped_leaves_the_state_as_it_was() {
     let model = ScriptedModel::new().reply(Reply::never());
-    let mut run = Run::new(model).with_state(World { summary: Some("old".into()), ..world() });
+    let mut run = Run::new(model).with_state(World {
+        summary: Some("old".into()),
+        ..world()
+    });
     {
         let mut step = Box::pin(run.step::<Summarize>());
-        let woken = std::future::poll_fn(|cx| std::task::Poll::Ready(step.as_mut().poll(cx).is_pending()));
+        let woken =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(step.as_mut().poll(cx).is_pending()));
         assert!(woken.await);
     }
     assert_eq!(run.state().summary.as_deref(), Some("old"));
-    assert_eq!(run.ledger().of::<Summarize>().unwrap().visits, 1, "the request was begun, and is accounted");
+    assert_eq!(
+        run.ledger().of::<Summarize>().unwrap().visits,
+        1,
+        "the request was begun, and is accounted"
+    );
 }
 
 #[llm_node(prompt = "Pay {amount}.", state = World, store = notes.last, idempotent = false)]
@@ -334,12 +417,19 @@ struct Pay {
 
 #[tokio::test]
 async fn what_is_not_idempotent_is_executed_once_whatever_the_run_says() {
-    let model = ScriptedModel::new().reply(Reply::failure(Category::ServerError)).reply("paid");
+    let model = ScriptedModel::new()
+        .reply(Reply::failure(Category::ServerError))
+        .reply("paid");
     let other = ScriptedModel::new().reply("never");
     let settings = Settings::new().transport_retries(5).fallback_model("other");
-    let mut run =
-        Run::new(model.clone()).model("other", other.clone()).with_settings(settings).with_state(world());
-    assert_eq!(run.step::<Pay>().await.unwrap_err().category(), Category::ServerError);
+    let mut run = Run::new(model.clone())
+        .model("other", other.clone())
+        .with_settings(settings)
+        .with_state(world());
+    assert_eq!(
+        run.step::<Pay>().await.unwrap_err().category(),
+        Category::ServerError
+    );
     assert_eq!((model.requests().len(), other.requests().len()), (1, 0));
 }
 
@@ -351,14 +441,21 @@ async fn a_call_that_asks_to_execute_it_again_is_refused() {
         Settings::new().fallback_model("other"),
         Settings::new().recover(Category::Network, [llmnode::Recovery::retry(1)]),
     ] {
-        let error = run.call(&Pay { amount: 1 }).settings(settings).await.unwrap_err();
+        let error = run
+            .call(&Pay { amount: 1 })
+            .settings(settings)
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().contains("`idempotent = false`"), "{error}");
     }
     let model = ScriptedModel::new().reply("paid");
     let once = Settings::new().transport_retries(0);
     let run = Run::new(model).with_state(world());
-    assert_eq!(run.call(&Pay { amount: 1 }).settings(once).await.unwrap(), "paid");
+    assert_eq!(
+        run.call(&Pay { amount: 1 }).settings(once).await.unwrap(),
+        "paid"
+    );
 }
 
 #[llm_node(prompt = "Shout {word}.", state = World, batch = Shout::all, concurrency = 1, store = files)]
@@ -368,7 +465,11 @@ struct Shout {
 
 impl Shout {
     fn all(state: &World) -> Vec<Self> {
-        state.files.iter().map(|word| Shout { word: word.clone() }).collect()
+        state
+            .files
+            .iter()
+            .map(|word| Shout { word: word.clone() })
+            .collect()
     }
 }
 
@@ -390,7 +491,11 @@ async fn counted(state: &World) -> Result<Vec<Count>, String> {
     if state.files.is_empty() {
         return Err("no files".to_owned());
     }
-    Ok(state.files.iter().map(|word| Count { word: word.clone() }).collect())
+    Ok(state
+        .files
+        .iter()
+        .map(|word| Count { word: word.clone() })
+        .collect())
 }
 
 #[expect(clippy::ptr_arg, reason = "the outputs as they are")]
@@ -404,14 +509,20 @@ async fn a_route_of_a_batch_sees_all_outputs() {
     let mut run = Run::new(model).with_state(world());
     assert!(run.step::<Batch<Count>>().await.unwrap());
     assert_eq!(run.state().counts, [3, 3]);
-    assert!(!run.step::<Batch<Count>>().await.unwrap(), "it saw the state as it was");
+    assert!(
+        !run.step::<Batch<Count>>().await.unwrap(),
+        "it saw the state as it was"
+    );
 }
 
 #[tokio::test]
 async fn an_error_of_the_function_of_a_batch_is_a_prep_error() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
     let error = run.step::<Batch<Count>>().await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::PrepError, "batch failed: no files"));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::PrepError, "batch failed: no files")
+    );
 }
 
 #[llm_node(prompt = "Rate {word}.", output = u32, state = World, batch = rated, post = best, action = Decision)]
@@ -420,24 +531,37 @@ struct Rate {
 }
 
 fn rated(state: &World) -> Vec<Rate> {
-    state.files.iter().map(|word| Rate { word: word.clone() }).collect()
+    state
+        .files
+        .iter()
+        .map(|word| Rate { word: word.clone() })
+        .collect()
 }
 
 fn best(nodes: Vec<Rate>, rates: Vec<u32>, state: &mut World) -> Result<Decision, &'static str> {
-    let best = nodes.into_iter().zip(rates).max_by_key(|(_, rate)| *rate).ok_or("nothing to rate")?;
+    let best = nodes
+        .into_iter()
+        .zip(rates)
+        .max_by_key(|(_, rate)| *rate)
+        .ok_or("nothing to rate")?;
     state.summary = Some(best.0.word);
     Ok(Decision::Answer)
 }
 
 #[tokio::test]
 async fn a_post_of_a_batch_takes_nodes_and_outputs() {
-    let model = ScriptedModel::new().reply(r#"{"value": 1}"#).reply(r#"{"value": 2}"#);
+    let model = ScriptedModel::new()
+        .reply(r#"{"value": 1}"#)
+        .reply(r#"{"value": 2}"#);
     let mut run = Run::new(model).with_state(world());
     assert_eq!(run.step::<Batch<Rate>>().await.unwrap(), Decision::Answer);
     assert_eq!(run.state().summary.as_deref(), Some("two"));
     run.state_mut().files.clear();
     let error = run.step::<Batch<Rate>>().await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::Aborted, "post failed: nothing to rate"));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::Aborted, "post failed: nothing to rate")
+    );
 }
 
 /// A node that a `macro_rules!` makes.
@@ -460,7 +584,11 @@ async fn a_step_of_a_macro() {
     let mut run = Run::new(ScriptedModel::new().reply("it")).with_state(world());
     run.step::<Said>().await.unwrap();
     assert_eq!(run.state().summary.as_deref(), Some("it"));
-    let said = Said { first: "a".into(), count: 0, next: 1 };
+    let said = Said {
+        first: "a".into(),
+        count: 0,
+        next: 1,
+    };
     assert_eq!((said.first.as_str(), said.count, said.next), ("a", 0, 1));
 }
 
@@ -483,7 +611,9 @@ struct Again<T: Clone + Send + Sync> {
 
 impl<T: Clone + Send + Sync> Again<T> {
     fn new(state: &Kept<T>) -> Self {
-        Self { value: state.value.clone() }
+        Self {
+            value: state.value.clone(),
+        }
     }
 
     fn keep(self, text: String, state: &mut Kept<T>) {
@@ -508,7 +638,10 @@ flow! {
 #[tokio::test]
 async fn generic_steps_stand_in_a_flow() {
     let model = ScriptedModel::new().reply("7").reply("!");
-    let mut run = Run::new(model.clone()).with_state(Kept { value: 7, text: String::new() });
+    let mut run = Run::new(model.clone()).with_state(Kept {
+        value: 7,
+        text: String::new(),
+    });
     run.flow(WriteTwice).await.unwrap();
     assert_eq!((run.state().text.as_str(), run.state().value), ("7!", 7));
     assert_eq!(model.requests()[1].messages[0].content, "Write 7.");
@@ -516,7 +649,10 @@ async fn generic_steps_stand_in_a_flow() {
 
 #[tokio::test]
 async fn steps_and_batches_stand_in_a_flow() {
-    let model = ScriptedModel::new().reply("short").reply("ONE").reply("TWO");
+    let model = ScriptedModel::new()
+        .reply("short")
+        .reply("ONE")
+        .reply("TWO");
     let model = model.reply(r#"{"value": 2}"#).reply(r#"{"value": 1}"#);
     let mut run = Run::new(model).with_state(world());
     run.flow(ShoutAndRate).await.unwrap();
@@ -574,8 +710,14 @@ async fn a_step_by_hand_is_one_impl_whose_parts_go_to_their_traits() {
     let mut run = Run::new(ScriptedModel::new()).with_state(0);
     let report = run.flow(Counting).report().await.unwrap();
     assert_eq!((*run.state(), report.record.taken), (100, 3));
-    assert_eq!((<Add<1> as Node>::NAME, <Add<1> as Node>::DESCRIPTION), ("add", "adds"));
-    assert_eq!(run.ledger().calls().last().unwrap().degraded, Some(llmnode::Degraded::FallbackValue));
+    assert_eq!(
+        (<Add<1> as Node>::NAME, <Add<1> as Node>::DESCRIPTION),
+        ("add", "adds")
+    );
+    assert_eq!(
+        run.ledger().calls().last().unwrap().degraded,
+        Some(llmnode::Degraded::FallbackValue)
+    );
 }
 
 /// Reads its number from the state.
@@ -603,10 +745,22 @@ impl llmnode::flow::Step<String> for Read {
 async fn any_error_of_prep_is_a_prep_error_and_of_post_aborted() {
     let run = Run::new(ScriptedModel::new());
     for (state, category, message) in [
-        ("five", Category::PrepError, "prep failed: invalid digit found in string"),
-        ("500", Category::Aborted, "post failed: out of range integral type conversion attempted"),
+        (
+            "five",
+            Category::PrepError,
+            "prep failed: invalid digit found in string",
+        ),
+        (
+            "500",
+            Category::Aborted,
+            "post failed: out of range integral type conversion attempted",
+        ),
     ] {
-        let error = run.with_state(state.to_owned()).step::<Read>().await.unwrap_err();
+        let error = run
+            .with_state(state.to_owned())
+            .step::<Read>()
+            .await
+            .unwrap_err();
         assert_eq!((error.category(), error.message()), (category, message));
         assert!(std::error::Error::source(&error).is_some());
     }

@@ -21,12 +21,23 @@ impl Choice {
         if world.inventory.contains(&self.item) {
             return Ok(());
         }
-        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
+        Err(
+            Invalid::at("item", format!("{:?} is not available", self.item))
+                .allowed(&world.inventory),
+        )
     }
 
     fn is_no_trap(&self, attempt: &AttemptInfo) -> Result<(), Invalid> {
-        let complaint = if attempt.is_last() { Invalid::warn } else { Invalid::new };
-        if self.item == "trap" { Err(complaint("looks like a trap")) } else { Ok(()) }
+        let complaint = if attempt.is_last() {
+            Invalid::warn
+        } else {
+            Invalid::new
+        };
+        if self.item == "trap" {
+            Err(complaint("looks like a trap"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -42,11 +53,15 @@ struct ChooseItem {
 }
 
 fn node() -> ChooseItem {
-    ChooseItem { goal: "open the door".into() }
+    ChooseItem {
+        goal: "open the door".into(),
+    }
 }
 
 fn world() -> World {
-    World { inventory: vec!["key".into(), "lamp".into(), "trap".into()] }
+    World {
+        inventory: vec!["key".into(), "lamp".into(), "trap".into()],
+    }
 }
 
 fn choice(item: &str) -> Choice {
@@ -57,12 +72,19 @@ fn choice(item: &str) -> Choice {
 fn only_what_is_there_can_be_chosen() {
     assert!(choice("key").item_is_available(&world()).is_ok());
     let invalid = choice("axe").item_is_available(&world()).unwrap_err();
-    assert_eq!(invalid.to_string(), r#"item: "axe" is not available; allowed: "key", "lamp", "trap""#);
+    assert_eq!(
+        invalid.to_string(),
+        r#"item: "axe" is not available; allowed: "key", "lamp", "trap""#
+    );
 }
 
 #[test]
 fn a_trap_is_tolerated_in_the_end() {
-    let verdict = |index| choice("trap").is_no_trap(&AttemptInfo::new(index, 2)).unwrap_err();
+    let verdict = |index| {
+        choice("trap")
+            .is_no_trap(&AttemptInfo::new(index, 2))
+            .unwrap_err()
+    };
     assert!(!verdict(0).violations()[0].warning);
     assert!(verdict(2).violations()[0].warning);
 }
@@ -105,7 +127,9 @@ async fn the_answer_comes_back_as_a_choice() {
 
 #[tokio::test]
 async fn a_wrong_item_is_corrected() {
-    let model = ScriptedModel::new().reply(choice("axe")).reply(choice("lamp"));
+    let model = ScriptedModel::new()
+        .reply(choice("axe"))
+        .reply(choice("lamp"));
     let run = Run::new(model.clone()).with_state(world());
     assert_eq!(run.call(&node()).await.unwrap(), choice("lamp"));
     assert_prompt(
@@ -131,8 +155,14 @@ async fn a_wrong_item_is_corrected() {
 
 #[tokio::test]
 async fn two_corrections_are_all_there_are() {
-    let said = [r#"{"item": "axe"}"#, r#"{"item": "saw"}"#, r#"{"item": "axe"}"#];
-    let model = said.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply);
+    let said = [
+        r#"{"item": "axe"}"#,
+        r#"{"item": "saw"}"#,
+        r#"{"item": "axe"}"#,
+    ];
+    let model = said
+        .into_iter()
+        .fold(ScriptedModel::new(), ScriptedModel::reply);
     let run = Run::new(model.clone()).with_state(world());
     let error = run.call(&node()).await.unwrap_err();
     assert_eq!(error.category(), Category::ValidationError);
@@ -154,7 +184,10 @@ async fn one_bad_goal_leaves_the_others_alone() {
     let nodes = ["open the door", "wreck the door"].map(|goal| ChooseItem { goal: goal.into() });
     let choices = run.map(&nodes).await;
     assert_eq!(choices[0].as_ref().unwrap(), &choice("key"));
-    assert_eq!(choices[1].as_ref().unwrap_err().category(), Category::Refusal);
+    assert_eq!(
+        choices[1].as_ref().unwrap_err().category(),
+        Category::Refusal
+    );
     assert_eq!(model.requests().len(), 2);
 }
 
@@ -173,26 +206,44 @@ async fn the_model_reads_what_the_tool_says() {
     let model = ScriptedModel::new().reply(call).reply("No key.");
     let run = Run::new(model.clone());
     assert_eq!(run.call(&Find).await.unwrap(), "No key.");
-    assert_eq!(model.requests()[1].messages.last().unwrap().content, "chest 1 is empty");
-    assert_eq!(run.call(&Open { chest: 2 }).await.unwrap(), "chest 2 is empty"); // the tool alone
+    assert_eq!(
+        model.requests()[1].messages.last().unwrap().content,
+        "chest 1 is empty"
+    );
+    assert_eq!(
+        run.call(&Open { chest: 2 }).await.unwrap(),
+        "chest 2 is empty"
+    ); // the tool alone
 }
 
 #[tokio::test]
 async fn the_servers_wait_is_kept() {
     let busy = Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));
-    let (model, clock) = (ScriptedModel::new().reply(busy).reply(choice("key")), TestClock::new());
-    let run = Run::new(model).with_clock(clock.clone()).with_state(world());
+    let (model, clock) = (
+        ScriptedModel::new().reply(busy).reply(choice("key")),
+        TestClock::new(),
+    );
+    let run = Run::new(model)
+        .with_clock(clock.clone())
+        .with_state(world());
     let report = run.call(&node()).report().await.unwrap();
     assert_eq!(clock.waits().len(), 1);
     assert!(clock.waits()[0] >= Duration::from_secs(20));
-    assert_eq!(report.record.attempts[0].category, Some(Category::RateLimitError));
+    assert_eq!(
+        report.record.attempts[0].category,
+        Some(Category::RateLimitError)
+    );
 }
 
 #[tokio::test]
 async fn a_handler_with_a_database_gives_up_in_time() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never())).with_clock(TestClock::new());
     let run = run.with_state(world());
-    let error = run.call(&node()).deadline(Duration::from_secs(20)).await.unwrap_err();
+    let error = run
+        .call(&node())
+        .deadline(Duration::from_secs(20))
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::Timeout);
 }
 
@@ -200,7 +251,11 @@ async fn a_handler_with_a_database_gives_up_in_time() {
 async fn a_slow_model_is_given_up() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never())).with_state(world());
     let node = node();
-    assert!(tokio::time::timeout(Duration::from_secs(30), run.call(&node)).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(30), run.call(&node))
+            .await
+            .is_err()
+    );
     // What the request used is not known, and not zero.
     assert_eq!(run.ledger().total().total.unreported_calls, 1);
 }
@@ -233,7 +288,10 @@ fn prices() -> Prices {
 
 #[test]
 fn limits_do_not_change_what_is_asked() {
-    assert_prompt(&request_of(&Greet { name: "Ada" }, &()), "model: small\n--- user\nGreet Ada.");
+    assert_prompt(
+        &request_of(&Greet { name: "Ada" }, &()),
+        "model: small\n--- user\nGreet Ada.",
+    );
     assert_prompt(&request_of(&GreetAll, &()), "--- user\nGreet everybody.");
 }
 
@@ -250,9 +308,14 @@ async fn two_greetings_are_too_dear() {
 #[tokio::test]
 async fn everybody_may_be_greeted_at_a_price() {
     let model = ScriptedModel::new().named("small").reply("Hello!");
-    let run = Run::new(model).with_prices(prices()).with_limits(Limits::new().money(0.000_03));
+    let run = Run::new(model)
+        .with_prices(prices())
+        .with_limits(Limits::new().money(0.000_03));
     run.call(&GreetAll).await.unwrap();
-    assert_eq!(run.call(&GreetAll).await.unwrap_err().category(), Category::LimitExceeded);
+    assert_eq!(
+        run.call(&GreetAll).await.unwrap_err().category(),
+        Category::LimitExceeded
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -266,21 +329,40 @@ async fn half_a_minute_is_enough() {
 async fn a_busy_server_is_asked_again() {
     use llmnode::stub_server::{StubReply, StubServer};
 
-    let busy = StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(20);
+    let busy =
+        StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(20);
     let torn = StubReply::text(r#"{"item": "key"}"#).cut_short();
     let server = StubServer::builder()
         .script([busy, torn, StubReply::text(r#"{"item": "key"}"#)])
         .start()
         .await
         .unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("stub")
+        .build()
+        .unwrap();
 
     let clock = TestClock::new();
-    let run = Run::new(model).with_clock(clock.clone()).with_state(world());
+    let run = Run::new(model)
+        .with_clock(clock.clone())
+        .with_state(world());
     let report = run.call(&node()).report().await.unwrap();
     assert_eq!(report.value, choice("key"));
-    let categories: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.category).collect();
-    assert_eq!(categories, [Some(Category::RateLimitError), Some(Category::Network), None]);
+    let categories: Vec<_> = report
+        .record
+        .attempts
+        .iter()
+        .map(|attempt| attempt.category)
+        .collect();
+    assert_eq!(
+        categories,
+        [
+            Some(Category::RateLimitError),
+            Some(Category::Network),
+            None
+        ]
+    );
     assert!(clock.waits()[0] >= Duration::from_secs(20));
     assert_eq!(server.requests()[0].json().unwrap()["temperature"], 0.0);
 }
@@ -295,13 +377,20 @@ async fn what_the_provider_refuses_is_left_out() {
         .start()
         .await
         .unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("gpt-5.6-luna").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("gpt-5.6-luna")
+        .build()
+        .unwrap();
     let run = Run::new(model).with_state(world());
     assert_eq!(run.call(&node()).await.unwrap(), choice("key"));
 
     // The model thinks, and takes no temperature then: it is asked again without it.
     let requests = server.requests();
-    let refused: Vec<_> = requests.iter().filter_map(LoggedRequest::refused_by).collect();
+    let refused: Vec<_> = requests
+        .iter()
+        .filter_map(LoggedRequest::refused_by)
+        .collect();
     assert_eq!(refused, ["openai.temperature-while-thinking"]);
     assert!(requests[1].json().unwrap().get("temperature").is_none());
 }
@@ -309,11 +398,23 @@ async fn what_the_provider_refuses_is_left_out() {
 #[tokio::test]
 async fn no_test_asks_a_real_model() {
     forbid_requests();
-    let model =
-        OpenAi::builder().base_url("http://models.invalid/v1").without_key().model("m").build().unwrap();
-    let error = Run::new(model).with_state(world()).call(&node()).await.unwrap_err();
+    let model = OpenAi::builder()
+        .base_url("http://models.invalid/v1")
+        .without_key()
+        .model("m")
+        .build()
+        .unwrap();
+    let error = Run::new(model)
+        .with_state(world())
+        .call(&node())
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("forbidden in this process by `testing::forbid_requests()`"));
+    assert!(
+        error
+            .message()
+            .contains("forbidden in this process by `testing::forbid_requests()`")
+    );
     assert!(error.attempts().is_empty()); // no request was begun
 }
 
@@ -322,11 +423,20 @@ mod snapshot;
 
 #[test]
 fn every_snippet_of_the_page_is_here() {
-    let (page, here) = (include_str!("../../docs/testing.md"), include_str!("testing.rs"));
-    let snippets: Vec<_> =
-        page.split("```rust").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let (page, here) = (
+        include_str!("../../docs/testing.md"),
+        include_str!("testing.rs"),
+    );
+    let snippets: Vec<_> = page
+        .split("```rust")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
     assert!(snippets.len() >= 10);
     for snippet in snippets {
-        assert!(here.contains(snippet), "not in tests/nodes/testing.rs:{snippet}");
+        assert!(
+            here.contains(snippet),
+            "not in tests/nodes/testing.rs:{snippet}"
+        );
     }
 }

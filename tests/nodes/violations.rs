@@ -74,7 +74,11 @@ async fn everything_that_is_wrong_is_told_at_once() {
 #[tokio::test]
 async fn a_bound_that_serde_does_not_know_is_kept_in_a_clean_answer() {
     let over = GOOD.replace("\"count\": 1", "\"count\": 100");
-    assert!(told(&Read, &over, GOOD).await.contains("\n- lines[0].count: is 100, must be at most 99\n"));
+    assert!(
+        told(&Read, &over, GOOD)
+            .await
+            .contains("\n- lines[0].count: is 100, must be at most 99\n")
+    );
     let run = Run::new(ScriptedModel::new().reply(over));
     let error = run.call(&Read).await.unwrap_err();
     assert_eq!(error.category(), Category::SchemaError);
@@ -113,11 +117,18 @@ fn bounds_are_kept_in_every_place() {
 
 #[test]
 fn what_serde_takes_is_taken_whatever_else_the_schema_says() {
-    let set = Reader::new().read::<BTreeSet<u8>>(r#"{"value": [1, 1]}"#).unwrap();
+    let set = Reader::new()
+        .read::<BTreeSet<u8>>(r#"{"value": [1, 1]}"#)
+        .unwrap();
     assert_eq!(set.value.len(), 1, "a set may be given an item twice");
-    let map = Reader::new().read::<HashMap<u8, bool>>(r#"{"7": true}"#).unwrap();
+    let map = Reader::new()
+        .read::<HashMap<u8, bool>>(r#"{"7": true}"#)
+        .unwrap();
     assert!(map.value[&7]);
-    assert_eq!(said::<BTreeMap<u8, bool>>(r#"{"7": 1}"#), ["7: is 1, expected boolean"]);
+    assert_eq!(
+        said::<BTreeMap<u8, bool>>(r#"{"7": 1}"#),
+        ["7: is 1, expected boolean"]
+    );
     let key = r#"has the key "x", must be a whole number, in digits"#;
     assert_eq!(said::<BTreeMap<i8, bool>>(r#"{"x": true}"#), [key]);
 }
@@ -151,16 +162,31 @@ enum Command {
 #[test]
 fn of_a_union_the_form_that_was_meant_is_told() {
     for (said, expected) in [
-        (said::<Shape>(r#"{"kind": "circle", "side": 2}"#), "missing property `radius`"),
+        (
+            said::<Shape>(r#"{"kind": "circle", "side": 2}"#),
+            "missing property `radius`",
+        ),
         (
             said::<Vec<Shape>>(r#"[{"kind": "triangle"}]"#),
             r#"[0].kind: is "triangle", which is not allowed; allowed: "circle", "square""#,
         ),
-        (said::<Shape>("{\"radius\": 1}"), r#"missing property `kind`; allowed: "circle", "square""#),
+        (
+            said::<Shape>("{\"radius\": 1}"),
+            r#"missing property `kind`; allowed: "circle", "square""#,
+        ),
         (said::<Find>(r#"{"text": "a"}"#), "missing property `page`"),
-        (said::<Find>(r#"{"url": true}"#), "url: is true, expected string"),
-        (said::<Find>("7"), "is 7, expected object with `text`, `page` or object with `url` or boolean"),
-        (said::<Command>(r#"{"go": {"to": "A"}}"#), "go: missing property `speed`"),
+        (
+            said::<Find>(r#"{"url": true}"#),
+            "url: is true, expected string",
+        ),
+        (
+            said::<Find>("7"),
+            "is 7, expected object with `text`, `page` or object with `url` or boolean",
+        ),
+        (
+            said::<Command>(r#"{"go": {"to": "A"}}"#),
+            "go: missing property `speed`",
+        ),
         (
             said::<Command>(r#"{"go": {"to": "A", "speed": "fast"}}"#),
             r#"go.speed: is "fast", expected integer from 0 to 255"#,
@@ -169,8 +195,14 @@ fn of_a_union_the_form_that_was_meant_is_told() {
             said::<Command>(r#"{"run": {}}"#),
             r#"has the member `run`; write one of "stop", {"go": ..}, {"say": ..}"#,
         ),
-        (said::<Command>("\"run\""), r#"is "run"; write one of "stop", {"go": ..}, {"say": ..}"#),
-        (said::<Option<Shape>>(r#"{"kind": "square", "side": "x"}"#), r#"side: is "x", expected number"#),
+        (
+            said::<Command>("\"run\""),
+            r#"is "run"; write one of "stop", {"go": ..}, {"say": ..}"#,
+        ),
+        (
+            said::<Option<Shape>>(r#"{"kind": "square", "side": "x"}"#),
+            r#"side: is "x", expected number"#,
+        ),
     ] {
         assert_eq!(said, [expected]);
     }
@@ -185,7 +217,11 @@ fn what_only_serde_knows_is_told_in_its_words() {
     impl TryFrom<String> for Even {
         type Error = String;
         fn try_from(text: String) -> Result<Self, String> {
-            if text.len().is_multiple_of(2) { Ok(Even(text)) } else { Err("has an odd length".to_owned()) }
+            if text.len().is_multiple_of(2) {
+                Ok(Even(text))
+            } else {
+                Err("has an odd length".to_owned())
+            }
         }
     }
 
@@ -208,11 +244,16 @@ fn what_only_serde_knows_is_told_in_its_words() {
 
     assert_eq!(
         said::<Pair>(r#"{"even": "abc", "number": 1, "other": [300]}"#),
-        ["other[0]: is 300, must be at most 255", "even: is \"abc\": has an odd length"]
+        [
+            "other[0]: is 300, must be at most 255",
+            "even: is \"abc\": has an odd length"
+        ]
     );
     assert_eq!(
-        said::<Pair>(r#"{"even": "ab", "number": 340282366920938463463374607431768211455, "other": []}"#)
-            .len(),
+        said::<Pair>(
+            r#"{"even": "ab", "number": 340282366920938463463374607431768211455, "other": []}"#
+        )
+        .len(),
         1
     );
 }
@@ -221,5 +262,8 @@ fn what_only_serde_knows_is_told_in_its_words() {
 async fn of_a_thousand_faults_some_are_told() {
     let many = format!("[{}]", vec!["\"x\""; 100_000].join(","));
     let said = said::<Vec<u8>>(&many);
-    assert_eq!((said[0].as_str(), said.len()), ("[0]: is \"x\", expected integer from 0 to 255", 50));
+    assert_eq!(
+        (said[0].as_str(), said.len()),
+        ("[0]: is \"x\", expected integer from 0 to 255", 50)
+    );
 }

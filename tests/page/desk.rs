@@ -133,14 +133,27 @@ struct Review {
 
 impl Review {
     fn all(ticket: &Ticket) -> Vec<Self> {
-        let rules = ["It is friendly.", "It names no date that is not known.", "It offers a next step."];
-        rules.map(|rule| Review { rule, draft: ticket.draft.clone() }).into()
+        let rules = [
+            "It is friendly.",
+            "It names no date that is not known.",
+            "It offers a next step.",
+        ];
+        rules
+            .map(|rule| Review {
+                rule,
+                draft: ticket.draft.clone(),
+            })
+            .into()
     }
 
     fn keep(_: Vec<Self>, outputs: Vec<Check>, ticket: &mut Ticket) -> Checked {
         let faults = outputs.into_iter().map(|check| check.fault);
         ticket.faults = faults.filter(|fault| !fault.is_empty()).collect();
-        if ticket.faults.is_empty() || ticket.rounds == 2 { Checked::Good } else { Checked::Again }
+        if ticket.faults.is_empty() || ticket.rounds == 2 {
+            Checked::Good
+        } else {
+            Checked::Again
+        }
     }
 }
 
@@ -161,7 +174,10 @@ flow! {
 }
 
 pub(crate) fn ticket() -> Ticket {
-    Ticket { text: TICKET.to_owned(), ..Ticket::default() }
+    Ticket {
+        text: TICKET.to_owned(),
+        ..Ticket::default()
+    }
 }
 
 pub(crate) fn prices() -> Prices {
@@ -177,19 +193,31 @@ pub(crate) fn stub(agent_waits: bool) -> StubServerBuilder {
     let (refused, waits) = (AtomicBool::new(false), AtomicBool::new(agent_waits));
     StubServer::builder().default_reply(StubReply::for_request(move |request: &LoggedRequest| {
         let messages = request.messages();
-        let all = messages.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+        let all = messages
+            .iter()
+            .map(|(_, text)| text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
         if all.contains("Which topic") {
             return if messages.len() > 2 {
-                StubReply::json(json!({"value": "Shipping"})).usage(301, 6).after(ms(24))
+                StubReply::json(json!({"value": "Shipping"}))
+                    .usage(301, 6)
+                    .after(ms(24))
             } else {
-                StubReply::text(r#"{"value": "Delivery"}"#).usage(212, 6).after(ms(41))
+                StubReply::text(r#"{"value": "Delivery"}"#)
+                    .usage(212, 6)
+                    .after(ms(41))
             };
         }
         if all.contains("Find out what is known") {
             return if messages.iter().any(|(role, _)| role == "tool") {
                 StubReply::text("In customs since 21 November, for up to five working days.")
                     .usage(571, 58)
-                    .after(ms(if waits.swap(false, Ordering::SeqCst) { 60_000 } else { 83 }))
+                    .after(ms(if waits.swap(false, Ordering::SeqCst) {
+                        60_000
+                    } else {
+                        83
+                    }))
             } else {
                 StubReply::call("order_status", json!({"order": "A-1042"}))
                     .and_call("search_help", json!({"_query": "parcel late customs"}))
@@ -207,7 +235,11 @@ pub(crate) fn stub(agent_waits: bool) -> StubServerBuilder {
             return StubReply::text(text).usage(431, 34).after(ms(76));
         }
         let bad = all.contains("Rule: It names no date") && all.contains("27 November");
-        let fault = if bad { "it names a date of arrival that nobody knows" } else { "" };
+        let fault = if bad {
+            "it names a date of arrival that nobody knows"
+        } else {
+            ""
+        };
         let review = StubReply::json(json!({"fault": fault}));
         if !all.contains("Rule: It offers") {
             return review.usage(190, 5).after(ms(35));

@@ -25,7 +25,9 @@ struct Measured {
 }
 
 fn say(text: &str) -> Say {
-    Say { text: text.to_owned() }
+    Say {
+        text: text.to_owned(),
+    }
 }
 
 fn content() -> Recording {
@@ -39,7 +41,9 @@ fn folder() -> &'static Path {
 /// For `scripts/browser-pages`, for the tests of the crate and for people: writes the pages to `LLMNODE_PAGES`.
 #[tokio::test]
 async fn write_the_pages() {
-    let Some(folder) = std::env::var_os("LLMNODE_PAGES").map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os("LLMNODE_PAGES").map(PathBuf::from) else {
+        return;
+    };
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, recording: &Recording| {
         std::fs::write(folder.join(format!("{name}.html")), recording.page()).unwrap();
@@ -81,24 +85,56 @@ async fn figures_are_those_of_the_ledger_and_calls_know_their_step() {
     let run = runs::done(&recording).await;
     let document = recorded(&recording);
     assert!(recording.page() == Recording::from_json(&recording.to_json()).unwrap().page());
-    assert_eq!(document["totals"]["usage"], serde_json::to_value(run.ledger().total()).unwrap());
+    assert_eq!(
+        document["totals"]["usage"],
+        serde_json::to_value(run.ledger().total()).unwrap()
+    );
     let steps = document["steps"].as_array().unwrap();
-    let visits: Vec<_> = steps.iter().map(|step| step["position"][0].as_str().unwrap()).collect();
-    assert_eq!(visits, ["Classify", "Investigate", "Write", "Check", "Write", "Check"]);
+    let visits: Vec<_> = steps
+        .iter()
+        .map(|step| step["position"][0].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        visits,
+        [
+            "Classify",
+            "Investigate",
+            "Write",
+            "Check",
+            "Write",
+            "Check"
+        ]
+    );
     for call in document["calls"].as_array().unwrap() {
         let step = &steps[usize::try_from(call["step"].as_u64().unwrap()).unwrap() - 1];
         assert_eq!(call["record"]["at"], step["position"], "{}", call["node"]);
     }
-    let reviews = document["calls"].as_array().unwrap().iter().filter(|call| call["node"] == "review");
+    let reviews = document["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|call| call["node"] == "review");
     let items: Vec<_> = reviews.filter_map(|call| call["item"].as_u64()).collect();
     assert_eq!(items, [0, 1, 2, 0, 1, 2]);
     // The same is in the ledger.
     let ledger = run.ledger().snapshot();
-    let classify = ledger.calls.iter().find(|call| call.node == "classify").unwrap();
+    let classify = ledger
+        .calls
+        .iter()
+        .find(|call| call.node == "classify")
+        .unwrap();
     assert_eq!(classify.at.as_ref().unwrap().to_string(), "Classify");
-    let attempts: Vec<_> = classify.attempts.iter().map(|attempt| attempt.started.unwrap()).collect();
+    let attempts: Vec<_> = classify
+        .attempts
+        .iter()
+        .map(|attempt| attempt.started.unwrap())
+        .collect();
     assert!(classify.started <= attempts[0] && attempts[0] < attempts[1]);
-    let agent = ledger.calls.iter().find(|call| call.node == "investigate").unwrap();
+    let agent = ledger
+        .calls
+        .iter()
+        .find(|call| call.node == "investigate")
+        .unwrap();
     let tool = &agent.attempts[0].tools[0];
     assert!(tool.started.unwrap() > agent.attempts[0].started.unwrap() && !tool.decided);
 }
@@ -108,8 +144,15 @@ async fn without_content_there_is_none() {
     let recording = Recording::new();
     runs::failed(&recording).await;
     let all = recording.to_json() + &recording.page();
-    for content in ["A-1042", "Which topic", "customs", "Delivery", "sk-planted", "127.0.0.1", "with_limits"]
-    {
+    for content in [
+        "A-1042",
+        "Which topic",
+        "customs",
+        "Delivery",
+        "sk-planted",
+        "127.0.0.1",
+        "with_limits",
+    ] {
         assert!(!all.contains(content), "{content}");
     }
     assert!(all.contains("limit_exceeded at Check"));
@@ -123,13 +166,29 @@ async fn what_corrections_changed_is_content() {
 
     let secret = |text: &str| text.replace("Ada", "[name]");
     for (recording, is_shown) in [(Recording::new(), false), (content().redact(secret), true)] {
-        let model = ScriptedModel::new().reply(r#"{"Ada": 500}"#).reply(r#"{"Ada": 5}"#);
-        Run::new(model).call(&Count).record(&recording).await.unwrap();
+        let model = ScriptedModel::new()
+            .reply(r#"{"Ada": 500}"#)
+            .reply(r#"{"Ada": 5}"#);
+        Run::new(model)
+            .call(&Count)
+            .record(&recording)
+            .await
+            .unwrap();
         let paths = &recorded(&recording)["calls"][0]["corrected"];
-        assert_eq!(*paths, if is_shown { json!(["/[name]"]) } else { Value::Null });
+        assert_eq!(
+            *paths,
+            if is_shown {
+                json!(["/[name]"])
+            } else {
+                Value::Null
+            }
+        );
         let page = recording.page();
         assert_eq!(page.contains("Corrected: /[name]"), is_shown);
-        assert!(!page.contains("Ada") && page == Recording::from_json(&recording.to_json()).unwrap().page());
+        assert!(
+            !page.contains("Ada")
+                && page == Recording::from_json(&recording.to_json()).unwrap().page()
+        );
     }
 }
 
@@ -149,7 +208,9 @@ async fn a_run_that_goes_on_and_one_that_is_dropped_have_pages() {
     let waited = tokio::time::timeout(std::time::Duration::from_millis(20), &mut call).await;
     assert!(waited.is_err());
     let page = recording.page();
-    assert!(page.contains("running") && page.contains("Request under way") && page.contains("Say it."));
+    assert!(
+        page.contains("running") && page.contains("Request under way") && page.contains("Say it.")
+    );
     drop(call);
     let page = recording.page();
     assert!(page.contains("It was dropped before its end.") && page.contains("cancelled"));
@@ -161,7 +222,11 @@ async fn a_recording_stands_beside_a_journal_and_a_watch() {
     let _ = std::fs::remove_file(&file);
     let (recording, watch) = (content(), FlowWatch::default());
     let server = desk::stub(false).start().await.unwrap();
-    let model = llmnode::OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
+    let model = llmnode::OpenAi::builder()
+        .base_url(server.base_url())
+        .model("stub")
+        .build()
+        .unwrap();
     let mut run = Run::new(model).with_state(desk::ticket());
     run.flow(desk::Support)
         .watch(&watch)
@@ -171,7 +236,14 @@ async fn a_recording_stands_beside_a_journal_and_a_watch() {
         .unwrap();
     let document = recorded(&recording);
     assert_eq!(document["totals"]["steps"], watch.record().unwrap().taken);
-    assert!(watch.record().unwrap().path.iter().all(|step| step.started.is_some()));
+    assert!(
+        watch
+            .record()
+            .unwrap()
+            .path
+            .iter()
+            .all(|step| step.started.is_some())
+    );
     assert_eq!(document["flows"][0]["ended"]["category"], Value::Null);
 }
 
@@ -189,7 +261,10 @@ async fn answers_from_a_journal_are_told_apart() {
 async fn a_fault_in_it_does_not_touch_the_run() {
     let recording = content().redact(|_| panic!("broken"));
     let run = Run::new(ScriptedModel::new().reply("Hello"));
-    assert_eq!(run.call(&say("hello")).record(&recording).await.unwrap(), "Hello");
+    assert_eq!(
+        run.call(&say("hello")).record(&recording).await.unwrap(),
+        "Hello"
+    );
     assert!(recording.page().starts_with("<!DOCTYPE html>"));
 }
 
@@ -197,24 +272,40 @@ async fn a_fault_in_it_does_not_touch_the_run() {
 async fn the_newest_are_kept() {
     let recording = content().limit(5);
     let run = Run::new((0..20).fold(ScriptedModel::new(), |model, n| model.reply(format!("{n}"))));
-    run.map((0..20).map(|n| say(&n.to_string()))).concurrency(1).record(&recording).await;
+    run.map((0..20).map(|n| say(&n.to_string())))
+        .concurrency(1)
+        .record(&recording)
+        .await;
     let document = recorded(&recording);
-    let items: Vec<_> =
-        document["calls"].as_array().unwrap().iter().map(|call| call["item"].as_u64().unwrap()).collect();
+    let items: Vec<_> = document["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| call["item"].as_u64().unwrap())
+        .collect();
     assert_eq!(items, [15, 16, 17, 18, 19]);
     let totals = &document["totals"];
     assert_eq!(
-        (&totals["outer_calls"], &totals["usage"]["requests"], &totals["left_out"]),
+        (
+            &totals["outer_calls"],
+            &totals["usage"]["requests"],
+            &totals["left_out"]
+        ),
         (&20.into(), &20.into(), &15.into())
     );
-    assert!(recording.page().contains("say × 20") && recording.page().contains("15 more are not shown"));
+    assert!(
+        recording.page().contains("say × 20") && recording.page().contains("15 more are not shown")
+    );
 }
 
 #[tokio::test]
 async fn long_texts_are_cut() {
     let recording = content();
     let run = Run::new(ScriptedModel::new().reply("y".repeat(70_000)));
-    run.call(&say(&"ä".repeat(40_000))).record(&recording).await.unwrap();
+    run.call(&say(&"ä".repeat(40_000)))
+        .record(&recording)
+        .await
+        .unwrap();
     let exchange = &recorded(&recording)["calls"][0]["exchanges"][0];
     let (prompt, answer) = (&exchange["messages"][0]["text"], &exchange["answer"]);
     assert!(prompt.as_str().unwrap().ends_with("ä\n[14469 more bytes]"));
@@ -226,15 +317,28 @@ async fn long_texts_are_cut() {
 async fn one_run_in_two_recordings_and_one_recording_at_two_places() {
     let (outer, inner) = (content(), content());
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
-    run.call(&Both { inner: inner.clone() }).record(&outer).await.unwrap();
+    run.call(&Both {
+        inner: inner.clone(),
+    })
+    .record(&outer)
+    .await
+    .unwrap();
     let names = |recording: &Recording| {
         let calls = recorded(recording)["calls"].as_array().unwrap().clone();
-        calls.iter().map(|call| call["node"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        calls
+            .iter()
+            .map(|call| call["node"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(&outer), ["both", "say", "say"]);
     assert_eq!(names(&inner), ["say"]);
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
-    run.call(&Both { inner: outer.clone() }).record(&outer).await.unwrap();
+    run.call(&Both {
+        inner: outer.clone(),
+    })
+    .record(&outer)
+    .await
+    .unwrap();
     assert_eq!(names(&outer).len(), 6, "nothing twice");
 }
 
@@ -243,8 +347,12 @@ async fn what_took_the_place_of_an_answer_is_shown() {
     let recording = content();
     runs::fallback(&recording).await;
     let document = recorded(&recording);
-    let values: Vec<_> =
-        document["calls"].as_array().unwrap().iter().filter_map(|call| call["fallback"].as_str()).collect();
+    let values: Vec<_> = document["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|call| call["fallback"].as_str())
+        .collect();
     assert_eq!(values, [r#"{"stars":1}"#]);
     assert!(recording.page().contains("fallback value"));
     let figures = Recording::new();
@@ -259,8 +367,13 @@ async fn what_models_were_offered_is_shown_once_for_each_node() {
     let document = recorded(&recording);
     let classify = document["offered"]["classify"]["schema"].as_str().unwrap();
     assert!(serde_json::from_str::<Value>(classify).unwrap()["properties"].is_object());
-    let tools = document["offered"]["investigate"]["tools"].as_array().unwrap();
-    assert!(tools.iter().any(|tool| tool["name"] == "order_status"), "{tools:?}");
+    let tools = document["offered"]["investigate"]["tools"]
+        .as_array()
+        .unwrap();
+    assert!(
+        tools.iter().any(|tool| tool["name"] == "order_status"),
+        "{tools:?}"
+    );
     assert!(recording.page().contains("Schemas and tools</h2>"));
 }
 
@@ -273,15 +386,25 @@ async fn the_result_of_a_graph_is_shown() {
         "edges": [{"source": "say", "target": "END"}]});
     let graph = llmnode::graph::Graph::parse(&file.to_string(), &registry).unwrap();
     let start = graph.start(json!({"word": "hello"})).unwrap();
-    let mut run = registry.run(ScriptedModel::new().reply("Hello <b>there</b>")).with_state(start);
+    let mut run = registry
+        .run(ScriptedModel::new().reply("Hello <b>there</b>"))
+        .with_state(start);
     let (recording, figures) = (content(), Recording::new());
     run.flow(&graph).record(&recording).await.unwrap();
-    let output = recorded(&recording)["flows"][0]["output"].as_str().unwrap().to_owned();
+    let output = recorded(&recording)["flows"][0]["output"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(output, run.state().shown());
-    assert!(output.contains("Hello <b>there</b>") && output.contains("word"), "{output}");
+    assert!(
+        output.contains("Hello <b>there</b>") && output.contains("word"),
+        "{output}"
+    );
     assert!(recording.page().contains("Result") && !recording.page().contains("<b>"));
     let start = graph.start(json!({"word": "hello"})).unwrap();
-    let mut run = registry.run(ScriptedModel::new().reply("Hello there")).with_state(start);
+    let mut run = registry
+        .run(ScriptedModel::new().reply("Hello there"))
+        .with_state(start);
     run.flow(&graph).record(&figures).await.unwrap();
     assert!(!figures.to_json().contains("Hello") && !figures.page().contains("Result"));
 }
@@ -297,11 +420,23 @@ async fn approved(recordings: [&Recording; 2]) -> Recording {
         "edges": [{"source": "draft", "target": "send"}, {"source": "send", "target": "END"}]});
     let graph = llmnode::graph::Graph::parse(&file.to_string(), &registry).unwrap();
     let start = graph.start(json!({"word": "hello"})).unwrap();
-    let model = ScriptedModel::new().reply("First line\nsecond line").reply("Done.");
+    let model = ScriptedModel::new()
+        .reply("First line\nsecond line")
+        .reply("Done.");
     let mut run = registry.run(model).with_state(start);
-    let paused = run.flow(&graph).record(recordings[0]).await.unwrap_err().paused().unwrap();
+    let paused = run
+        .flow(&graph)
+        .record(recordings[0])
+        .await
+        .unwrap_err()
+        .paused()
+        .unwrap();
     let decided = paused.decide("send", llmnode::Approval::yes()).unwrap();
-    run.flow(&graph).record(recordings[1]).approve(decided).await.unwrap();
+    run.flow(&graph)
+        .record(recordings[1])
+        .approve(decided)
+        .await
+        .unwrap();
     recordings[1].clone()
 }
 
@@ -310,7 +445,11 @@ async fn a_pause_and_what_follows_are_one_run() {
     let recording = content();
     let recording = approved([&recording, &recording]).await;
     let document = recorded(&recording);
-    assert_eq!(document["flows"].as_array().unwrap().len(), 1, "{document:#}");
+    assert_eq!(
+        document["flows"].as_array().unwrap().len(),
+        1,
+        "{document:#}"
+    );
     assert!(document["flows"][0]["ended"]["category"].is_null());
     let visits: Vec<_> = document["steps"]
         .as_array()
@@ -318,10 +457,19 @@ async fn a_pause_and_what_follows_are_one_run() {
         .iter()
         .map(|step| (&step["position"], &step["visit"]))
         .collect();
-    assert_eq!(visits, [(&json!(["draft"]), &json!(1)), (&json!(["send"]), &json!(1))]);
+    assert_eq!(
+        visits,
+        [
+            (&json!(["draft"]), &json!(1)),
+            (&json!(["send"]), &json!(1))
+        ]
+    );
     assert_eq!(document["totals"]["steps"], 2);
     let page = recording.page();
-    assert!(page.contains(">completed<") && page.contains("1 flow") && !page.contains("×2"), "{page}");
+    assert!(
+        page.contains(">completed<") && page.contains("1 flow") && !page.contains("×2"),
+        "{page}"
+    );
     // In a recording of its own, what follows is a run that began elsewhere.
     let (first, second) = (content(), content());
     approved([&first, &second]).await;
@@ -339,9 +487,18 @@ async fn values_before_and_after_each_step_are_shown() {
     let (recording, figures) = (content(), Recording::new());
     approved([&recording, &recording]).await;
     let page = recording.page();
-    let section = page.split("Values before and after each step").nth(2).unwrap();
-    assert!(section.contains("<h3>draft</h3>") && section.contains("not there"), "{section}");
-    assert!(section.contains("First line\nsecond line") && section.contains("<h3>sent</h3>"), "{section}");
+    let section = page
+        .split("Values before and after each step")
+        .nth(2)
+        .unwrap();
+    assert!(
+        section.contains("<h3>draft</h3>") && section.contains("not there"),
+        "{section}"
+    );
+    assert!(
+        section.contains("First line\nsecond line") && section.contains("<h3>sent</h3>"),
+        "{section}"
+    );
     approved([&figures, &figures]).await;
     assert!(!figures.page().contains("Values before") && !figures.to_json().contains("First line"));
 }
@@ -350,9 +507,17 @@ async fn values_before_and_after_each_step_are_shown() {
 async fn settings_of_a_request_are_shown() {
     let recording = content();
     let run = Run::new(ScriptedModel::new().reply("Hello"));
-    run.call(&Measured { text: "hello".to_owned() }).record(&recording).await.unwrap();
+    run.call(&Measured {
+        text: "hello".to_owned(),
+    })
+    .record(&recording)
+    .await
+    .unwrap();
     let page = recording.page();
-    assert!(page.contains("temperature 0.25 · at most 77 tokens"), "{page}");
+    assert!(
+        page.contains("temperature 0.25 · at most 77 tokens"),
+        "{page}"
+    );
 }
 
 struct Both {

@@ -7,7 +7,8 @@ use llmnode::flow::{Flow, To};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, BoxError, Category, Cx, Exec, Limits, Node, OpenAi, Recording, Reply, ScriptedModel, StubServer,
+    Approval, BoxError, Category, Cx, Exec, Limits, Node, OpenAi, Recording, Reply, ScriptedModel,
+    StubServer,
 };
 use serde_json::json;
 
@@ -21,7 +22,12 @@ async fn desk(agent_waits: bool) -> (Run<Ticket>, StubServer) {
         .api_key("sk-planted-key-1234")
         .build()
         .unwrap();
-    (Run::new(model).with_prices(desk::prices()).with_state(desk::ticket()), server)
+    (
+        Run::new(model)
+            .with_prices(desk::prices())
+            .with_state(desk::ticket()),
+        server,
+    )
 }
 
 pub(crate) async fn done(recording: &Recording) -> Run<Ticket> {
@@ -68,11 +74,24 @@ pub(crate) async fn paused(recording: &Recording) {
 
 /// The same, decided: the arguments are edited.
 pub(crate) async fn approved(recording: &Recording) {
-    let run = Run::new(ScriptedModel::new().reply(refunding()).reply("20 are on their way."));
+    let run = Run::new(
+        ScriptedModel::new()
+            .reply(refunding())
+            .reply("20 are on their way."),
+    );
     let paused = run.call(&GiveBack {}).await.unwrap_err().paused().unwrap();
     let id = paused.waiting()[0].id.clone();
-    let decided = paused.decide(&id, Approval::edit(json!({"order": "A-1042", "amount": 20}))).unwrap();
-    run.call(&GiveBack {}).approve(decided).record(recording).await.unwrap();
+    let decided = paused
+        .decide(
+            &id,
+            Approval::edit(json!({"order": "A-1042", "amount": 20})),
+        )
+        .unwrap();
+    run.call(&GiveBack {})
+        .approve(decided)
+        .record(recording)
+        .await
+        .unwrap();
 }
 
 #[llm_output]
@@ -92,12 +111,22 @@ struct Rate {
 }
 
 pub(crate) async fn fallback(recording: &Recording) {
-    let main = ScriptedModel::new().reply("nine").reply("ten").reply("six").reply("seven");
-    let other = ScriptedModel::new().reply(r#"{"stars": 4}"#).reply("eleven").reply("twelve");
+    let main = ScriptedModel::new()
+        .reply("nine")
+        .reply("ten")
+        .reply("six")
+        .reply("seven");
+    let other = ScriptedModel::new()
+        .reply(r#"{"stars": 4}"#)
+        .reply("eleven")
+        .reply("twelve");
     let run = Run::new(main).model("other", other);
     let nodes = [Rate { text: "a fine day" }, Rate { text: "a dull day" }];
     let rated = run.map(nodes).concurrency(1).record(recording).await;
-    let stars: Vec<u8> = rated.into_iter().map(|score| score.unwrap().stars).collect();
+    let stars: Vec<u8> = rated
+        .into_iter()
+        .map(|score| score.unwrap().stars)
+        .collect();
     assert_eq!(stars, [4, 1]);
 }
 
@@ -111,7 +140,11 @@ pub(crate) async fn replayed(recording: &Recording, folder: &Path) -> Run<Ticket
     let stopped = tokio::time::timeout(Duration::from_secs(2), flow).await;
     assert!(stopped.is_err());
     run = run.with_state(desk::ticket());
-    run.flow(Support).record(recording).resume(JournalFile::open(&file).unwrap()).await.unwrap();
+    run.flow(Support)
+        .record(recording)
+        .resume(JournalFile::open(&file).unwrap())
+        .await
+        .unwrap();
     let _ = std::fs::remove_file(&file);
     run
 }
@@ -134,7 +167,10 @@ impl Node for Injected {
 
 impl<S: ?Sized + Sync> Exec<S> for Injected {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
-        Ok(cx.call(&Ask { text: INJECTED }).label(INJECTED, INJECTED).await?)
+        Ok(cx
+            .call(&Ask { text: INJECTED })
+            .label(INJECTED, INJECTED)
+            .await?)
     }
 }
 
@@ -160,6 +196,10 @@ impl llmnode::flow::Step<()> for Injected {
 pub(crate) async fn injected(recording: &Recording) {
     let call = Reply::text(INJECTED).call("echo", json!({"text": INJECTED}));
     let mut run = Run::new(ScriptedModel::new().reply(call).reply(INJECTED));
-    let flow = Flow::builder(INJECTED).step::<Injected>(INJECTED).then(INJECTED, To::End).build().unwrap();
+    let flow = Flow::builder(INJECTED)
+        .step::<Injected>(INJECTED)
+        .then(INJECTED, To::End)
+        .build()
+        .unwrap();
     run.flow(&flow).record(recording).await.unwrap();
 }

@@ -31,15 +31,26 @@ fn assert_told(exchanges: &[Exchange], complaint: &str) {
     for pair in exchanges.windows(2) {
         let (before, after) = (pair[0].messages(), pair[1].messages());
         assert_eq!(after[..before.len()], *before);
-        let [answer, feedback] = &after[before.len()..] else { panic!("{after:?}") };
-        assert_eq!((&answer["role"], &feedback["role"]), (&"assistant".into(), &"user".into()));
+        let [answer, feedback] = &after[before.len()..] else {
+            panic!("{after:?}")
+        };
+        assert_eq!(
+            (&answer["role"], &feedback["role"]),
+            (&"assistant".into(), &"user".into())
+        );
         assert_eq!(answer["content"], pair[0].text());
-        assert!(feedback["content"].as_str().unwrap().contains(complaint), "{feedback}");
+        assert!(
+            feedback["content"].as_str().unwrap().contains(complaint),
+            "{feedback}"
+        );
     }
 }
 
 fn kinds(attempts: &[llmnode::AttemptRecord]) -> Vec<(AttemptKind, Option<Category>)> {
-    attempts.iter().map(|attempt| (attempt.kind, attempt.category)).collect()
+    attempts
+        .iter()
+        .map(|attempt| (attempt.kind, attempt.category))
+        .collect()
 }
 
 const EXHAUSTED: [(AttemptKind, Option<Category>); 3] = [
@@ -53,12 +64,22 @@ const EXHAUSTED: [(AttemptKind, Option<Category>); 3] = [
 async fn an_integer_too_large_for_its_field_is_told_until_the_budget_ends() {
     let (run, wire) = run().await;
     let again = Settings::new().stop_on_repeat(false).retries(2);
-    let error = run.call(&HowMany).settings(again).extra("logit_bias", only("123456789")).await.unwrap_err();
+    let error = run
+        .call(&HowMany)
+        .settings(again)
+        .extra("logit_bias", only("123456789"))
+        .await
+        .unwrap_err();
     println!("{error}");
     assert_eq!(error.category(), Category::SchemaError, "{error}");
     assert_eq!(kinds(error.attempts()), EXHAUSTED);
     assert!(error.message().starts_with("n: "), "{error}");
-    assert!(error.attempts().iter().all(|attempt| attempt.usage.unwrap().total().is_some()));
+    assert!(
+        error
+            .attempts()
+            .iter()
+            .all(|attempt| attempt.usage.unwrap().total().is_some())
+    );
     let exchanges = wire.exchanges();
     assert_told(&exchanges, "- n: ");
     assert_eq!(error.last_answer(), Some(exchanges[2].text()));
@@ -71,7 +92,12 @@ async fn an_integer_too_large_for_its_field_is_told_until_the_budget_ends() {
 async fn a_number_beyond_f64_is_told() {
     let (run, wire) = run().await;
     let again = Settings::new().stop_on_repeat(false).retries(2);
-    let error = run.call(&HowLong).settings(again).extra("logit_bias", only("123456789e")).await.unwrap_err();
+    let error = run
+        .call(&HowLong)
+        .settings(again)
+        .extra("logit_bias", only("123456789e"))
+        .await
+        .unwrap_err();
     println!("{error}");
     assert_eq!(kinds(error.attempts()), EXHAUSTED, "{error}");
     assert_told(&wire.exchanges(), "which is too large; must be within");
@@ -85,7 +111,15 @@ async fn an_integer_too_large_for_its_field_is_corrected() {
     let (run, wire) = run().await;
     let mut corrected: Option<(u64, i32, std::sync::Arc<CallRecord>)> = None;
     for seed in 0..300 {
-        let Ok(report) = run.call(&HowMany).extra("seed", seed).retries(2).report().await else { continue };
+        let Ok(report) = run
+            .call(&HowMany)
+            .extra("seed", seed)
+            .retries(2)
+            .report()
+            .await
+        else {
+            continue;
+        };
         if report.record.attempts.len() > 1 {
             corrected = Some((seed, report.value.n, report.record));
             break;
@@ -95,7 +129,11 @@ async fn an_integer_too_large_for_its_field_is_corrected() {
     println!("seed {seed}: {n} after {} attempts", record.attempts.len());
     let (last, before) = record.attempts.split_last().unwrap();
     assert_eq!((last.kind, last.category), (AttemptKind::Correction, None));
-    assert!(before.iter().all(|attempt| attempt.category == Some(Category::SchemaError)));
+    assert!(
+        before
+            .iter()
+            .all(|attempt| attempt.category == Some(Category::SchemaError))
+    );
     let exchanges = wire.exchanges();
     let of_call = &exchanges[exchanges.len() - record.attempts.len()..];
     assert_told(of_call, "- n: ");
@@ -144,7 +182,11 @@ async fn a_validator_is_heard_until_the_answer_fits_the_state() {
         assert_eq!(report.value.side, called);
         let (last, before) = report.record.attempts.split_last().unwrap();
         assert_eq!(last.category, None);
-        assert!(before.iter().all(|attempt| attempt.category == Some(Category::ValidationError)));
+        assert!(
+            before
+                .iter()
+                .all(|attempt| attempt.category == Some(Category::ValidationError))
+        );
         corrections += before.len();
     }
     println!("20 tosses, {corrections} corrections");

@@ -37,7 +37,11 @@ struct Booking {
 #[validate]
 impl Booking {
     fn is_a_party(&self) -> Result<(), Invalid> {
-        if self.people > 1 { Ok(()) } else { Err(Invalid::at("people", "must be 2 or more")) }
+        if self.people > 1 {
+            Ok(())
+        } else {
+            Err(Invalid::at("people", "must be 2 or more"))
+        }
     }
 }
 
@@ -52,9 +56,15 @@ struct Describe;
 /// `None`: the script was started without `--instruct`.
 fn run() -> Option<Run<World>> {
     let url = std::env::var("LLMNODE_SMOLLM2_URL").ok()?;
-    let model =
-        OpenAi::builder().base_url(url).api_key(key()).model("SmolLM2-135M-Instruct").build().unwrap();
-    Some(Run::new(model).with_state(World { items: ["rope", "key", "lamp"].map(str::to_owned).to_vec() }))
+    let model = OpenAi::builder()
+        .base_url(url)
+        .api_key(key())
+        .model("SmolLM2-135M-Instruct")
+        .build()
+        .unwrap();
+    Some(Run::new(model).with_state(World {
+        items: ["rope", "key", "lamp"].map(str::to_owned).to_vec(),
+    }))
 }
 
 fn is_known<T>(outcome: &Result<T, NodeError>) -> bool {
@@ -81,14 +91,34 @@ async fn ten_calls_are_accounted_and_typed_or_of_a_known_category() {
     }
     for text in ["Ann, four people", "Tom comes alone"] {
         for format in [ResponseFormat::Strict, ResponseFormat::Prompt] {
-            assert!(is_known(&run.call(&Read { text }).response_format(format).await), "{text}");
+            assert!(
+                is_known(&run.call(&Read { text }).response_format(format).await),
+                "{text}"
+            );
         }
     }
-    let streamed = run.call(&Read { text: "Ann, four people" }).stream().report().await;
+    let streamed = run
+        .call(&Read {
+            text: "Ann, four people",
+        })
+        .stream()
+        .report()
+        .await;
     assert!(is_known(&streamed));
     assert!(is_known(&run.call(&Describe).await));
-    let cut = run.call(&Read { text: "Ann, four people" }).max_tokens(3).await;
-    assert_eq!(cut.map(|_| ()).unwrap_err().category(), llmnode::Category::TruncatedOutput);
+    let cut = run
+        .call(&Read {
+            text: "Ann, four people",
+        })
+        .max_tokens(3)
+        .await;
+    assert_eq!(
+        cut.map(|_| ()).unwrap_err().category(),
+        llmnode::Category::TruncatedOutput
+    );
     let total = run.ledger().total();
-    assert!(total.requests >= 10 && total.total.unreported_calls == 0, "{total:?}");
+    assert!(
+        total.requests >= 10 && total.total.unreported_calls == 0,
+        "{total:?}"
+    );
 }

@@ -5,7 +5,12 @@
 //! one machine; no test depends on what a particular seed yields, because another processor rounds differently.
 
 #![cfg(all(feature = "anthropic", feature = "openai"))]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod agents;
 mod conforms;
@@ -16,7 +21,10 @@ mod flows;
 mod instruct;
 #[cfg(feature = "graph")]
 mod quickstart;
-#[allow(dead_code, reason = "of the values of the shapes nothing is needed here")]
+#[allow(
+    dead_code,
+    reason = "of the values of the shapes nothing is needed here"
+)]
 #[path = "../dialects/shape.rs"]
 mod shape;
 mod shapes;

@@ -31,13 +31,17 @@ where
             Err(error) => Err(error.to_string()),
         };
         faults.extend(
-            judged.err().map(|fault| format!("{shape}, seed {seed}: {fault} in {}", exchange.text())),
+            judged
+                .err()
+                .map(|fault| format!("{shape}, seed {seed}: {fault} in {}", exchange.text())),
         );
     }
     assert_books_agree(&run.ledger(), &wire);
     let usage = run.ledger().total();
-    let strict =
-        wire.exchanges()[0].question.pointer("/response_format/json_schema/strict") == Some(&true.into());
+    let strict = wire.exchanges()[0]
+        .question
+        .pointer("/response_format/json_schema/strict")
+        == Some(&true.into());
     let line = format!(
         "{shape:18} {} {} of {SEEDS} valid, {} requests, {:5} + {:5} tokens, {:5} ms",
         if strict { "strict" } else { "plain " },
@@ -55,8 +59,15 @@ fn judge(exchange: &Exchange, value: &Value) -> Result<(), String> {
     let schema = &exchange.question["response_format"]["json_schema"]["schema"];
     let answer: Value = serde_json::from_str(exchange.text()).map_err(|error| error.to_string())?;
     conforms(&answer, schema)?;
-    let says_the_same = same(&answer, value) || answer.get("value").is_some_and(|answer| same(answer, value));
-    if says_the_same { Ok(()) } else { Err(format!("was read as {value}")) }
+    let says_the_same = same(&answer, value)
+        || answer
+            .get("value")
+            .is_some_and(|answer| same(answer, value));
+    if says_the_same {
+        Ok(())
+    } else {
+        Err(format!("was read as {value}"))
+    }
 }
 
 /// Whether two values are the same; `null` in an answer may mean a default.
@@ -64,11 +75,16 @@ fn same(answer: &Value, value: &Value) -> bool {
     match (answer, value) {
         (Value::Null, _) => true,
         (Value::Array(answer), Value::Array(value)) => {
-            answer.len() == value.len() && answer.iter().zip(value).all(|(answer, value)| same(answer, value))
+            answer.len() == value.len()
+                && answer
+                    .iter()
+                    .zip(value)
+                    .all(|(answer, value)| same(answer, value))
         }
         (Value::Object(answer), Value::Object(value)) => {
-            let known =
-                |(name, answer): (&String, &Value)| value.get(name).is_some_and(|value| same(answer, value));
+            let known = |(name, answer): (&String, &Value)| {
+                value.get(name).is_some_and(|value| same(answer, value))
+            };
             answer.len() == value.len() && answer.iter().all(known)
         }
         _ => answer == value,
@@ -106,8 +122,15 @@ async fn many_at_once_come_back_in_order() {
     let exchanges = wire.exchanges();
     for (number, answer) in answers.iter().enumerate() {
         let prompt = format!("Fill in form {number}.");
-        let own = exchanges.iter().find(|one| one.messages()[0]["content"] == prompt).unwrap();
-        judge(own, &serde_json::to_value(answer.as_ref().unwrap()).unwrap()).unwrap();
+        let own = exchanges
+            .iter()
+            .find(|one| one.messages()[0]["content"] == prompt)
+            .unwrap();
+        judge(
+            own,
+            &serde_json::to_value(answer.as_ref().unwrap()).unwrap(),
+        )
+        .unwrap();
     }
     let distinct: BTreeSet<_> = exchanges.iter().map(Exchange::text).collect();
     assert!(distinct.len() > 1, "answers could not be told apart");

@@ -53,9 +53,9 @@ fn is_part(part: &Value, of: &Value) -> bool {
         (Value::Array(part), Value::Array(of)) => {
             part.len() <= of.len() && part.iter().zip(of).all(|(part, of)| is_part(part, of))
         }
-        (Value::Object(part), Value::Object(of)) => {
-            part.iter().all(|(key, part)| of.get(key).is_some_and(|of| is_part(part, of)))
-        }
+        (Value::Object(part), Value::Object(of)) => part
+            .iter()
+            .all(|(key, part)| of.get(key).is_some_and(|of| is_part(part, of))),
         (part, of) => part == of,
     }
 }
@@ -65,7 +65,11 @@ type InBoth = (Option<Value>, Option<Category>, String, Option<String>);
 /// What the attempts came to that were answered: a connection that the server has just closed is nobody's fault.
 fn answered(attempts: &[AttemptRecord]) -> Vec<InBoth> {
     let is_lost = |attempt: &&AttemptRecord| attempt.category == Some(Category::Network);
-    attempts.iter().filter(|attempt| !is_lost(attempt)).map(in_both).collect()
+    attempts
+        .iter()
+        .filter(|attempt| !is_lost(attempt))
+        .map(in_both)
+        .collect()
 }
 
 /// What an attempt came to, as far as both ways have to agree on it.
@@ -75,7 +79,9 @@ fn in_both(attempt: &AttemptRecord) -> InBoth {
         attempt.answer.as_deref().map(Value::from),
         attempt.category,
         format!("{usage:?} {:?} {:?}", attempt.flags, attempt.finish_reason),
-        attempt.response_format.map(|response_format| format!("{response_format:?}")),
+        attempt
+            .response_format
+            .map(|response_format| format!("{response_format:?}")),
     )
 }
 
@@ -90,7 +96,12 @@ async fn watch<T>(stream: &mut CallStream<'_, T>) -> (String, Option<Value>) {
         }
         let partial = stream.partial().cloned();
         if let Some(last) = &last {
-            assert!(partial.as_ref().is_some_and(|partial| is_part(last, partial)), "{last} {partial:?}");
+            assert!(
+                partial
+                    .as_ref()
+                    .is_some_and(|partial| is_part(last, partial)),
+                "{last} {partial:?}"
+            );
         }
         last = partial;
     }
@@ -116,7 +127,11 @@ where
         };
         let (of_plain, of_streamed) = (attempts(&plain), attempts(&streamed));
         // In another batch llama.cpp rounds otherwise, and now and then that chooses another token.
-        if of_plain.iter().map(|attempt| &attempt.0).ne(of_streamed.iter().map(|attempt| &attempt.0)) {
+        if of_plain
+            .iter()
+            .map(|attempt| &attempt.0)
+            .ne(of_streamed.iter().map(|attempt| &attempt.0))
+        {
             others += 1;
             assert!(others <= 2, "{of_plain:?} {of_streamed:?}");
             continue;
@@ -128,7 +143,10 @@ where
             assert_eq!(serde_json::to_value(&plain.value).unwrap(), value);
             let Some(partial) = partial else { continue };
             let written: Value = serde_json::from_str(&text).unwrap();
-            assert!(partial == written || written.get("value") == Some(&partial), "{partial} {text}");
+            assert!(
+                partial == written || written.get("value") == Some(&partial),
+                "{partial} {text}"
+            );
         }
     }
     values
@@ -145,7 +163,9 @@ async fn a_stream_comes_to_the_same_as_a_plain_call() {
             values.push(valid);
         )+};
     }
-    ask!(SayNumber, AskRenamed, AskList, AskTagged, AskSide, AskRanges);
+    ask!(
+        SayNumber, AskRenamed, AskList, AskTagged, AskSide, AskRanges
+    );
     ask!(AskOwn, AskFlag, AskMap, AskPair, AskNumber, AskRows);
     assert!(values.iter().sum::<usize>() > values.len(), "{values:?}");
 }
@@ -154,7 +174,11 @@ async fn a_stream_comes_to_the_same_as_a_plain_call() {
 #[tokio::test]
 #[ignore = "needs scripts/real-components"]
 async fn requests_behind_streams_are_answered() {
-    let model = OpenAi::builder().base_url(server_url()).api_key(key()).model("tiny-random").build();
+    let model = OpenAi::builder()
+        .base_url(server_url())
+        .api_key(key())
+        .model("tiny-random")
+        .build();
     let run = Run::new(model.unwrap());
     for number in 0..40 {
         let node = SayNumber { number };
@@ -163,5 +187,8 @@ async fn requests_behind_streams_are_answered() {
         drop(run.call(&node).await);
     }
     let total = run.ledger().total();
-    assert!(total.requests >= 80 && total.total.unreported_calls == 0, "{total:?}");
+    assert!(
+        total.requests >= 80 && total.total.unreported_calls == 0,
+        "{total:?}"
+    );
 }

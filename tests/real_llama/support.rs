@@ -24,7 +24,10 @@ pub(crate) fn key() -> String {
 
 /// The server's model, by way of a wire.
 pub(crate) fn model(wire: &Wire) -> OpenAiBuilder {
-    OpenAi::builder().base_url(wire.base_url()).api_key(key()).model("tiny-random")
+    OpenAi::builder()
+        .base_url(wire.base_url())
+        .api_key(key())
+        .model("tiny-random")
 }
 
 /// A run on the server, and the wire to it.
@@ -48,7 +51,12 @@ pub(crate) fn only(characters: &str) -> Value {
 pub(crate) fn assert_books_agree(ledger: &Ledger, wire: &Wire) {
     let (exchanges, total) = (wire.exchanges(), ledger.total());
     assert_eq!(total.requests, exchanges.len() as u64, "requests");
-    let sum = |pointer: &str| exchanges.iter().filter_map(|one| one.answer.pointer(pointer)?.as_u64()).sum();
+    let sum = |pointer: &str| {
+        exchanges
+            .iter()
+            .filter_map(|one| one.answer.pointer(pointer)?.as_u64())
+            .sum()
+    };
     let said: [u64; 4] = [
         sum("/usage/prompt_tokens"),
         sum("/usage/completion_tokens"),
@@ -56,13 +64,23 @@ pub(crate) fn assert_books_agree(ledger: &Ledger, wire: &Wire) {
         sum("/usage/prompt_tokens_details/cached_tokens"),
     ];
     assert_eq!(
-        [total.input.known, total.output.known, total.total.known, total.cached.known],
+        [
+            total.input.known,
+            total.output.known,
+            total.total.known,
+            total.cached.known
+        ],
         said,
         "tokens"
     );
-    let silent = exchanges.iter().filter(|one| one.answer.get("usage").is_none() && !is_free(&one.answer));
+    let silent = exchanges
+        .iter()
+        .filter(|one| one.answer.get("usage").is_none() && !is_free(&one.answer));
     let silent = silent.count() as u64;
-    assert_eq!(total.total.unreported_calls, silent, "requests without usage");
+    assert_eq!(
+        total.total.unreported_calls, silent,
+        "requests without usage"
+    );
 }
 
 /// A request that was refused for its key, its path or its rate has used nothing, and that is known.

@@ -30,13 +30,20 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// What the model wrote.
     pub(crate) fn text(&self) -> &str {
-        self.answer["choices"][0]["message"]["content"].as_str().unwrap_or_default()
+        self.answer["choices"][0]["message"]["content"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// What the model wrote, or called a function with.
     pub(crate) fn said(&self) -> String {
-        let called = self.answer.pointer("/choices/0/message/tool_calls/0/function/arguments");
-        called.and_then(Value::as_str).unwrap_or(self.text()).to_owned()
+        let called = self
+            .answer
+            .pointer("/choices/0/message/tool_calls/0/function/arguments");
+        called
+            .and_then(Value::as_str)
+            .unwrap_or(self.text())
+            .to_owned()
     }
 
     pub(crate) fn messages(&self) -> &[Value] {
@@ -47,8 +54,15 @@ impl Exchange {
 impl Wire {
     /// A relay to the server of a base URL such as `http://127.0.0.1:8080/v1`.
     pub(crate) async fn to(url: &str) -> Wire {
-        let (server, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-        let (server, listener) = (server.to_owned(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let (server, path) = url
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let (server, listener) = (
+            server.to_owned(),
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+        );
         let base_url = format!("http://{}/{path}", listener.local_addr().unwrap());
         let connections: Arc<Mutex<Vec<Connection>>> = Arc::default();
         let written = Arc::clone(&connections);
@@ -60,7 +74,10 @@ impl Wire {
                 tokio::spawn(relay(client, server, connection));
             }
         });
-        Wire { base_url, connections }
+        Wire {
+            base_url,
+            connections,
+        }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -84,7 +101,11 @@ impl Connection {
                 // This server takes more than providers do.
                 assert_eq!(refusal(None, path, &question), None, "{question}");
                 let status = status_line.split(' ').nth(1).unwrap().parse().unwrap();
-                Exchange { status, question, answer }
+                Exchange {
+                    status,
+                    question,
+                    answer,
+                }
             })
             .collect()
     }
@@ -97,8 +118,14 @@ fn bodies(mut stream: &[u8]) -> Vec<(String, Value)> {
         let head = String::from_utf8(stream[..end].to_vec()).unwrap();
         let lines = || head.lines().filter_map(|line| line.split_once(": "));
         let length = lines().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        let length: usize = length.unwrap_or_else(|| panic!("no length: {head}")).1.parse().unwrap();
-        let Some(body) = stream[end + 4..].get(..length) else { break };
+        let length: usize = length
+            .unwrap_or_else(|| panic!("no length: {head}"))
+            .1
+            .parse()
+            .unwrap();
+        let Some(body) = stream[end + 4..].get(..length) else {
+            break;
+        };
         let first = head.lines().next().unwrap().to_owned();
         found.push((first, serde_json::from_slice(body).unwrap_or_default()));
         stream = &stream[end + 4 + length..];
@@ -116,7 +143,11 @@ async fn relay(client: TcpStream, server: TcpStream, connection: Connection) {
 }
 
 /// Passes bytes on until either side closes, after writing them down.
-async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, book: &Mutex<Vec<u8>>) {
+async fn pass(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    book: &Mutex<Vec<u8>>,
+) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         book.lock().unwrap().extend_from_slice(&buffer[..length]);

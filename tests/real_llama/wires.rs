@@ -22,7 +22,10 @@ struct Shop {
 
 impl Shop {
     fn note(&self, tool: &str, argument: &str) {
-        self.executed.lock().unwrap().push(format!("{tool} {argument}"));
+        self.executed
+            .lock()
+            .unwrap()
+            .push(format!("{tool} {argument}"));
     }
 }
 
@@ -125,9 +128,15 @@ const LETTERS: [(&str, u32); 12] = [
     ("What is the price of the item tent in cents?", 9900),
     ("How many pieces of the item knife are in stock?", 42),
     ("I want to know the price of the item lamp in cents.", 1250),
-    ("Please tell me how many pieces of the item tent you have in stock.", 3),
+    (
+        "Please tell me how many pieces of the item tent you have in stock.",
+        3,
+    ),
     ("Do you deliver to Oslo, and how many days does it take?", 6),
-    ("I would like a knife. What is its price in cents? The item is called knife.", 1575),
+    (
+        "I would like a knife. What is its price in cents? The item is called knife.",
+        1575,
+    ),
 ];
 
 const MODEL: &str = "Qwen2.5-Coder-0.5B-Instruct";
@@ -148,13 +157,19 @@ struct Tally {
 
 /// Over the wire, and once more from what was recorded of it.
 async fn correspond(wire: &str, model: impl ChatModel + 'static) -> Tally {
-    let file =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wires-{}-{wire}.json", std::process::id()));
-    let recorder = Cassette::open(&file).mode(CassetteMode::Record).around(move || Ok(model)).unwrap();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("wires-{}-{wire}.json", std::process::id()));
+    let recorder = Cassette::open(&file)
+        .mode(CassetteMode::Record)
+        .around(move || Ok(model))
+        .unwrap();
     let tally = letters(wire, recorder).await;
     let nowhere = || -> Result<OpenAi, _> { panic!("no server is needed") };
     let player = Cassette::open(&file).around(nowhere).unwrap();
-    assert_eq!(letters(&format!("{wire}, played back"), player).await, tally);
+    assert_eq!(
+        letters(&format!("{wire}, played back"), player).await,
+        tally
+    );
     std::fs::remove_file(&file).unwrap();
     tally
 }
@@ -162,10 +177,14 @@ async fn correspond(wire: &str, model: impl ChatModel + 'static) -> Tally {
 /// Each letter plain and streamed.
 async fn letters(wire: &str, model: Arc<dyn ChatModel>) -> Tally {
     let (mut tally, began) = (Tally::default(), Instant::now());
-    let letters = std::env::var("LLMNODE_FLOWS").map_or(LETTERS.len(), |flows| flows.parse().unwrap());
+    let letters =
+        std::env::var("LLMNODE_FLOWS").map_or(LETTERS.len(), |flows| flows.parse().unwrap());
     for (letter, number) in LETTERS.into_iter().take(letters) {
         for streamed in [false, true] {
-            let shop = Shop { letter: letter.to_owned(), ..Shop::default() };
+            let shop = Shop {
+                letter: letter.to_owned(),
+                ..Shop::default()
+            };
             let mut run = Run::new(Arc::clone(&model)).with_state(shop);
             let outcome = match streamed {
                 true => run.flow(Correspondence).on_event(|_, _| {}).await,
@@ -176,7 +195,11 @@ async fn letters(wire: &str, model: Arc<dyn ChatModel>) -> Tally {
             tally.read += usize::from(shop.question.is_some());
             tally.executed += executed.len();
             tally.validated += usize::from(shop.figure.is_some());
-            tally.right += usize::from(shop.figure.as_ref().is_some_and(|figure| figure.number == number));
+            tally.right += usize::from(
+                shop.figure
+                    .as_ref()
+                    .is_some_and(|figure| figure.number == number),
+            );
             tally.requests += total.requests;
             tally.unknown += total.total.unreported_calls;
             tally.tokens.0 += total.input.known;
@@ -184,14 +207,25 @@ async fn letters(wire: &str, model: Arc<dyn ChatModel>) -> Tally {
             if std::env::var_os("SHOW").is_some() {
                 let question = shop.question.as_ref().map(|read| &read.question);
                 let figure = shop.figure.as_ref().map(|figure| figure.number);
-                let error = outcome.err().map(|error| error.to_string()).unwrap_or_default();
+                let error = outcome
+                    .err()
+                    .map(|error| error.to_string())
+                    .unwrap_or_default();
                 println!(
                     "  {wire} streamed={streamed} {letter} | {question:?} {executed:?} {figure:?} {error}"
                 );
             }
         }
     }
-    let Tally { read, executed, validated, right, requests, unknown, tokens: (input, output) } = &tally;
+    let Tally {
+        read,
+        executed,
+        validated,
+        right,
+        requests,
+        unknown,
+        tokens: (input, output),
+    } = &tally;
     println!(
         "{wire}: {} flows, {read} letters read, {executed} tools executed, {validated} answers validated, {right} right, {requests} requests, \
          {input} + {output} tokens, {unknown} of unknown usage, {} s",
@@ -209,7 +243,10 @@ fn assert_works(wire: &str, tally: &Tally) {
 
 /// Where nothing is enforced, this model's agents often end in prose: what they call and read counts.
 fn assert_speaks(wire: &str, tally: &Tally) {
-    assert!(tally.executed >= 20 && tally.read >= 20, "{wire}: {tally:?}");
+    assert!(
+        tally.executed >= 20 && tally.read >= 20,
+        "{wire}: {tally:?}"
+    );
     assert_eq!(tally.unknown, 0, "{wire}: {tally:?}");
 }
 
@@ -226,7 +263,12 @@ fn gateway() -> Option<String> {
 #[ignore = "needs scripts/litellm"]
 async fn chat_behind_litellm() {
     let Some(url) = gateway() else { return };
-    let model = OpenAi::builder().base_url(url + "/v1").api_key(key()).model("qwen").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(url + "/v1")
+        .api_key(key())
+        .model("qwen")
+        .build()
+        .unwrap();
     assert_works("chat", &correspond("chat, LiteLLM", model).await);
 }
 
@@ -234,7 +276,12 @@ async fn chat_behind_litellm() {
 #[ignore = "needs scripts/litellm"]
 async fn messages_behind_litellm() {
     let Some(url) = gateway() else { return };
-    let model = Anthropic::builder().base_url(url).api_key(key()).model("qwen").build().unwrap();
+    let model = Anthropic::builder()
+        .base_url(url)
+        .api_key(key())
+        .model("qwen")
+        .build()
+        .unwrap();
     assert_works("Messages", &correspond("Messages, LiteLLM", model).await);
 }
 
@@ -242,15 +289,27 @@ async fn messages_behind_litellm() {
 #[ignore = "needs scripts/litellm"]
 async fn responses_behind_litellm() {
     let Some(url) = gateway() else { return };
-    let model = OpenAi::builder().base_url(url + "/v1").api_key(key()).model("qwen-responses").responses();
-    assert_works("Responses", &correspond("Responses, LiteLLM", model.build().unwrap()).await);
+    let model = OpenAi::builder()
+        .base_url(url + "/v1")
+        .api_key(key())
+        .model("qwen-responses")
+        .responses();
+    assert_works(
+        "Responses",
+        &correspond("Responses, LiteLLM", model.build().unwrap()).await,
+    );
 }
 
 #[tokio::test]
 #[ignore = "needs scripts/litellm"]
 async fn gemini_behind_litellm() {
     let Some(url) = gateway() else { return };
-    let model = Gemini::builder().base_url(url + "/v1beta").api_key(key()).model("qwen").build().unwrap();
+    let model = Gemini::builder()
+        .base_url(url + "/v1beta")
+        .api_key(key())
+        .model("qwen")
+        .build()
+        .unwrap();
     assert_works("Gemini", &correspond("Gemini, LiteLLM", model).await);
 }
 
@@ -264,7 +323,12 @@ fn server() -> Option<String> {
 #[ignore = "needs scripts/litellm"]
 async fn chat_of_llama_cpp() {
     let Some(url) = server() else { return };
-    let model = OpenAi::builder().base_url(url).api_key(key()).model(MODEL).build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(url)
+        .api_key(key())
+        .model(MODEL)
+        .build()
+        .unwrap();
     assert_works("chat", &correspond("chat, llama.cpp", model).await);
 }
 
@@ -272,7 +336,12 @@ async fn chat_of_llama_cpp() {
 #[ignore = "needs scripts/litellm"]
 async fn messages_of_llama_cpp() {
     let Some(url) = server() else { return };
-    let model = Anthropic::builder().base_url(url).api_key(key()).model(MODEL).build().unwrap();
+    let model = Anthropic::builder()
+        .base_url(url)
+        .api_key(key())
+        .model(MODEL)
+        .build()
+        .unwrap();
     assert_speaks("Messages", &correspond("Messages, llama.cpp", model).await);
 }
 
@@ -280,6 +349,13 @@ async fn messages_of_llama_cpp() {
 #[ignore = "needs scripts/litellm"]
 async fn responses_of_llama_cpp() {
     let Some(url) = server() else { return };
-    let model = OpenAi::builder().base_url(url).api_key(key()).model(MODEL).responses();
-    assert_speaks("Responses", &correspond("Responses, llama.cpp", model.build().unwrap()).await);
+    let model = OpenAi::builder()
+        .base_url(url)
+        .api_key(key())
+        .model(MODEL)
+        .responses();
+    assert_speaks(
+        "Responses",
+        &correspond("Responses, llama.cpp", model.build().unwrap()).await,
+    );
 }

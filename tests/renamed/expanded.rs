@@ -10,6 +10,9 @@ struct Opening<'a> {
 }
 
 fn main() {
-    let node = Opening { subject: "the sea", words: 20 };
+    let node = Opening {
+        subject: "the sea",
+        words: 20,
+    };
     println!("{}", llm::testing::request_of(&node, &()).transcript());
 }

@@ -69,12 +69,23 @@ flow! { Day(Garden), steps = 5: Dry => end }
 
 #[tokio::test]
 async fn a_renamed_dependency_works() -> Result<(), Box<dyn std::error::Error>> {
-    let garden = || Garden { plants: vec!["fern".into()], watered: 0 };
+    let garden = || Garden {
+        plants: vec!["fern".into()],
+        watered: 0,
+    };
     let model = ScriptedModel::new()
         .reply(r#"{"items": [{"name": "oak"}]}"#)
         .reply(r#"{"items": [{"name": "fern"}]}"#);
     let run = Run::new(model).with_state(garden());
-    assert_eq!(run.call(&Ask { what: "water".into() }).await?.items[0].name, "fern");
+    assert_eq!(
+        run.call(&Ask {
+            what: "water".into()
+        })
+        .await?
+        .items[0]
+            .name,
+        "fern"
+    );
     let mut run = Run::new(ScriptedModel::new().reply("3")).with_state(garden());
     run.flow(Day).await?;
     assert_eq!(run.state().watered, 3);

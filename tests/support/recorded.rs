@@ -47,19 +47,29 @@ pub(crate) struct Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         let refused = self.refused.lock().unwrap();
-        assert!(refused.is_empty() || std::thread::panicking(), "{}", refused.join("\n"));
+        assert!(
+            refused.is_empty() || std::thread::panicking(),
+            "{}",
+            refused.join("\n")
+        );
     }
 }
 
 impl Recorded {
     pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Recorded {
         let mut answers = answers.into_iter().collect::<Vec<_>>().into_iter();
-        Recorded::answering(move |_| answers.next().unwrap_or((500, "text/plain", "no answer left".into())))
-            .await
+        Recorded::answering(move |_| {
+            answers
+                .next()
+                .unwrap_or((500, "text/plain", "no answer left".into()))
+        })
+        .await
     }
 
     /// A server whose answer depends on the request.
-    pub(crate) async fn answering(mut answer: impl FnMut(&Asked) -> Answer + Send + 'static) -> Recorded {
+    pub(crate) async fn answering(
+        mut answer: impl FnMut(&Asked) -> Answer + Send + 'static,
+    ) -> Recorded {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -79,12 +89,18 @@ impl Recorded {
                         continue;
                     };
                     if let Ok(body) = serde_json::from_str(body) {
-                        break Asked { head: head.to_owned(), body };
+                        break Asked {
+                            head: head.to_owned(),
+                            body,
+                        };
                     }
                     assert!(count > 0, "not JSON: {body}");
                 };
                 let (status, kind, body) = answer(&request);
-                wrong.lock().unwrap().extend(request.refusal().filter(|_| status < 300));
+                wrong
+                    .lock()
+                    .unwrap()
+                    .extend(request.refusal().filter(|_| status < 300));
                 kept.lock().unwrap().push(request);
                 let head = format!(
                     "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
@@ -93,7 +109,11 @@ impl Recorded {
                 let _ = stream.write_all((head + &body).as_bytes()).await;
             }
         });
-        Recorded { url, asked, refused }
+        Recorded {
+            url,
+            asked,
+            refused,
+        }
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {

@@ -23,15 +23,30 @@ pub(crate) fn ways() -> impl Iterator<Item = (Api, bool)> {
 
 impl Api {
     pub(crate) fn model(self, url: &str) -> Arc<dyn ChatModel> {
-        let open_ai = || OpenAi::builder().base_url(format!("{url}/v1")).api_key("sk").model("m");
+        let open_ai = || {
+            OpenAi::builder()
+                .base_url(format!("{url}/v1"))
+                .api_key("sk")
+                .model("m")
+        };
         match self {
             Api::Chat => Arc::new(open_ai().build().unwrap()),
             Api::Responses => Arc::new(open_ai().build().unwrap().responses()),
             Api::Anthropic => Arc::new(
-                Anthropic::builder().base_url(url.to_owned()).api_key("k").model("m").build().unwrap(),
+                Anthropic::builder()
+                    .base_url(url.to_owned())
+                    .api_key("k")
+                    .model("m")
+                    .build()
+                    .unwrap(),
             ),
             Api::Gemini => Arc::new(
-                Gemini::builder().base_url(format!("{url}/v1beta")).api_key("k").model("m").build().unwrap(),
+                Gemini::builder()
+                    .base_url(format!("{url}/v1beta"))
+                    .api_key("k")
+                    .model("m")
+                    .build()
+                    .unwrap(),
             ),
         }
     }
@@ -65,11 +80,17 @@ pub(crate) struct Said {
 
 impl Said {
     pub(crate) fn text<'p>(pieces: impl IntoIterator<Item = &'p str>) -> Said {
-        Said { text: pieces.into_iter().map(str::to_owned).collect(), ..Said::default() }
+        Said {
+            text: pieces.into_iter().map(str::to_owned).collect(),
+            ..Said::default()
+        }
     }
 
     pub(crate) fn call(name: &str, arguments: &str) -> Said {
-        Said { calls: vec![(name.to_owned(), arguments.to_owned())], ..Said::default() }
+        Said {
+            calls: vec![(name.to_owned(), arguments.to_owned())],
+            ..Said::default()
+        }
     }
 
     pub(crate) fn ending(mut self, end: &str) -> Said {
@@ -78,7 +99,10 @@ impl Said {
     }
 
     pub(crate) fn answer(&self, api: Api, streams: bool) -> Answer {
-        let end = self.end.clone().unwrap_or_else(|| api.good_end(!self.calls.is_empty()).to_owned());
+        let end = self
+            .end
+            .clone()
+            .unwrap_or_else(|| api.good_end(!self.calls.is_empty()).to_owned());
         match api {
             Api::Chat => self.chat(&end, streams),
             Api::Responses => self.responses(&end, streams),
@@ -101,7 +125,13 @@ impl Said {
                     r#"{{"id":"call_{at}","type":"function","function":{{"name":"{name}","arguments":{arguments}}}}}"#
                 )
             };
-            let calls = self.calls.iter().enumerate().map(call).collect::<Vec<_>>().join(",");
+            let calls = self
+                .calls
+                .iter()
+                .enumerate()
+                .map(call)
+                .collect::<Vec<_>>()
+                .join(",");
             return json(format!(
                 r#"{{"choices":[{{"message":{{"role":"assistant","content":"{text}","tool_calls":[{calls}]}},"finish_reason":"{end}"}}],"usage":{usage}}}"#
             ));
@@ -120,7 +150,9 @@ impl Said {
                 r#"{{"tool_calls":[{{"index":{at},"function":{{"arguments":{second}}}}}]}}"#
             )));
         }
-        all.add(format!(r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{end}"}}]}}"#));
+        all.add(format!(
+            r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{end}"}}]}}"#
+        ));
         all.add(format!(r#"{{"choices":[],"usage":{usage}}}"#));
         if !self.no_last_event {
             all.add("[DONE]".to_owned());
@@ -154,16 +186,22 @@ impl Said {
         }
         let mut all = Events::default();
         for (at, item) in items.iter().enumerate() {
-            all.add(format!(r#"{{"type":"response.output_item.added","output_index":{at},"item":{item}}}"#));
+            all.add(format!(
+                r#"{{"type":"response.output_item.added","output_index":{at},"item":{item}}}"#
+            ));
             for piece in self.text.iter().filter(|_| at == 0) {
                 all.add(format!(
                     r#"{{"type":"response.output_text.delta","output_index":{at},"delta":"{piece}"}}"#
                 ));
             }
-            all.add(format!(r#"{{"type":"response.output_item.done","output_index":{at},"item":{item}}}"#));
+            all.add(format!(
+                r#"{{"type":"response.output_item.done","output_index":{at},"item":{item}}}"#
+            ));
         }
         if !self.no_last_event {
-            all.add(format!(r#"{{"type":"response.completed","response":{whole}}}"#));
+            all.add(format!(
+                r#"{{"type":"response.completed","response":{whole}}}"#
+            ));
         }
         events(all.0)
     }
@@ -174,10 +212,14 @@ impl Said {
         if !streams {
             let text = format!(r#"{{"type":"text","text":"{text}"}}"#);
             let call = |(at, (name, arguments)): (usize, &(String, String))| {
-                format!(r#"{{"type":"tool_use","id":"toolu_{at}","name":"{name}","input":{arguments}}}"#)
+                format!(
+                    r#"{{"type":"tool_use","id":"toolu_{at}","name":"{name}","input":{arguments}}}"#
+                )
             };
             let text = (!self.text.is_empty()).then_some(text);
-            let blocks = text.into_iter().chain(self.calls.iter().enumerate().map(call));
+            let blocks = text
+                .into_iter()
+                .chain(self.calls.iter().enumerate().map(call));
             let blocks = blocks.collect::<Vec<_>>().join(",");
             return json(format!(
                 r#"{{"id":"msg_1","type":"message","content":[{blocks}],"stop_reason":"{end}","usage":{usage}}}"#
@@ -211,7 +253,9 @@ impl Said {
             all.add(format!(r#"{{"type":"content_block_stop","index":{at}}}"#));
             at += 1;
         }
-        all.add(format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{end}"}},"usage":{usage}}}"#));
+        all.add(format!(
+            r#"{{"type":"message_delta","delta":{{"stop_reason":"{end}"}},"usage":{usage}}}"#
+        ));
         if !self.no_last_event {
             all.add(r#"{"type":"message_stop"}"#.to_owned());
         }
@@ -219,12 +263,15 @@ impl Said {
     }
 
     fn gemini(&self, end: &str, streams: bool) -> Answer {
-        let usage = self.usage(r#"{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13}"#);
-        let texts = self.text.iter().map(|piece| format!(r#"{{"text":"{piece}"}}"#));
-        let calls = self
-            .calls
+        let usage =
+            self.usage(r#"{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13}"#);
+        let texts = self
+            .text
             .iter()
-            .map(|(name, arguments)| format!(r#"{{"functionCall":{{"name":"{name}","args":{arguments}}}}}"#));
+            .map(|piece| format!(r#"{{"text":"{piece}"}}"#));
+        let calls = self.calls.iter().map(|(name, arguments)| {
+            format!(r#"{{"functionCall":{{"name":"{name}","args":{arguments}}}}}"#)
+        });
         let candidate = |parts: &str, rest: &str| {
             format!(
                 r#"{{"candidates":[{{"content":{{"role":"model","parts":[{parts}]}}{rest}}}],"usageMetadata":{usage}}}"#
@@ -233,12 +280,17 @@ impl Said {
         let end = format!(r#","finishReason":"{end}""#);
         if !streams {
             let whole = format!(r#"{{"text":"{}"}}"#, self.text.concat());
-            let parts: Vec<String> =
-                (!self.text.is_empty()).then_some(whole).into_iter().chain(calls).collect();
+            let parts: Vec<String> = (!self.text.is_empty())
+                .then_some(whole)
+                .into_iter()
+                .chain(calls)
+                .collect();
             return json(candidate(&parts.join(","), &end));
         }
         let mut all = Events::default();
-        texts.chain(calls).for_each(|part| all.add(candidate(&part, "")));
+        texts
+            .chain(calls)
+            .for_each(|part| all.add(candidate(&part, "")));
         all.add(candidate("", &end));
         events(all.0)
     }

@@ -35,16 +35,23 @@ async fn read(run: &Run, text: &str) -> Result<Invoice, NodeError> {
 #[tokio::main]
 async fn main() -> Result<(), NodeError> {
     let run = Run::new(OpenAi::from_env()?); // OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL
-    let invoice = read(&run, "Invoice 007: two chairs at 60 euros each, to be paid within 14 days.").await?;
+    let invoice = read(
+        &run,
+        "Invoice 007: two chairs at 60 euros each, to be paid within 14 days.",
+    )
+    .await?;
     println!("{invoice:?}, {}", run.ledger().total());
     Ok(())
 }
 
 #[tokio::test]
 async fn a_negative_price_is_corrected() -> Result<(), NodeError> {
-    let answer =
-        |price| json!({"number": "007", "lines": [{"what": "chair", "price": price}], "currency": "Euro"});
-    let run = Run::new(ScriptedModel::new().reply(answer(-60.0)).reply(answer(60.0)));
+    let answer = |price| json!({"number": "007", "lines": [{"what": "chair", "price": price}], "currency": "Euro"});
+    let run = Run::new(
+        ScriptedModel::new()
+            .reply(answer(-60.0))
+            .reply(answer(60.0)),
+    );
     let invoice = read(&run, "Invoice 007: a chair, 60 euros.").await?;
     assert_eq!((invoice.lines[0].price, invoice.due_in_days), (60.0, None));
     assert_eq!(run.ledger().total().requests, 2);

@@ -20,25 +20,57 @@ mod readme {
     #[tokio::test]
     async fn it_shows_what_the_second_request_adds() {
         let page = include_str!("../../README.md");
-        let (_, shown) = page.split_once("so the second request adds:\n\n```text\n").unwrap();
+        let (_, shown) = page
+            .split_once("so the second request adds:\n\n```text\n")
+            .unwrap();
         let (shown, _) = shown.split_once("\n```").unwrap();
         let model = ScriptedModel::new()
             .reply(r#"{"team": "roofers", "urgent": true}"#)
             .reply(r#"{"team": "repairs", "urgent": true}"#);
-        let run = Run::new(model.clone()).with_state(Shop { teams: vec!["repairs".into()] });
-        run.call(&Sort { letter: "The roof leaks!".into() }).await.unwrap();
+        let run = Run::new(model.clone()).with_state(Shop {
+            teams: vec!["repairs".into()],
+        });
+        run.call(&Sort {
+            letter: "The roof leaks!".into(),
+        })
+        .await
+        .unwrap();
         assert_eq!(model.requests()[1].messages.last().unwrap().content, shown);
     }
 }
 
 /// The page, the program, and how the page's block begins.
 const PROGRAMS: [(&str, &str, &str); 6] = [
-    (include_str!("../../README.md"), include_str!("readme.rs"), "```rust\n"),
-    (include_str!("../../docs/evaluate.md"), include_str!("evaluate.rs"), "```rust,no_run\n"),
-    (include_str!("../../docs/extract.md"), include_str!("extract.rs"), "```rust,no_run\n"),
-    (include_str!("../../docs/look.md"), include_str!("look.rs"), "```rust,no_run\n"),
-    (include_str!("../../docs/many-rows.md"), include_str!("many_rows.rs"), "```rust,no_run\n"),
-    (include_str!("../../docs/tools.md"), include_str!("tools.rs"), "```rust,no_run\n"),
+    (
+        include_str!("../../README.md"),
+        include_str!("readme.rs"),
+        "```rust\n",
+    ),
+    (
+        include_str!("../../docs/evaluate.md"),
+        include_str!("evaluate.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/extract.md"),
+        include_str!("extract.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/look.md"),
+        include_str!("look.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/many-rows.md"),
+        include_str!("many_rows.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/tools.md"),
+        include_str!("tools.rs"),
+        "```rust,no_run\n",
+    ),
 ];
 
 #[test]

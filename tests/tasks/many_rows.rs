@@ -42,9 +42,15 @@ async fn sort<'a>(
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("letters.txt")?; // a letter a line
     // A price of your own, in dollars; `Prices::open` reads a list.
-    let prices = Prices::new().model(std::env::var("OPENAI_MODEL")?, Price::per_million(0.25, 2.0));
+    let prices = Prices::new().model(
+        std::env::var("OPENAI_MODEL")?,
+        Price::per_million(0.25, 2.0),
+    );
     let run = Run::new(OpenAi::from_env()?).with_prices(prices);
-    for (letter, topic) in text.lines().zip(sort(&run, text.lines(), Path::new("letters.journal")).await?) {
+    for (letter, topic) in text
+        .lines()
+        .zip(sort(&run, text.lines(), Path::new("letters.journal")).await?)
+    {
         match topic {
             Ok(topic) => println!("{}\t{letter}", json!(topic)),
             Err(error) => println!("{}\t{letter}", error.category()),
@@ -70,8 +76,15 @@ async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std
     let topics = sort(&Run::new(model).with_prices(prices()), letters, &journal).await?;
     assert!(topics[0].is_ok() && topics[1].is_err());
 
-    let model = ScriptedModel::new().named("test").reply(r#"{"value": "Billing"}"#);
-    let topics = sort(&Run::new(model.clone()).with_prices(prices()), letters, &journal).await?;
+    let model = ScriptedModel::new()
+        .named("test")
+        .reply(r#"{"value": "Billing"}"#);
+    let topics = sort(
+        &Run::new(model.clone()).with_prices(prices()),
+        letters,
+        &journal,
+    )
+    .await?;
     assert!(topics.iter().all(Result::is_ok));
     assert_eq!(model.requests().len(), 1);
     std::fs::remove_file(journal)?;

@@ -12,7 +12,12 @@ fn search(
     word: String,
     state: &Library,
 ) -> Result<Vec<String>, String> {
-    let found: Vec<String> = state.shelf.iter().filter(|title| title.contains(&word)).cloned().collect();
+    let found: Vec<String> = state
+        .shelf
+        .iter()
+        .filter(|title| title.contains(&word))
+        .cloned()
+        .collect();
     if found.is_empty() {
         return Err(format!("no title has the word {word:?}"));
     }
@@ -31,15 +36,27 @@ struct Librarian {
 }
 
 fn library() -> Library {
-    Library { shelf: vec!["The Sea Around Us".into(), "Dune".into()] }
+    Library {
+        shelf: vec!["The Sea Around Us".into(), "Dune".into()],
+    }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), NodeError> {
     let run = Run::new(OpenAi::from_env()?).with_state(library());
-    let report = run.call(&Librarian { question: "Something on the sea?".into() }).report().await?;
+    let report = run
+        .call(&Librarian {
+            question: "Something on the sea?".into(),
+        })
+        .report()
+        .await?;
     println!("{}", report.value);
-    for tool in report.record.attempts.iter().flat_map(|attempt| &attempt.tools) {
+    for tool in report
+        .record
+        .attempts
+        .iter()
+        .flat_map(|attempt| &attempt.tools)
+    {
         println!("{}: {}", tool.name, tool.outcome);
     }
     Ok(())
@@ -52,9 +69,20 @@ async fn a_search_without_a_result_is_told_to_the_model() -> Result<(), NodeErro
         .reply(Reply::text("").call("search", json!({"word": "Sea"})))
         .reply("The Sea Around Us");
     let run = Run::new(model.clone()).with_state(library());
-    let answer = run.call(&Librarian { question: "Something on the sea?".into() }).await?;
+    let answer = run
+        .call(&Librarian {
+            question: "Something on the sea?".into(),
+        })
+        .await?;
     assert_eq!(answer, "The Sea Around Us");
     // The model read the error and searched again.
-    assert!(model.requests()[1].messages.last().unwrap().content.contains("no title has the word"));
+    assert!(
+        model.requests()[1]
+            .messages
+            .last()
+            .unwrap()
+            .content
+            .contains("no title has the word")
+    );
     Ok(())
 }

@@ -9,7 +9,11 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 
 /// Who makes the call, with which dependencies, by which program.
 const PROGRAMS: [(&str, &str, &str); 4] = [
-    ("llmnode", "llmnode = { path = LLMNODE }", include_str!("hello/llmnode.rs")),
+    (
+        "llmnode",
+        "llmnode = { path = LLMNODE }",
+        include_str!("hello/llmnode.rs"),
+    ),
     (
         "async-openai 0.43 and schemars by hand",
         "async-openai = { version = \"0.43\", default-features = false, features = [\"chat-completion\", \"rustls\"] }\n\
@@ -73,14 +77,32 @@ fn cargo(folder: &Path, arguments: &[&str]) -> String {
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .output()
         .expect("cargo starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// How many crates there are beside the program, what only builds them included.
 fn crates(folder: &Path) -> usize {
-    let tree = cargo(folder, &["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
-    let mut crates: Vec<_> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    let tree = cargo(
+        folder,
+        &[
+            "tree",
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ],
+    );
+    let mut crates: Vec<_> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .collect();
     crates.sort_unstable();
     crates.dedup();
     crates.len() - 1
@@ -89,6 +111,7 @@ fn crates(folder: &Path) -> usize {
 /// User and system time of all processes that have ended below this one, in seconds.
 fn processor() -> f64 {
     let usage: Usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the times of children");
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let seconds =
+        |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
     seconds(usage.user_time()) + seconds(usage.system_time())
 }

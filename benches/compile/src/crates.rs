@@ -41,13 +41,22 @@ pub struct Crates(PathBuf);
 
 impl Crates {
     pub fn written(root: PathBuf, sources: &[Sources]) -> Crates {
-        let names: Vec<_> = sources.iter().map(|source| format!("{:?}", source.name)).collect();
+        let names: Vec<_> = sources
+            .iter()
+            .map(|source| format!("{:?}", source.name))
+            .collect();
         write(
             &root.join("Cargo.toml"),
-            &format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n", names.join(", ")),
+            &format!(
+                "[workspace]\nresolver = \"3\"\nmembers = [{}]\n",
+                names.join(", ")
+            ),
         );
         for source in sources {
-            write(&root.join(&source.name).join("Cargo.toml"), &manifest(&source.name));
+            write(
+                &root.join(&source.name).join("Cargo.toml"),
+                &manifest(&source.name),
+            );
             write(&root.join(&source.name).join("src/lib.rs"), &source.text);
         }
         fs::create_dir_all(root.join("times")).expect("a folder");
@@ -56,8 +65,12 @@ impl Crates {
 
     /// Compiles a crate whose dependencies are compiled; tells rustc's user time in seconds.
     pub fn compile(&self, source: &Sources, mode: Mode) -> f64 {
-        let library = fs::File::options().append(true).open(self.0.join(&source.name).join("src/lib.rs"));
-        library.and_then(|file| file.set_modified(SystemTime::now())).expect("the crate is touched");
+        let library = fs::File::options()
+            .append(true)
+            .open(self.0.join(&source.name).join("src/lib.rs"));
+        library
+            .and_then(|file| file.set_modified(SystemTime::now()))
+            .expect("the crate is touched");
         let times = self.0.join("times");
         let status = Command::new(env!("CARGO"))
             .args(mode.arguments())
@@ -65,10 +78,17 @@ impl Crates {
             .current_dir(&self.0)
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_TARGET_DIR", self.0.join("target"))
-            .env("RUSTC_WRAPPER", std::env::current_exe().expect("this program has a path"))
+            .env(
+                "RUSTC_WRAPPER",
+                std::env::current_exe().expect("this program has a path"),
+            )
             .env(TIMES, &times)
             .status();
-        assert!(status.expect("cargo starts").success(), "{} does not compile", source.name);
+        assert!(
+            status.expect("cargo starts").success(),
+            "{} does not compile",
+            source.name
+        );
         let noted = fs::read_to_string(times.join(&source.name)).expect("the wrapper noted a time");
         noted.parse::<f64>().expect("microseconds") / 1e6
     }

@@ -49,12 +49,19 @@ fn main() {
 /// Where generated crates go.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");
-    program.parent().and_then(Path::parent).expect("it lies in a target folder").join("compile")
+    program
+        .parent()
+        .and_then(Path::parent)
+        .expect("it lies in a target folder")
+        .join("compile")
 }
 
 /// What nodes cost beside derives.
 fn macros(rounds: usize) {
-    let sources: Vec<Sources> = MEASURED.iter().map(|(kind, count)| Sources::of(*kind, *count)).collect();
+    let sources: Vec<Sources> = MEASURED
+        .iter()
+        .map(|(kind, count)| Sources::of(*kind, *count))
+        .collect();
     let crates = Crates::written(folder(), &sources);
     let mut figures = Figures::new();
     for mode in Mode::ALL {
@@ -68,7 +75,10 @@ fn macros(rounds: usize) {
                 // In an order of its own, so that a load that comes and goes meets all alike.
                 let source = &sources[(index + round) % sources.len()];
                 let seconds = crates.compile(source, mode);
-                figures.entry((mode, source.name.clone())).or_default().push(seconds);
+                figures
+                    .entry((mode, source.name.clone()))
+                    .or_default()
+                    .push(seconds);
             }
         }
     }
@@ -84,16 +94,31 @@ fn print(figures: &Figures) {
             let rounds = &figures[&(mode, name.clone())];
             format!("{:.2} / {:.2}", least(rounds), median(rounds))
         };
-        println!("| {} | {} |", kind.title(count), Mode::ALL.map(cell).join(" | "));
+        println!(
+            "| {} | {} |",
+            kind.title(count),
+            Mode::ALL.map(cell).join(" | ")
+        );
     }
-    row(figures, "nodes ÷ derives, beyond the derives (≤ 0.3)", |of| {
-        (of(Kind::Nodes, 100) - of(Kind::Derives, 100)) / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
-    });
-    row(figures, "the same with `#[llm_output]` for the derives", |of| {
-        (of(Kind::Outputs, 100) - of(Kind::Derives, 100)) / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
-    });
+    row(
+        figures,
+        "nodes ÷ derives, beyond the derives (≤ 0.3)",
+        |of| {
+            (of(Kind::Nodes, 100) - of(Kind::Derives, 100))
+                / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
+        },
+    );
+    row(
+        figures,
+        "the same with `#[llm_output]` for the derives",
+        |of| {
+            (of(Kind::Outputs, 100) - of(Kind::Derives, 100))
+                / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
+        },
+    );
     row(figures, "the same with a block of validators each", |of| {
-        (of(Kind::Validated, 100) - of(Kind::Derives, 100)) / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
+        (of(Kind::Validated, 100) - of(Kind::Derives, 100))
+            / (of(Kind::Derives, 100) - of(Kind::Empty, 0))
     });
     row(figures, "nodes called ÷ derives used, beyond these", |of| {
         let used = of(Kind::DerivesUsed, 100);
@@ -103,7 +128,8 @@ fn print(figures: &Figures) {
         (of(Kind::Nodes, 100) - of(Kind::Empty, 0)) / (of(Kind::Nodes, 10) - of(Kind::Empty, 0))
     });
     row(figures, "100 nodes called ÷ 10", |of| {
-        (of(Kind::NodesCalled, 100) - of(Kind::Empty, 0)) / (of(Kind::NodesCalled, 10) - of(Kind::Empty, 0))
+        (of(Kind::NodesCalled, 100) - of(Kind::Empty, 0))
+            / (of(Kind::NodesCalled, 10) - of(Kind::Empty, 0))
     });
 }
 

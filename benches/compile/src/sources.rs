@@ -68,7 +68,10 @@ pub struct Sources {
 impl Sources {
     pub fn of(kind: Kind, count: usize) -> Sources {
         let items: String = (0..count).map(|number| kind.text(number)).collect();
-        Sources { name: format!("{}_{count}", kind.name()), text: format!("{BEGIN}{items}") }
+        Sources {
+            name: format!("{}_{count}", kind.name()),
+            text: format!("{BEGIN}{items}"),
+        }
     }
 }
 

@@ -18,9 +18,16 @@ pub fn is_one() -> bool {
 pub fn run() -> ! {
     let mut arguments = env::args_os().skip(1);
     let rustc = arguments.next().expect("cargo names rustc first");
-    let status = Command::new(rustc).args(arguments).status().expect("rustc starts");
-    let user = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the times of children").user_time();
-    let name = env::args().skip_while(|argument| argument != "--crate-name").nth(1);
+    let status = Command::new(rustc)
+        .args(arguments)
+        .status()
+        .expect("rustc starts");
+    let user = getrusage(UsageWho::RUSAGE_CHILDREN)
+        .expect("the times of children")
+        .user_time();
+    let name = env::args()
+        .skip_while(|argument| argument != "--crate-name")
+        .nth(1);
     if let (Some(folder), Some(name)) = (env::var_os(TIMES), name) {
         let micros = 1_000_000 * user.tv_sec() + user.tv_usec();
         fs::write(Path::new(&folder).join(name), micros.to_string()).expect("the time is noted");

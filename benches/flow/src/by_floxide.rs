@@ -84,6 +84,15 @@ workflow! {
 }
 
 pub async fn run(steps: u64, yields: bool) -> u64 {
-    let context = WorkflowCtx::new(Context { counter: SharedState::new(Counter::of(steps, yields)) });
-    Count { add: Add, decide: Decide, done: Done }.run(&context, ()).await.unwrap()
+    let context = WorkflowCtx::new(Context {
+        counter: SharedState::new(Counter::of(steps, yields)),
+    });
+    Count {
+        add: Add,
+        decide: Decide,
+        done: Done,
+    }
+    .run(&context, ())
+    .await
+    .unwrap()
 }

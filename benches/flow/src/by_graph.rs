@@ -42,14 +42,15 @@ pub fn graph(steps: u64) -> Graph {
     let edges = json!([
         {"source": "add", "target": "decide"}, {"source": "decide", "target": "add"},
         {"source": "decide", "target": "END", "sourceHandle": "enough"}]);
-    let file =
-        json!({"format": "llmnode/graph", "version": 1, "inputs": inputs, "nodes": nodes, "edges": edges});
+    let file = json!({"format": "llmnode/graph", "version": 1, "inputs": inputs, "nodes": nodes, "edges": edges});
     Graph::parse(&file.to_string(), &registry()).unwrap()
 }
 
 pub async fn run(run: Run, graph: Graph, steps: u64, yields: bool) -> u64 {
     let Counter { count, notes, .. } = Counter::of(steps, yields);
-    let state = graph.start(json!({"count": count, "yields": yields, "notes": notes})).unwrap();
+    let state = graph
+        .start(json!({"count": count, "yields": yields, "notes": notes}))
+        .unwrap();
     let mut run = run.with_state(state);
     run.flow(&graph).max_steps(steps).await.unwrap();
     run.state()["count"].as_u64().unwrap()
@@ -57,17 +58,28 @@ pub async fn run(run: Run, graph: Graph, steps: u64, yields: bool) -> u64 {
 
 /// A file with so many nodes: routers that lead on or back.
 pub fn file(nodes: usize) -> String {
-    let ids = |at: usize| if at == nodes { "END".to_owned() } else { format!("n{at}") };
+    let ids = |at: usize| {
+        if at == nodes {
+            "END".to_owned()
+        } else {
+            format!("n{at}")
+        }
+    };
     let node = |at: usize| {
         let routes = json!([{"condition": "equals", "value": "back", "handle": "back"}]);
         json!({"id": ids(at), "type": "router", "data": {"isStart": at == 0, "source": "x", "routes": routes}})
     };
     let edges = |at: usize| {
         let on = json!({"source": ids(at), "target": ids(at + 1)});
-        [on, json!({"source": ids(at), "target": ids(at / 2), "sourceHandle": "back"})]
+        [
+            on,
+            json!({"source": ids(at), "target": ids(at / 2), "sourceHandle": "back"}),
+        ]
     };
-    let (nodes, edges): (Vec<Value>, Vec<Value>) =
-        ((0..nodes).map(node).collect(), (0..nodes).flat_map(edges).collect());
+    let (nodes, edges): (Vec<Value>, Vec<Value>) = (
+        (0..nodes).map(node).collect(),
+        (0..nodes).flat_map(edges).collect(),
+    );
     json!({"format": "llmnode/graph", "version": 1, "inputs": {"x": {}}, "nodes": nodes, "edges": edges})
         .to_string()
 }

@@ -32,7 +32,10 @@ impl Step<Box<Counter>> for Add {
     type Action = ();
 
     async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {
-        Ok(Add { count: state.count, yields: state.yields })
+        Ok(Add {
+            count: state.count,
+            yields: state.yields,
+        })
     }
 
     fn post(self, output: u64, state: &mut Box<Counter>) -> Result<(), BoxError> {
@@ -63,7 +66,9 @@ impl Step<Box<Counter>> for Decide {
     type Action = Decision;
 
     async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {
-        Ok(Decide { yields: state.yields })
+        Ok(Decide {
+            yields: state.yields,
+        })
     }
 
     fn post(self, (): (), state: &mut Box<Counter>) -> Result<Decision, BoxError> {
@@ -78,8 +83,14 @@ flow! { pub Count(Box<Counter>):
 
 /// The same, as if its steps and edges were known only at run time.
 pub fn built() -> Flow<Box<Counter>> {
-    let flow = Flow::builder("count").step::<Add>("add").then("add", "decide").step::<Decide>("decide");
-    flow.on("decide", "More", "add").on("decide", "Enough", To::End).build().unwrap()
+    let flow = Flow::builder("count")
+        .step::<Add>("add")
+        .then("add", "decide")
+        .step::<Decide>("decide");
+    flow.on("decide", "More", "add")
+        .on("decide", "Enough", To::End)
+        .build()
+        .unwrap()
 }
 
 fn begin(run: &Run, steps: u64, yields: bool) -> Run<Box<Counter>> {
@@ -103,10 +114,17 @@ pub async fn run_built(run: Run, flow: Flow<Box<Counter>>, steps: u64, yields: b
 pub async fn run_journalled(run: Run, fsync: Fsync, steps: u64, yields: bool) -> u64 {
     static FILES: AtomicUsize = AtomicUsize::new(0);
     let number = FILES.fetch_add(1, Ordering::Relaxed);
-    let file = std::env::temp_dir().join(format!("flow-bench-{}-{number}.journal", std::process::id()));
+    let file = std::env::temp_dir().join(format!(
+        "flow-bench-{}-{number}.journal",
+        std::process::id()
+    ));
     let mut run = begin(&run, steps, yields);
     let journal = JournalFile::open(&file).unwrap().fsync(fsync);
-    run.flow(Count).max_steps(steps).journal(journal).await.unwrap();
+    run.flow(Count)
+        .max_steps(steps)
+        .journal(journal)
+        .await
+        .unwrap();
     std::fs::remove_file(file).unwrap();
     run.state().count
 }

@@ -24,8 +24,14 @@ pub struct Load {
 impl Load {
     /// From `STEPS RUNS yes|no`.
     pub fn parse(arguments: &[String]) -> Option<Load> {
-        let [steps, runs, yields] = arguments else { return None };
-        Some(Load { steps: steps.parse().ok()?, runs: runs.parse().ok()?, yields: yields == "yes" })
+        let [steps, runs, yields] = arguments else {
+            return None;
+        };
+        Some(Load {
+            steps: steps.parse().ok()?,
+            runs: runs.parse().ok()?,
+            yields: yields == "yes",
+        })
     }
 }
 
@@ -47,7 +53,12 @@ impl Contender {
             "llmnode-built" => {
                 let (run, flow) = (Run::new(ScriptedModel::new()), by_llmnode::built());
                 Box::new(move |steps, yields| {
-                    Box::pin(by_llmnode::run_built(run.clone(), flow.clone(), steps, yields))
+                    Box::pin(by_llmnode::run_built(
+                        run.clone(),
+                        flow.clone(),
+                        steps,
+                        yields,
+                    ))
                 })
             }
             "llmnode-graph" => {
@@ -56,7 +67,10 @@ impl Contender {
                 Box::new(move |steps, yields| {
                     // What is made once is no part of a step.
                     let mut graphs = graphs.lock().unwrap();
-                    let graph = graphs.entry(steps).or_insert_with(|| by_graph::graph(steps)).clone();
+                    let graph = graphs
+                        .entry(steps)
+                        .or_insert_with(|| by_graph::graph(steps))
+                        .clone();
                     Box::pin(by_graph::run(run.clone(), graph, steps, yields))
                 })
             }
@@ -65,7 +79,9 @@ impl Contender {
             "floxide" => Box::new(|steps, yields| Box::pin(by_floxide::run(steps, yields))),
             "graph-flow" => {
                 let graph = by_graph_flow::graph();
-                Box::new(move |steps, yields| Box::pin(by_graph_flow::run(graph.clone(), steps, yields)))
+                Box::new(move |steps, yields| {
+                    Box::pin(by_graph_flow::run(graph.clone(), steps, yields))
+                })
             }
             _ => return None,
         };
@@ -75,8 +91,9 @@ impl Contender {
 
     /// Does the task once.
     pub fn run(&self, load: Load) {
-        let runs: Vec<_> =
-            (0..load.runs).map(|_| self.runtime.spawn((self.start)(load.steps, load.yields))).collect();
+        let runs: Vec<_> = (0..load.runs)
+            .map(|_| self.runtime.spawn((self.start)(load.steps, load.yields)))
+            .collect();
         self.runtime.block_on(async {
             for run in runs {
                 assert_eq!(run.await.unwrap(), load.steps / 2);
@@ -94,5 +111,12 @@ impl Contender {
 
 fn journalled(fsync: Fsync) -> Start {
     let run = Run::new(ScriptedModel::new());
-    Box::new(move |steps, yields| Box::pin(by_llmnode::run_journalled(run.clone(), fsync, steps, yields)))
+    Box::new(move |steps, yields| {
+        Box::pin(by_llmnode::run_journalled(
+            run.clone(),
+            fsync,
+            steps,
+            yields,
+        ))
+    })
 }

@@ -23,11 +23,20 @@ pub enum Decision {
 impl Counter {
     /// Two steps for each that is counted.
     pub fn of(steps: u64, yields: bool) -> Counter {
-        Counter { count: 0, limit: steps / 2, yields, notes: vec![7; 125] }
+        Counter {
+            count: 0,
+            limit: steps / 2,
+            yields,
+            notes: vec![7; 125],
+        }
     }
 
     pub fn decide(&self) -> Decision {
-        if self.count < self.limit { Decision::More } else { Decision::Enough }
+        if self.count < self.limit {
+            Decision::More
+        } else {
+            Decision::Enough
+        }
     }
 }
 

@@ -13,7 +13,10 @@ struct Shop {
 
 impl Shop {
     fn note(&self, tool: &'static str, arguments: Value) {
-        self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((tool, arguments));
+        self.log
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .push((tool, arguments));
     }
 }
 
@@ -90,15 +93,60 @@ struct Answer {
 
 const QUESTIONS: [(&str, &str, &str, u32); 10] = [
     ("What does the lamp cost, in cents?", "price", "lamp", 1250),
-    ("How many tents are in stock? The item is called tent.", "stock", "tent", 3),
-    ("How many days does a delivery to Rome take?", "delivery", "Rome", 4),
-    ("What is the price of the item knife in cents?", "price", "knife", 1575),
-    ("How many pieces of the item lamp do you have?", "stock", "lamp", 17),
-    ("How long does it take to deliver to Oslo, in days?", "delivery", "Oslo", 6),
-    ("What is the price of the tent in cents?", "price", "tent", 9900),
-    ("How many pieces of the item knife are in stock?", "stock", "knife", 42),
-    ("In how many days is a parcel in Bern?", "delivery", "Bern", 2),
-    ("What is the price of a rope in cents? The item is called rope.", "price", "rope", 480),
+    (
+        "How many tents are in stock? The item is called tent.",
+        "stock",
+        "tent",
+        3,
+    ),
+    (
+        "How many days does a delivery to Rome take?",
+        "delivery",
+        "Rome",
+        4,
+    ),
+    (
+        "What is the price of the item knife in cents?",
+        "price",
+        "knife",
+        1575,
+    ),
+    (
+        "How many pieces of the item lamp do you have?",
+        "stock",
+        "lamp",
+        17,
+    ),
+    (
+        "How long does it take to deliver to Oslo, in days?",
+        "delivery",
+        "Oslo",
+        6,
+    ),
+    (
+        "What is the price of the tent in cents?",
+        "price",
+        "tent",
+        9900,
+    ),
+    (
+        "How many pieces of the item knife are in stock?",
+        "stock",
+        "knife",
+        42,
+    ),
+    (
+        "In how many days is a parcel in Bern?",
+        "delivery",
+        "Bern",
+        2,
+    ),
+    (
+        "What is the price of a rope in cents? The item is called rope.",
+        "price",
+        "rope",
+        480,
+    ),
 ];
 
 pub async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -107,22 +155,38 @@ pub async fn run() -> Result<(), Box<dyn std::error::Error>> {
         let model = OpenAi::from_env()?;
         let (mut executed, mut right, mut requests, began) = (0, 0, 0, Instant::now());
         for (question, tool, argument, number) in QUESTIONS {
-            let run = Run::new(model.clone()).with_state(Shop { log: Mutex::default() });
-            let node = Answer { question: question.into() };
+            let run = Run::new(model.clone()).with_state(Shop {
+                log: Mutex::default(),
+            });
+            let node = Answer {
+                question: question.into(),
+            };
             let call = run.call(&node);
-            let answer =
-                if streamed { call.stream().report().await.map(|report| report.value) } else { call.await };
-            let log = run.state().log.lock().map(|log| log.clone()).unwrap_or_default();
+            let answer = if streamed {
+                call.stream().report().await.map(|report| report.value)
+            } else {
+                call.await
+            };
+            let log = run
+                .state()
+                .log
+                .lock()
+                .map(|log| log.clone())
+                .unwrap_or_default();
             let calls = log.iter().any(|(name, arguments)| {
                 *name == tool
-                    && arguments.as_object().is_some_and(|all| all.values().all(|one| one == argument))
+                    && arguments
+                        .as_object()
+                        .is_some_and(|all| all.values().all(|one| one == argument))
             });
             let is_right = answer.as_ref().is_ok_and(|answer| answer.number == number);
             executed += u32::from(calls);
             right += u32::from(is_right);
             requests += run.ledger().total().requests;
             if std::env::var_os("SHOW").is_some() {
-                let answer = answer.map(|answer| answer.number).map_err(|error| error.to_string());
+                let answer = answer
+                    .map(|answer| answer.number)
+                    .map_err(|error| error.to_string());
                 eprintln!("{question} {is_right} {log:?} {answer:?}");
             }
         }

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use llmnode::prelude::*;
 use llmnode::{Call, OpenAi, ResponseFormat};
 use serde_json::Value;
-use types::{ChooseItem, ChooseListed, ChooseNarrowed, Classify, ReadBooking, ReadMeeting, ReadOrder, World};
+use types::{
+    ChooseItem, ChooseListed, ChooseNarrowed, Classify, ReadBooking, ReadMeeting, ReadOrder, World,
+};
 
 const TASKS: &str = include_str!("../tasks.json");
 const MAX_TOKENS: u32 = 200;
@@ -47,7 +49,17 @@ impl Row {
     }
 
     fn print(&self, name: &str) {
-        let Row { tasks, valid, right, first, requests, prompt, completion, time, kinds } = self;
+        let Row {
+            tasks,
+            valid,
+            right,
+            first,
+            requests,
+            prompt,
+            completion,
+            time,
+            kinds,
+        } = self;
         let kinds: Vec<String> = kinds
             .iter()
             .map(|(kind, tasks, valid, right)| format!("{kind} {valid}/{right} of {tasks}"))
@@ -125,7 +137,9 @@ async fn one(
     row.requests += total.requests;
     row.prompt += total.input.known;
     row.completion += total.output.known;
-    let right = answer.as_ref().is_ok_and(|answer| same(answer, &task["right"]));
+    let right = answer
+        .as_ref()
+        .is_ok_and(|answer| same(answer, &task["right"]));
     row.first += u32::from(answer.is_ok() && total.requests == 1);
     row.add(kind, answer.is_ok(), right);
     if std::env::var_os("SHOW").is_some() {
@@ -134,11 +148,23 @@ async fn one(
     Ok(())
 }
 
-async fn value<T: serde::Serialize>(call: Call<'_, T>, asked: ResponseFormat) -> Result<Value, String> {
-    let call = call.response_format(asked).temperature(0.0).max_tokens(MAX_TOKENS).retries(RETRIES);
+async fn value<T: serde::Serialize>(
+    call: Call<'_, T>,
+    asked: ResponseFormat,
+) -> Result<Value, String> {
+    let call = call
+        .response_format(asked)
+        .temperature(0.0)
+        .max_tokens(MAX_TOKENS)
+        .retries(RETRIES);
     let report = call.report().await.map_err(|error| {
-        let answers = error.record().into_iter().flat_map(|record| &record.attempts);
-        let answers: Vec<&str> = answers.filter_map(|attempt| attempt.answer.as_deref()).collect();
+        let answers = error
+            .record()
+            .into_iter()
+            .flat_map(|record| &record.attempts);
+        let answers: Vec<&str> = answers
+            .filter_map(|attempt| attempt.answer.as_deref())
+            .collect();
         format!("{error} {answers:?}")
     })?;
     serde_json::to_value(&report.value).map_err(|error| error.to_string())
@@ -149,10 +175,12 @@ fn same(answer: &Value, right: &Value) -> bool {
     let plain = |text: &str| text.trim().trim_end_matches('.').to_lowercase();
     match (answer, right) {
         (Value::String(a), Value::String(b)) => plain(a) == plain(b),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            b.iter().all(|(name, b)| same(a.get(name).unwrap_or(&Value::Null), b))
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
+        (Value::Object(a), Value::Object(b)) => b
+            .iter()
+            .all(|(name, b)| same(a.get(name).unwrap_or(&Value::Null), b)),
         (a, b) => a == b,
     }
 }

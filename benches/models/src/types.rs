@@ -139,5 +139,9 @@ fn is_available(choice: &Listed, state: &World, _: &AttemptInfo) -> Result<(), I
     if state.items.contains(&choice.item) {
         return Ok(());
     }
-    Err(Invalid::at("item", format!("{:?} is not available", choice.item)).allowed(&state.items).only())
+    Err(
+        Invalid::at("item", format!("{:?} is not available", choice.item))
+            .allowed(&state.items)
+            .only(),
+    )
 }

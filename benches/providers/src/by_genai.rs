@@ -1,6 +1,7 @@
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    CacheControl, ChatMessage, ChatOptions, ChatRequest, ReasoningEffort, Tool, ToolCall, ToolResponse, Usage,
+    CacheControl, ChatMessage, ChatOptions, ChatRequest, ReasoningEffort, Tool, ToolCall,
+    ToolResponse, Usage,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -12,10 +13,20 @@ pub async fn run(url: &str, question: &'static str) -> Outcome {
     let base = format!("{url}/v1/");
     let target = move |target: ServiceTarget| -> Result<ServiceTarget, genai::resolver::Error> {
         let model = ModelIden::new(AdapterKind::Anthropic, target.model.model_name);
-        let (endpoint, auth) = (Endpoint::from_owned(base.clone()), AuthData::from_single("sk-test"));
-        Ok(ServiceTarget { endpoint, auth, model })
+        let (endpoint, auth) = (
+            Endpoint::from_owned(base.clone()),
+            AuthData::from_single("sk-test"),
+        );
+        Ok(ServiceTarget {
+            endpoint,
+            auth,
+            model,
+        })
     };
-    let client = Client::builder().with_service_target_resolver_fn(target).build().unwrap();
+    let client = Client::builder()
+        .with_service_target_resolver_fn(target)
+        .build()
+        .unwrap();
     let stock = Tool::new("stock").with_description("Says how much of an item is in stock.").with_schema(
         json!({"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]}),
     );
@@ -28,9 +39,17 @@ pub async fn run(url: &str, question: &'static str) -> Outcome {
         .with_tools(vec![stock]);
     let mut tokens = [0; 4];
     for _ in 0..10 {
-        let response = match client.exec_chat("claude-haiku-4-5", request.clone(), Some(&options)).await {
+        let response = match client
+            .exec_chat("claude-haiku-4-5", request.clone(), Some(&options))
+            .await
+        {
             Ok(response) => response,
-            Err(error) => return Outcome { answer: Err(error.to_string()), tokens },
+            Err(error) => {
+                return Outcome {
+                    answer: Err(error.to_string()),
+                    tokens,
+                };
+            }
         };
         add(&mut tokens, &response.usage);
         let calls: Vec<_> = response.tool_calls().into_iter().cloned().collect();
@@ -46,14 +65,22 @@ pub async fn run(url: &str, question: &'static str) -> Outcome {
         };
         request = request.append_message(calls.into_iter().map(result).collect::<Vec<_>>());
     }
-    Outcome { answer: Err("too many turns".to_owned()), tokens }
+    Outcome {
+        answer: Err("too many turns".to_owned()),
+        tokens,
+    }
 }
 
 fn add(tokens: &mut [u64; 4], usage: &Usage) {
     let details = usage.prompt_tokens_details.as_ref();
     let cached = details.and_then(|details| details.cached_tokens);
     let written = details.and_then(|details| details.cache_creation_tokens);
-    for (sum, one) in tokens.iter_mut().zip([usage.prompt_tokens, cached, written, usage.completion_tokens]) {
+    for (sum, one) in tokens.iter_mut().zip([
+        usage.prompt_tokens,
+        cached,
+        written,
+        usage.completion_tokens,
+    ]) {
         *sum += u64::try_from(one.unwrap_or(0)).unwrap_or(0);
     }
 }

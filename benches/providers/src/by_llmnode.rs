@@ -16,13 +16,24 @@ struct Keep {
 }
 
 pub async fn run(url: &str, question: &'static str) -> Outcome {
-    let model = Anthropic::builder().base_url(url).api_key("sk-test").model("claude-haiku-4-5");
+    let model = Anthropic::builder()
+        .base_url(url)
+        .api_key("sk-test")
+        .model("claude-haiku-4-5");
     let run = Run::new(model.cache(Cache::Minutes5).build().unwrap());
     let thinking = json!({"type": "enabled", "budget_tokens": 1024});
-    let answer = run.call(&Keep { question }).extra("thinking", thinking).await;
+    let answer = run
+        .call(&Keep { question })
+        .extra("thinking", thinking)
+        .await;
     let total = run.ledger().total();
     Outcome {
         answer: answer.map_err(|error| error.to_string()),
-        tokens: [total.input.known, total.cached.known, total.cache_write.known, total.output.known],
+        tokens: [
+            total.input.known,
+            total.cached.known,
+            total.cache_write.known,
+            total.output.known,
+        ],
     }
 }

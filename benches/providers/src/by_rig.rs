@@ -51,8 +51,14 @@ pub async fn run(url: &str, question: &'static str) -> Outcome {
                 usage.cache_creation_input_tokens,
                 usage.output_tokens,
             ];
-            Outcome { answer: Ok(answer.output().to_owned()), tokens: tokens.map(Option::unwrap_or_default) }
+            Outcome {
+                answer: Ok(answer.output().to_owned()),
+                tokens: tokens.map(Option::unwrap_or_default),
+            }
         }
-        Err(error) => Outcome { answer: Err(format!("{error:?}")), tokens: [0; 4] },
+        Err(error) => Outcome {
+            answer: Err(format!("{error:?}")),
+            tokens: [0; 4],
+        },
     }
 }

@@ -37,7 +37,10 @@ fn first() -> Value {
 }
 
 fn last() -> Answer {
-    message(json!([{"type": "text", "text": "Three pens, five of chalk."}]), "end_turn")
+    message(
+        json!([{"type": "text", "text": "Three pens, five of chalk."}]),
+        "end_turn",
+    )
 }
 
 fn refused() -> Answer {
@@ -48,7 +51,10 @@ fn refused() -> Answer {
 }
 
 fn busy() -> Answer {
-    (529, json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}))
+    (
+        529,
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    )
 }
 
 /// What the library does with these answers, and what the server saw of it.
@@ -73,15 +79,34 @@ async fn column(who: &str, program: &str) -> Vec<String> {
     let (outcome, asked) = ask(who, vec![message(first(), "tool_use"), last()]).await;
     let none = Value::Null;
     let second = asked.get(1).unwrap_or(&none);
-    let turn = second["messages"][1]["content"].as_array().cloned().unwrap_or_default();
+    let turn = second["messages"][1]["content"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let is = |block: &Value, kind: &str| block["type"] == kind;
-    let kept = |kind: &str| turn.iter().filter(|block| is(block, kind)).cloned().collect::<Vec<_>>();
-    let sent = |kind: &str| {
-        first().as_array().unwrap().iter().filter(|one| is(one, kind)).cloned().collect::<Vec<_>>()
+    let kept = |kind: &str| {
+        turn.iter()
+            .filter(|block| is(block, kind))
+            .cloned()
+            .collect::<Vec<_>>()
     };
-    let results = second["messages"][2]["content"].as_array().map_or(0, Vec::len);
+    let sent = |kind: &str| {
+        first()
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| is(one, kind))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let results = second["messages"][2]["content"]
+        .as_array()
+        .map_or(0, Vec::len);
     if std::env::var_os("SHOW").is_some() {
-        eprintln!("{who}: {:?} {:?}\n{second:#}", outcome.answer, outcome.tokens);
+        eprintln!(
+            "{who}: {:?} {:?}\n{second:#}",
+            outcome.answer, outcome.tokens
+        );
     }
     let [input, read, written, output] = outcome.tokens;
     let (withheld, _) = ask(who, vec![refused()]).await;
@@ -135,6 +160,9 @@ async fn main() {
     ];
     println!("| | llmnode | rig 0.44.0 | genai 0.7.2 |\n|---|---|---|---|");
     for (at, row) in rows.iter().enumerate() {
-        println!("| {row} | {} | {} | {} |", columns[0][at], columns[1][at], columns[2][at]);
+        println!(
+            "| {row} | {} | {} | {} |",
+            columns[0][at], columns[1][at], columns[2][at]
+        );
     }
 }

@@ -27,8 +27,9 @@ impl Server {
                     let count = stream.read(&mut piece).await.unwrap_or(0);
                     read.extend_from_slice(&piece[..count]);
                     let text = String::from_utf8_lossy(&read);
-                    let body =
-                        text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+                    let body = text
+                        .split_once("\r\n\r\n")
+                        .and_then(|(_, body)| serde_json::from_str(body).ok());
                     if count == 0 || body.is_some() {
                         break body;
                     }

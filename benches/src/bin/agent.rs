@@ -9,9 +9,10 @@ use std::time::Duration;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
 use async_openai::types::chat::{
-    ChatCompletionMessageToolCalls, ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage,
-    ChatCompletionRequestToolMessage, ChatCompletionRequestUserMessage, ChatCompletionTool,
-    ChatCompletionTools, CreateChatCompletionRequestArgs, FunctionObject,
+    ChatCompletionMessageToolCalls, ChatCompletionRequestAssistantMessage,
+    ChatCompletionRequestMessage, ChatCompletionRequestToolMessage,
+    ChatCompletionRequestUserMessage, ChatCompletionTool, ChatCompletionTools,
+    CreateChatCompletionRequestArgs, FunctionObject,
 };
 use llmnode::prelude::*;
 use llmnode::stub_server::StubReply;
@@ -65,7 +66,10 @@ struct LongWork {
 fn cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
     let time = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap())
+        Duration::new(
+            time.tv_sec().unsigned_abs(),
+            1000 * u32::try_from(time.tv_usec()).unwrap(),
+        )
     };
     time(usage.user_time()) + time(usage.system_time())
 }
@@ -77,10 +81,19 @@ fn response(turn: usize, turns: usize) -> Vec<u8> {
         json!({"id": format!("call_{turn}_{at}"), "type": "function", "function": function})
     };
     let (message, finish) = if turn == turns {
-        (json!({"role": "assistant", "content": ANSWER, "refusal": null}), "stop")
+        (
+            json!({"role": "assistant", "content": ANSWER, "refusal": null}),
+            "stop",
+        )
     } else {
-        let calls = [call(0, "add", json!({"a": 1, "b": 2})), call(1, "search", json!({"word": "rust"}))];
-        (json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls}), "tool_calls")
+        let calls = [
+            call(0, "add", json!({"a": 1, "b": 2})),
+            call(1, "search", json!({"word": "rust"})),
+        ];
+        (
+            json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls}),
+            "tool_calls",
+        )
     };
     let body = json!({
         "id": format!("chatcmpl-{turn}"), "object": "chat.completion", "created": 1_735_689_600, "model": "m",
@@ -92,17 +105,29 @@ fn response(turn: usize, turns: usize) -> Vec<u8> {
 
 /// A server whose model answers at this turn, on a thread of its own. Which turn it is, it sees from the request.
 fn serve(turns: usize) -> String {
-    let responses: Vec<StubReply> =
-        (1..=turns).map(|turn| StubReply::raw(200, response(turn, turns))).collect();
+    let responses: Vec<StubReply> = (1..=turns)
+        .map(|turn| StubReply::raw(200, response(turn, turns)))
+        .collect();
     let reply = StubReply::for_request(move |request| {
         let turn = request.body().matches("\"assistant\"").count();
-        responses.get(turn).cloned().unwrap_or_else(|| StubReply::error(400, "stub", (), "too many turns"))
+        responses
+            .get(turn)
+            .cloned()
+            .unwrap_or_else(|| StubReply::error(400, "stub", (), "too many turns"))
     });
     let (told, url) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let server = StubServer::builder().default_reply(reply).log_limit(0).start().await.unwrap();
+            let server = StubServer::builder()
+                .default_reply(reply)
+                .log_limit(0)
+                .start()
+                .await
+                .unwrap();
             told.send(server.base_url()).unwrap();
             std::future::pending::<()>().await;
         });
@@ -111,11 +136,21 @@ fn serve(turns: usize) -> String {
 }
 
 fn run(url: &str) -> Run {
-    Run::new(OpenAi::builder().base_url(url).api_key(KEY).model("m").build().unwrap())
+    Run::new(
+        OpenAi::builder()
+            .base_url(url)
+            .api_key(KEY)
+            .model("m")
+            .build()
+            .unwrap(),
+    )
 }
 
 fn client(url: &str) -> Client<OpenAIConfig> {
-    Client::build(reqwest::Client::new(), OpenAIConfig::new().with_api_base(url).with_api_key(KEY))
+    Client::build(
+        reqwest::Client::new(),
+        OpenAIConfig::new().with_api_base(url).with_api_key(KEY),
+    )
 }
 
 async fn by_llmnode(run: &Run) -> String {
@@ -123,8 +158,13 @@ async fn by_llmnode(run: &Run) -> String {
 }
 
 async fn long_by_llmnode(run: &Run, turns: usize) -> String {
-    let limits = Limits::new().requests(turns as u64).tool_calls(2 * turns as u64);
-    run.call(&LongWork { question: QUESTION }).limits(limits).await.unwrap()
+    let limits = Limits::new()
+        .requests(turns as u64)
+        .tool_calls(2 * turns as u64);
+    run.call(&LongWork { question: QUESTION })
+        .limits(limits)
+        .await
+        .unwrap()
 }
 
 #[derive(Deserialize)]
@@ -142,8 +182,7 @@ struct Word {
 fn tools() -> Vec<ChatCompletionTools> {
     let parameter = |kind: &str, what: &str| json!({"type": kind, "description": what});
     let function = |name: &str, what: &str, properties: Value, required: &[&str]| {
-        let parameters =
-            json!({"type": "object", "properties": properties, "required": required, "description": what});
+        let parameters = json!({"type": "object", "properties": properties, "required": required, "description": what});
         ChatCompletionTools::Function(ChatCompletionTool {
             function: FunctionObject {
                 name: name.to_owned(),
@@ -157,7 +196,12 @@ fn tools() -> Vec<ChatCompletionTools> {
     let word = json!({"word": parameter("string", "A word of the title.")});
     vec![
         function("add", "Adds two numbers.", numbers, &["a", "b"]),
-        function("search", "Finds books by a word of their title.", word, &["word"]),
+        function(
+            "search",
+            "Finds books by a word of their title.",
+            word,
+            &["word"],
+        ),
     ]
 }
 
@@ -176,7 +220,11 @@ fn executed(name: &str, arguments: &str) -> String {
 }
 
 /// The loop as one writes it. `create` takes the request by value, so each turn clones what was said.
-async fn by_hand(client: &Client<OpenAIConfig>, tools: &[ChatCompletionTools], turns: usize) -> String {
+async fn by_hand(
+    client: &Client<OpenAIConfig>,
+    tools: &[ChatCompletionTools],
+    turns: usize,
+) -> String {
     let mut messages: Vec<ChatCompletionRequestMessage> =
         vec![ChatCompletionRequestUserMessage::from(QUESTION).into()];
     for _ in 0..turns {
@@ -188,14 +236,18 @@ async fn by_hand(client: &Client<OpenAIConfig>, tools: &[ChatCompletionTools], t
             .unwrap();
         let mut response = client.chat().create(request).await.unwrap();
         let message = response.choices.swap_remove(0).message;
-        let Some(calls) = message.tool_calls else { return message.content.unwrap() };
+        let Some(calls) = message.tool_calls else {
+            return message.content.unwrap();
+        };
         let results: Vec<_> = calls
             .iter()
             .map(|call| match call {
-                ChatCompletionMessageToolCalls::Function(call) => ChatCompletionRequestToolMessage {
-                    content: executed(&call.function.name, &call.function.arguments).into(),
-                    tool_call_id: call.id.clone(),
-                },
+                ChatCompletionMessageToolCalls::Function(call) => {
+                    ChatCompletionRequestToolMessage {
+                        content: executed(&call.function.name, &call.function.arguments).into(),
+                        tool_call_id: call.id.clone(),
+                    }
+                }
                 ChatCompletionMessageToolCalls::Custom(_) => panic!("a call of no function"),
             })
             .collect();
@@ -234,24 +286,50 @@ async fn figures(url: &str, turns: usize, rounds: usize) -> [Vec<f64>; 2] {
 }
 
 fn ratio(ours: &[f64], other: &[f64]) -> f64 {
-    median(ours.iter().zip(other).map(|(ours, other)| ours / other).collect())
+    median(
+        ours.iter()
+            .zip(other)
+            .map(|(ours, other)| ours / other)
+            .collect(),
+    )
 }
 
 fn main() {
-    rustls::crypto::ring::default_provider().install_default().unwrap();
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .unwrap();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "serve") {
-        println!("{}", serve(arguments.get(1).map_or(TURNS, |turns| turns.parse().unwrap())));
+        println!(
+            "{}",
+            serve(
+                arguments
+                    .get(1)
+                    .map_or(TURNS, |turns| turns.parse().unwrap())
+            )
+        );
         std::thread::park();
         return;
     }
-    let rounds = arguments.first().map_or(200, |rounds| rounds.parse().unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let rounds = arguments
+        .first()
+        .map_or(200, |rounds| rounds.parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
 
     let [by_hand, ours] = runtime.block_on(figures(&serve(TURNS), TURNS, rounds));
     println!("| an agent of {TURNS} turns | processor time a turn | ratio |\n|---|---|---|");
-    println!("| async-openai by hand | {:.1} µs | 1.00 |", median(by_hand.clone()));
-    println!("| llmnode | {:.1} µs | {:.2} |", median(ours.clone()), ratio(&ours, &by_hand));
+    println!(
+        "| async-openai by hand | {:.1} µs | 1.00 |",
+        median(by_hand.clone())
+    );
+    println!(
+        "| llmnode | {:.1} µs | {:.2} |",
+        median(ours.clone()),
+        ratio(&ours, &by_hand)
+    );
 
     println!("\n| turns | by hand, the agent | growth | llmnode, the agent | growth | ratio |");
     println!("|---|---|---|---|---|---|");
@@ -260,7 +338,11 @@ fn main() {
         let figures = runtime.block_on(figures(&serve(turns), turns, (rounds / 8).max(5)));
         let ratio = ratio(&figures[1], &figures[0]);
         let times = figures.map(|figures| median(figures) * turns as f64 / 1e3);
-        let growth = |way: usize| last.map_or(String::new(), |last| format!("{:.2}", times[way] / last[way]));
+        let growth = |way: usize| {
+            last.map_or(String::new(), |last| {
+                format!("{:.2}", times[way] / last[way])
+            })
+        };
         println!(
             "| {turns} | {:.2} ms | {} | {:.2} ms | {} | {ratio:.2} |",
             times[0],
@@ -279,13 +361,26 @@ mod tests {
     /// The bodies of all requests of an agent.
     async fn bodies(ask: impl AsyncFnOnce(&str) -> String) -> Vec<Value> {
         let responses = (1..=TURNS).map(|turn| StubReply::raw(200, response(turn, TURNS)));
-        let server = StubServer::builder().script(responses).start().await.unwrap();
+        let server = StubServer::builder()
+            .script(responses)
+            .start()
+            .await
+            .unwrap();
         assert_eq!(ask(&server.base_url()).await, ANSWER);
-        let mut bodies: Vec<Value> =
-            server.requests().iter().map(|request| request.json().unwrap().clone()).collect();
-        for message in bodies.iter_mut().flat_map(|body| body["messages"].as_array_mut().unwrap()) {
+        let mut bodies: Vec<Value> = server
+            .requests()
+            .iter()
+            .map(|request| request.json().unwrap().clone())
+            .collect();
+        for message in bodies
+            .iter_mut()
+            .flat_map(|body| body["messages"].as_array_mut().unwrap())
+        {
             // llmnode says that a message of calls has no content; async-openai's types leave it out.
-            message.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+            message
+                .as_object_mut()
+                .unwrap()
+                .retain(|_, value| !value.is_null());
         }
         bodies
     }
@@ -293,7 +388,9 @@ mod tests {
     #[tokio::test]
     async fn both_send_the_same_tools_and_messages() {
         // Only one test of this program does so.
-        rustls::crypto::ring::default_provider().install_default().unwrap();
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .unwrap();
         let ours = bodies(async |url| by_llmnode(&run(url)).await).await;
         let by_hand = bodies(async |url| by_hand(&client(url), &tools(), TURNS).await).await;
         for (turn, (ours, by_hand)) in ours.iter().zip(&by_hand).enumerate() {
@@ -301,9 +398,16 @@ mod tests {
             let (mut messages, others) = (messages(ours), messages(by_hand));
             if turn + 1 == TURNS {
                 let last = messages.pop().unwrap();
-                assert_eq!((&last["role"], &ours["tool_choice"]), (&json!("user"), &json!("none")), "{last}");
+                assert_eq!(
+                    (&last["role"], &ours["tool_choice"]),
+                    (&json!("user"), &json!("none")),
+                    "{last}"
+                );
             }
-            assert!(messages == others && ours["tools"] == by_hand["tools"], "request {turn}");
+            assert!(
+                messages == others && ours["tools"] == by_hand["tools"],
+                "request {turn}"
+            );
         }
         assert_eq!((ours.len(), by_hand.len()), (TURNS, TURNS));
     }

@@ -14,8 +14,14 @@ fn main() {
     let (plain, bytes) = allocations(Calls::plain, 1000);
     println!("allocations.plain {plain}");
     println!("allocations.bytes {bytes}");
-    println!("allocations.large-state {}", allocations(Calls::plain, MEGABYTES_10).0);
-    println!("allocations.corrected {}", allocations(Calls::corrected, 1000).0);
+    println!(
+        "allocations.large-state {}",
+        allocations(Calls::plain, MEGABYTES_10).0
+    );
+    println!(
+        "allocations.corrected {}",
+        allocations(Calls::corrected, 1000).0
+    );
     let node = Summarize::example();
     let rendering = measure(|| drop(by_llmnode(&node)));
     println!("allocations.render {}", rendering.count_total);

@@ -39,16 +39,32 @@ struct Verdicts {
 }
 
 fn main() {
-    let pairs: u32 = std::env::args().nth(1).map_or(3_000, |pairs| pairs.parse().expect("a number of pairs"));
+    let pairs: u32 = std::env::args()
+        .nth(1)
+        .map_or(3_000, |pairs| pairs.parse().expect("a number of pairs"));
     println!(
         "| cases | repeats, baseline's | margin | loss | kind | worse | no worse | cannot tell |\n|---|---|---|---|---|---|---|---|"
     );
     for kind in [Cases::Easy, Cases::Even, Cases::Split] {
-        for (cases, baseline_repeats, repeats, margin) in
-            [(12, 9, 3, 0.05), (60, 1, 1, 0.10), (60, 9, 3, 0.10), (200, 9, 3, 0.05), (500, 3, 1, 0.05)]
-        {
+        for (cases, baseline_repeats, repeats, margin) in [
+            (12, 9, 3, 0.05),
+            (60, 1, 1, 0.10),
+            (60, 9, 3, 0.10),
+            (200, 9, 3, 0.05),
+            (500, 3, 1, 0.05),
+        ] {
             for loss in [0.0, margin] {
-                print(&Row { cases, loss, baseline_repeats, repeats, margin, kind }, pairs);
+                print(
+                    &Row {
+                        cases,
+                        loss,
+                        baseline_repeats,
+                        repeats,
+                        margin,
+                        kind,
+                    },
+                    pairs,
+                );
             }
         }
     }
@@ -61,7 +77,14 @@ fn print(row: &Row, pairs: u32) {
         judge(row, &mut random, &mut verdicts);
     }
     let percent = |count: u32| 100.0 * f64::from(count) / f64::from(pairs);
-    let Row { cases, loss, baseline_repeats, repeats, margin, kind } = row;
+    let Row {
+        cases,
+        loss,
+        baseline_repeats,
+        repeats,
+        margin,
+        kind,
+    } = row;
     println!(
         "| {cases} | {repeats}, {baseline_repeats} | {margin} | {loss} | {kind:?} | {:.1} % | {:.1} % | {:.1} % |",
         percent(verdicts.worse),

@@ -57,7 +57,11 @@ impl ChatModel for Ready {
 
 /// Time of a step.
 async fn step(most: u64, bytes: usize, journal: Option<JournalFile>) -> Duration {
-    let mut run = Run::new(Ready).with_state(World { steps: 0, most, text: "x".repeat(bytes) });
+    let mut run = Run::new(Ready).with_state(World {
+        steps: 0,
+        most,
+        text: "x".repeat(bytes),
+    });
     let begin = Instant::now();
     let flow = run.flow(Loop);
     match journal {
@@ -79,9 +83,10 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let path: PathBuf = std::env::args_os()
-        .nth(1)
-        .map_or_else(|| std::env::temp_dir().join("llmnode-bench.journal"), Into::into);
+    let path: PathBuf = std::env::args_os().nth(1).map_or_else(
+        || std::env::temp_dir().join("llmnode-bench.journal"),
+        Into::into,
+    );
     for bytes in [1_000, 100_000] {
         let kinds = [
             (None, 2000),
@@ -96,7 +101,10 @@ async fn main() {
             }
         }
         let [without, kept @ ..] = times.map(median);
-        println!("journal.{bytes}.none {:.2} µs a step", without.as_secs_f64() * 1e6);
+        println!(
+            "journal.{bytes}.none {:.2} µs a step",
+            without.as_secs_f64() * 1e6
+        );
         for (kind, time) in ["never", "each-step", "each-record"].iter().zip(kept) {
             println!(
                 "journal.{bytes}.{kind} +{:.2} µs a step",

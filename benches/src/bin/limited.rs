@@ -60,24 +60,41 @@ impl Counts {
 
 /// `counts`: from the first request on.
 fn reply(counts: &Mutex<Option<Counts>>, has_outage: bool) -> StubReply {
-    let mut counts = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut counts = counts
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let now = Instant::now();
-    let none = Counts { first: now, window: now, in_window: 0, answered: 0, refused: 0 };
+    let none = Counts {
+        first: now,
+        window: now,
+        in_window: 0,
+        answered: 0,
+        refused: 0,
+    };
     if counts.get_or_insert(none).takes(has_outage) {
-        return StubReply::text(r#"{"category": "billing"}"#).usage(40, 3).after(Duration::from_millis(100));
+        return StubReply::text(r#"{"category": "billing"}"#)
+            .usage(40, 3)
+            .after(Duration::from_millis(100));
     }
     StubReply::failure(Category::RateLimitError).retry_after(SECOND)
 }
 
 /// On a thread of its own, so that neither side waits for the other. Returns its base URL.
-fn serve(counts: Arc<Mutex<Option<Counts>>>, has_outage: bool) -> Result<String, Box<dyn std::error::Error>> {
+fn serve(
+    counts: Arc<Mutex<Option<Counts>>>,
+    has_outage: bool,
+) -> Result<String, Box<dyn std::error::Error>> {
     let (to_client, from_server) = std::sync::mpsc::channel();
     std::thread::spawn(move || -> std::io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(async {
             let default = StubReply::for_request(move |_| reply(&counts, has_outage));
             let server = StubServer::builder().default_reply(default).start().await?;
-            to_client.send(server.base_url()).map_err(std::io::Error::other)?;
+            to_client
+                .send(server.base_url())
+                .map_err(std::io::Error::other)?;
             std::future::pending().await
         })
     });
@@ -91,15 +108,27 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let has_outage = arguments.next().as_deref() != Some("calm");
     let counts = Arc::new(Mutex::new(None));
     let base_url = serve(Arc::clone(&counts), has_outage)?;
-    let run = Run::new(OpenAi::builder().base_url(base_url).without_key().model("m").build()?);
-    let nodes = (0..ROWS).map(|row| Sort { text: format!("Letter {row}: where is my money?") });
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(base_url)
+            .without_key()
+            .model("m")
+            .build()?,
+    );
+    let nodes = (0..ROWS).map(|row| Sort {
+        text: format!("Letter {row}: where is my money?"),
+    });
     let start = Instant::now();
     let labels = run.map(nodes).concurrency(in_flight).await;
     let seconds = start.elapsed().as_secs_f64();
     let lost = labels.iter().filter(|label| label.is_err()).count();
-    let counts = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let counts = counts
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let refused = counts.as_ref().map_or(0, |counts| counts.refused);
     let answered = counts.as_ref().map_or(0, |counts| counts.answered);
-    println!("{in_flight} in flight: {lost} lost, {seconds:.1} s, {refused} refused, {answered} answered");
+    println!(
+        "{in_flight} in flight: {lost} lost, {seconds:.1} s, {refused} refused, {answered} answered"
+    );
     Ok(())
 }

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use llmnode::flow::Step;
 use llmnode::prelude::*;
-use llmnode::{BoxError, BoxFuture, ChatModel, Completion, ModelError, Recording, Request, Sink, StubServer};
+use llmnode::{
+    BoxError, BoxFuture, ChatModel, Completion, ModelError, Recording, Request, Sink, StubServer,
+};
 use llmnode_benches::measure::{cpu, median};
 
 const ROUNDS: usize = 9;
@@ -28,7 +30,10 @@ impl Step<World> for Ask {
     type Action = bool;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
-        Ok(Ask { n: state.steps, text: "what is in the shop window?".repeat(8) })
+        Ok(Ask {
+            n: state.steps,
+            text: "what is in the shop window?".repeat(8),
+        })
     }
 
     fn post(self, _: String, state: &mut World) -> Result<bool, BoxError> {
@@ -88,16 +93,27 @@ async fn main() {
         };
         let times = (0..ROUNDS).map(|_| page()).collect();
         let what = if content { "with content" } else { "figures" };
-        println!("page of {STEPS} steps, {what}: {:.1} ms, {} KiB", median(times), bytes / 1024);
+        println!(
+            "page of {STEPS} steps, {what}: {:.1} ms, {} KiB",
+            median(times),
+            bytes / 1024
+        );
     }
 
     let server = StubServer::start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("stub")
+        .build()
+        .unwrap();
     let run = Run::new(model);
     let (figures, contents) = (Recording::new(), Recording::new().with_content(true));
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..TURNS {
-        for (times, recording) in times.iter_mut().zip([None, Some(&figures), Some(&contents)]) {
+        for (times, recording) in times
+            .iter_mut()
+            .zip([None, Some(&figures), Some(&contents)])
+        {
             times.push(calls(&run, recording).await);
         }
     }

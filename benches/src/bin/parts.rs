@@ -30,7 +30,9 @@ fn event(event: &Value) -> String {
 fn piece(api: &str) -> String {
     event(&match api {
         "chat" => json!({"choices": [{"index": 0, "delta": {"content": "word"}}]}),
-        "responses" => json!({"type": "response.output_text.delta", "output_index": 0, "delta": "word"}),
+        "responses" => {
+            json!({"type": "response.output_text.delta", "output_index": 0, "delta": "word"})
+        }
         "messages" => {
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word"}})
         }
@@ -47,18 +49,25 @@ fn around(api: &str) -> (String, String) {
         }
         "responses" => {
             let text = "word".repeat(PIECES);
-            let item = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-            let end =
-                json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}});
+            let item =
+                json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+            let end = json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}});
             (String::new(), event(&end))
         }
         "messages" => {
             let start = json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {}}});
             let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
-            let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}});
-            (event(&start) + &event(&block), event(&end) + &event(&json!({"type": "message_stop"})))
+            let end =
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}});
+            (
+                event(&start) + &event(&block),
+                event(&end) + &event(&json!({"type": "message_stop"})),
+            )
         }
-        _ => (String::new(), event(&json!({"candidates": [{"finishReason": "STOP"}]}))),
+        _ => (
+            String::new(),
+            event(&json!({"candidates": [{"finishReason": "STOP"}]})),
+        ),
     }
 }
 
@@ -68,11 +77,15 @@ fn whole(api: &str) -> String {
     match api {
         "chat" => {
             let parts = parts(&json!({"type": "text", "text": "word"}));
-            format!(r#"{{"choices":[{{"message":{{"content":[{parts}]}},"finish_reason":"stop"}}]}}"#)
+            format!(
+                r#"{{"choices":[{{"message":{{"content":[{parts}]}},"finish_reason":"stop"}}]}}"#
+            )
         }
         "responses" => {
             let parts = parts(&json!({"type": "output_text", "text": "word"}));
-            format!(r#"{{"status":"completed","output":[{{"type":"message","content":[{parts}]}}]}}"#)
+            format!(
+                r#"{{"status":"completed","output":[{{"type":"message","content":[{parts}]}}]}}"#
+            )
         }
         "messages" => {
             let parts = parts(&json!({"type": "text", "text": "word"}));
@@ -80,7 +93,9 @@ fn whole(api: &str) -> String {
         }
         _ => {
             let parts = parts(&json!({"text": "word"}));
-            format!(r#"{{"candidates":[{{"content":{{"parts":[{parts}]}},"finishReason":"STOP"}}]}}"#)
+            format!(
+                r#"{{"candidates":[{{"content":{{"parts":[{parts}]}},"finishReason":"STOP"}}]}}"#
+            )
         }
     }
 }
@@ -93,11 +108,15 @@ fn connection(mut stream: TcpStream) -> Option<()> {
     let api = path.next()?;
     if path.next()? == "whole" {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-        return stream.write_all((head.to_owned() + &whole(api)).as_bytes()).ok();
+        return stream
+            .write_all((head.to_owned() + &whole(api)).as_bytes())
+            .ok();
     }
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let (before, behind) = around(api);
-    stream.write_all((head.to_owned() + &before).as_bytes()).ok()?;
+    stream
+        .write_all((head.to_owned() + &before).as_bytes())
+        .ok()?;
     let some = piece(api).repeat(1_000);
     for _ in 0..PIECES / 1_000 {
         stream.write_all(some.as_bytes()).ok()?;
@@ -109,12 +128,35 @@ fn run(url: String, api: &str) -> Result<Run, BoxError> {
     // The last event of Responses has the text once more.
     const MOST: usize = 32 << 20;
     Ok(match api {
-        "chat" => Run::new(OpenAi::builder().base_url(url).model("m").max_body_bytes(MOST).build()?),
-        "responses" => {
-            Run::new(OpenAi::builder().responses().base_url(url).model("m").max_body_bytes(MOST).build()?)
-        }
-        "messages" => Run::new(Anthropic::builder().base_url(url).model("m").max_body_bytes(MOST).build()?),
-        _ => Run::new(Gemini::builder().base_url(url).model("m").max_body_bytes(MOST).build()?),
+        "chat" => Run::new(
+            OpenAi::builder()
+                .base_url(url)
+                .model("m")
+                .max_body_bytes(MOST)
+                .build()?,
+        ),
+        "responses" => Run::new(
+            OpenAi::builder()
+                .responses()
+                .base_url(url)
+                .model("m")
+                .max_body_bytes(MOST)
+                .build()?,
+        ),
+        "messages" => Run::new(
+            Anthropic::builder()
+                .base_url(url)
+                .model("m")
+                .max_body_bytes(MOST)
+                .build()?,
+        ),
+        _ => Run::new(
+            Gemini::builder()
+                .base_url(url)
+                .model("m")
+                .max_body_bytes(MOST)
+                .build()?,
+        ),
     })
 }
 
@@ -127,7 +169,10 @@ async fn ask(run: Run, listens: bool) -> String {
     } else {
         call.await
     };
-    outcome.map_or_else(|error| error.to_string(), |text| format!("{} bytes", text.len()))
+    outcome.map_or_else(
+        |error| error.to_string(),
+        |text| format!("{} bytes", text.len()),
+    )
 }
 
 fn main() -> Result<(), BoxError> {
@@ -141,12 +186,18 @@ fn main() -> Result<(), BoxError> {
             for listens in [false, true] {
                 let run = run(format!("{url}/{api}/{form}"), api)?;
                 let counted = measure(|| {
-                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                    let runtime = tokio::runtime::Builder::new_current_thread()
+                        .enable_all()
+                        .build()
+                        .unwrap();
                     came = runtime.block_on(ask(run, listens));
                 });
                 most.push(counted.bytes_max as f64 / 1e6);
             }
-            println!("| {api} | {form} | {:.1} MB | {:.1} MB | {came} |", most[0], most[1]);
+            println!(
+                "| {api} | {form} | {:.1} MB | {:.1} MB | {came} |",
+                most[0], most[1]
+            );
         }
     }
     Ok(())

@@ -44,7 +44,9 @@ fn event(event: &Value) -> String {
 fn text(api: &str, piece: &str) -> String {
     event(&match api {
         "chat" => json!({"choices": [{"index": 0, "delta": {"content": piece}}]}),
-        "responses" => json!({"type": "response.output_text.delta", "output_index": 0, "delta": piece}),
+        "responses" => {
+            json!({"type": "response.output_text.delta", "output_index": 0, "delta": piece})
+        }
         "messages" => {
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})
         }
@@ -90,9 +92,19 @@ const JSON: &str = "application/json";
 fn all_of_mcp() -> Vec<Endless> {
     let of = |name, kind, begin: &str, again: String| {
         let begin = begin.to_owned();
-        Endless { name, kind, begin, again, single: false }
+        Endless {
+            name,
+            kind,
+            begin,
+            again,
+            single: false,
+        }
     };
-    let single = |endless: Endless, name| Endless { name, single: true, ..endless };
+    let single = |endless: Endless, name| Endless {
+        name,
+        single: true,
+        ..endless
+    };
     let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}});
     let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "a"}});
     let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
@@ -100,12 +112,23 @@ fn all_of_mcp() -> Vec<Endless> {
     vec![
         of("blank body", JSON, "", " \n".into()),
         single(of("", JSON, "", " \n".into()), "blank body, single bytes"),
-        of("a list without end", JSON, r#"{"jsonrpc":"2.0","id":1,"result":{"content":["#, "{},".into()),
+        of(
+            "a list without end",
+            JSON,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":["#,
+            "{},".into(),
+        ),
         of("comments", EVENTS, "", ": \n\n".into()),
-        single(of("", EVENTS, "", ": \n\n".into()), "comments, single bytes"),
+        single(
+            of("", EVENTS, "", ": \n\n".into()),
+            "comments, single bytes",
+        ),
         of("empty events", EVENTS, "", "data:{}\n\n".into()),
         of("progress", EVENTS, "", event(&progress)),
-        single(of("", EVENTS, "", event(&progress)), "progress, single bytes"),
+        single(
+            of("", EVENTS, "", event(&progress)),
+            "progress, single bytes",
+        ),
         of("logs", EVENTS, "", event(&log)),
         of("changed lists", EVENTS, "", event(&changed)),
         of("pings", EVENTS, "", event(&asked)),
@@ -119,8 +142,18 @@ fn all(api: &str) -> Vec<Endless> {
         return all_of_mcp();
     }
     const MANY: usize = 9_999;
-    let of = |name, kind, begin: String, again: String| Endless { name, kind, begin, again, single: false };
-    let single = |endless: Endless, name| Endless { name, single: true, ..endless };
+    let of = |name, kind, begin: String, again: String| Endless {
+        name,
+        kind,
+        begin,
+        again,
+        single: false,
+    };
+    let single = |endless: Endless, name| Endless {
+        name,
+        single: true,
+        ..endless
+    };
     let blocks: String = (0..MANY).map(|at| begin(api, at)).collect();
     let call = |arguments: &str| {
         event(
@@ -130,19 +163,48 @@ fn all(api: &str) -> Vec<Endless> {
     let object = json!({"a": "x".repeat(100_000)}).to_string();
     let mut all = vec![
         of("blank body", JSON, String::new(), " \n".into()),
-        single(of("", JSON, String::new(), " \n".into()), "blank body, single bytes"),
+        single(
+            of("", JSON, String::new(), " \n".into()),
+            "blank body, single bytes",
+        ),
         of("comments", EVENTS, String::new(), ": \n\n".into()),
-        single(of("", EVENTS, String::new(), ": \n\n".into()), "comments, single bytes"),
+        single(
+            of("", EVENTS, String::new(), ": \n\n".into()),
+            "comments, single bytes",
+        ),
         of("empty events", EVENTS, String::new(), "data:{}\n\n".into()),
         of("10,000 blocks", EVENTS, blocks, empty_piece(api, MANY - 1)),
         of("empty pieces", EVENTS, text(api, "a"), text(api, "")),
         of("blank pieces", EVENTS, String::new(), text(api, " ")),
-        single(of("", EVENTS, String::new(), text(api, "a")), "pieces, single bytes"),
-        of("blank thoughts", EVENTS, text(api, "<think>a"), text(api, " ")),
+        single(
+            of("", EVENTS, String::new(), text(api, "a")),
+            "pieces, single bytes",
+        ),
+        of(
+            "blank thoughts",
+            EVENTS,
+            text(api, "<think>a"),
+            text(api, " "),
+        ),
         of("mentions", EVENTS, text(api, "a"), text(api, "</think> a")),
-        of("the end of a mention", EVENTS, text(api, &"a </think>".repeat(10_000)), text(api, "")),
-        of("a header", EVENTS, text(api, "<|start|>assistant"), text(api, " ")),
-        of("behind the end", EVENTS, format!("{}data: [DONE]\n\n", text(api, "a")), ": \n\n".into()),
+        of(
+            "the end of a mention",
+            EVENTS,
+            text(api, &"a </think>".repeat(10_000)),
+            text(api, ""),
+        ),
+        of(
+            "a header",
+            EVENTS,
+            text(api, "<|start|>assistant"),
+            text(api, " "),
+        ),
+        of(
+            "behind the end",
+            EVENTS,
+            format!("{}data: [DONE]\n\n", text(api, "a")),
+            ": \n\n".into(),
+        ),
         of("events of one line", EVENTS, "data: ".into(), "a".into()),
     ];
     if api == "chat" {
@@ -164,12 +226,22 @@ fn connection(mut stream: TcpStream) -> Option<()> {
     {
         return stream.write_all(answer.as_bytes()).ok();
     }
-    let Endless { kind, begin, again, single, .. } = all(api).into_iter().nth(row)?;
+    let Endless {
+        kind,
+        begin,
+        again,
+        single,
+        ..
+    } = all(api).into_iter().nth(row)?;
     let chunked = |text: &str| match single {
-        true => text.bytes().map(|byte| format!("1\r\n{}\r\n", byte as char)).collect(),
+        true => text
+            .bytes()
+            .map(|byte| format!("1\r\n{}\r\n", byte as char))
+            .collect(),
         false => format!("{:x}\r\n{text}\r\n", text.len()),
     };
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
     if !begin.is_empty() {
         stream.write_all(chunked(&begin).as_bytes()).ok()?;
@@ -193,13 +265,18 @@ fn before_the_call(body: &[u8]) -> Option<String> {
         "tools/list" => json!({"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}),
         _ => {
             let none = "content-length: 0\r\nconnection: close\r\n\r\n";
-            let status = if message.get("id").is_some() { "400 Bad Request" } else { "202 Accepted" };
+            let status = if message.get("id").is_some() {
+                "400 Bad Request"
+            } else {
+                "202 Accepted"
+            };
             return Some(format!("HTTP/1.1 {status}\r\n{none}"));
         }
     };
     let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
     let length = answer.len();
-    let head = format!("content-type: {JSON}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    let head =
+        format!("content-type: {JSON}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
     Some(format!("HTTP/1.1 200 OK\r\n{head}{answer}"))
 }
 
@@ -215,10 +292,18 @@ async fn ask_tool(
     row: usize,
     deadline: Duration,
 ) -> Result<impl Future<Output = ()> + use<>, BoxError> {
-    let server = Mcp::http(format!("{url}/mcp/{row}")).name("s").connect().await?;
+    let server = Mcp::http(format!("{url}/mcp/{row}"))
+        .name("s")
+        .connect()
+        .await?;
     let run = Run::new(ScriptedModel::new().reply(Reply::text("").call("s_read", json!({}))));
     Ok(async move {
-        let _ = run.call(&Read { tools: server.tools() }).deadline(deadline).await;
+        let _ = run
+            .call(&Read {
+                tools: server.tools(),
+            })
+            .deadline(deadline)
+            .await;
     })
 }
 
@@ -239,14 +324,22 @@ fn run(url: &str, api: &str, row: usize) -> Result<Run, BoxError> {
     let url = format!("{url}/{api}/{row}");
     Ok(match api {
         "chat" => Run::new(OpenAi::builder().base_url(url).model("m").build()?),
-        "responses" => Run::new(OpenAi::builder().responses().base_url(url).model("m").build()?),
+        "responses" => Run::new(
+            OpenAi::builder()
+                .responses()
+                .base_url(url)
+                .model("m")
+                .build()?,
+        ),
         "messages" => Run::new(Anthropic::builder().base_url(url).model("m").build()?),
         _ => Run::new(Gemini::builder().base_url(url).model("m").build()?),
     })
 }
 
 async fn ask(run: Run, deadline: Duration, listens: bool) {
-    let call = run.call(&Tell { what: "a story" }).attempt_timeout(deadline);
+    let call = run
+        .call(&Tell { what: "a story" })
+        .attempt_timeout(deadline);
     if listens {
         let mut answer = call.stream();
         while answer.next().await.is_some() {}
@@ -299,16 +392,26 @@ async fn lateness(url: &str, api: &str, row: usize, deadline: Duration) -> Resul
 }
 
 fn main() -> Result<(), BoxError> {
-    let seconds = std::env::args().nth(1).map_or(Ok(1.0), |seconds| seconds.parse())?;
+    let seconds = std::env::args()
+        .nth(1)
+        .map_or(Ok(1.0), |seconds| seconds.parse())?;
     let only = std::env::args().nth(2);
     let deadline = Duration::from_secs_f64(seconds);
     let url = serve(connection);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    println!("| API | sends | ended | longest poll | polls | read along | longest poll | a timer of 5 ms |");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    println!(
+        "| API | sends | ended | longest poll | polls | read along | longest poll | a timer of 5 ms |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for api in APIS {
         for (row, Endless { name, .. }) in all(api).iter().enumerate() {
-            if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            if only
+                .as_ref()
+                .is_some_and(|only| !name.contains(only.as_str()))
+            {
                 continue;
             }
             let own = runtime.block_on(asking(&url, api, row, deadline, false))?;

@@ -24,7 +24,10 @@ struct Answers {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
-    let delay = std::env::args().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0);
+    let delay = std::env::args()
+        .nth(1)
+        .and_then(|delay| delay.parse().ok())
+        .unwrap_or(0);
     let answers = Answers {
         good: chat(GOOD),
         bad: chat(BAD),
@@ -63,13 +66,17 @@ async fn serve(mut stream: TcpStream, answers: &Answers) -> std::io::Result<()> 
         }
         if buffer.starts_with(b"GET ") {
             let received = RECEIVED.load(Ordering::Relaxed);
-            stream.write_all(response(&received.to_string()).as_bytes()).await?;
+            stream
+                .write_all(response(&received.to_string()).as_bytes())
+                .await?;
         } else {
             RECEIVED.fetch_add(request as u64, Ordering::Relaxed);
             if answers.delay > Duration::ZERO {
                 tokio::time::sleep(answers.delay).await;
             }
-            stream.write_all(answers.to(&buffer[..request]).as_bytes()).await?;
+            stream
+                .write_all(answers.to(&buffer[..request]).as_bytes())
+                .await?;
         }
         buffer.drain(..request);
     }
@@ -77,14 +84,17 @@ async fn serve(mut stream: TcpStream, answers: &Answers) -> std::io::Result<()> 
 
 fn content_length(head: &[u8]) -> usize {
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
-    head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0)
+    head.lines()
+        .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 impl Answers {
     fn to(&self, request: &[u8]) -> &str {
         if request.starts_with(b"POST /long-bad/") {
             &self.long_bad
-        } else if request.starts_with(b"POST /bad-then-good/") && !contains(request, br#""role":"assistant""#)
+        } else if request.starts_with(b"POST /bad-then-good/")
+            && !contains(request, br#""role":"assistant""#)
         {
             &self.bad
         } else {
@@ -118,6 +128,7 @@ fn chat(answer: &str) -> String {
 }
 
 fn response(body: &str) -> String {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: req_0123456789abcdef";
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: req_0123456789abcdef";
     format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }

@@ -41,7 +41,10 @@ struct WriteStory {
 fn cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
     let time = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap())
+        Duration::new(
+            time.tv_sec().unsigned_abs(),
+            1000 * u32::try_from(time.tv_usec()).unwrap(),
+        )
     };
     time(usage.user_time()) + time(usage.system_time())
 }
@@ -70,10 +73,14 @@ fn serve(text: &str, pause: Duration) -> String {
     }
     let (told, url) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let builder =
-                StubServer::builder().default_reply(StubReply::stream(events).pause(pause)).log_limit(0);
+            let builder = StubServer::builder()
+                .default_reply(StubReply::stream(events).pause(pause))
+                .log_limit(0);
             let server = builder.start().await.unwrap();
             told.send(server.base_url()).unwrap();
             std::future::pending::<()>().await;
@@ -86,7 +93,9 @@ fn serve(text: &str, pause: Duration) -> String {
 fn story() -> CreateChatCompletionRequest {
     CreateChatCompletionRequestArgs::default()
         .model("m")
-        .messages(vec![ChatCompletionRequestUserMessage::from("Write a story.").into()])
+        .messages(vec![
+            ChatCompletionRequestUserMessage::from("Write a story.").into(),
+        ])
         .build()
         .unwrap()
 }
@@ -110,7 +119,9 @@ async fn by_async_openai(client: &Client<OpenAIConfig>, length: usize) -> Durati
 
 async fn by_llmnode(run: &Run, length: usize) -> Duration {
     let begun = Instant::now();
-    let node = Write { what: "a story".to_owned() };
+    let node = Write {
+        what: "a story".to_owned(),
+    };
     let mut answer = run.call(&node).stream();
     let (mut text, mut first) = (String::new(), None);
     while let Some(event) = answer.next().await {
@@ -119,19 +130,26 @@ async fn by_llmnode(run: &Run, length: usize) -> Duration {
             text += &piece;
         }
     }
-    assert_eq!((text.len(), answer.finish().await.unwrap().len()), (length, length));
+    assert_eq!(
+        (text.len(), answer.finish().await.unwrap().len()),
+        (length, length)
+    );
     first.unwrap()
 }
 
 /// As a type, with a look at the answer after each event.
 async fn typed(run: &Run, _: usize) -> Duration {
     let begun = Instant::now();
-    let node = WriteStory { what: "a story".to_owned() };
+    let node = WriteStory {
+        what: "a story".to_owned(),
+    };
     let mut answer = run.call(&node).stream();
     let (mut lines, mut first) = (0, None);
     while answer.next().await.is_some() {
         first.get_or_insert_with(|| begun.elapsed());
-        lines = answer.partial().map_or(0, |story| story["lines"].as_array().map_or(0, Vec::len));
+        lines = answer
+            .partial()
+            .map_or(0, |story| story["lines"].as_array().map_or(0, Vec::len));
     }
     let story = answer.finish().await.unwrap();
     assert!(!story.title.is_empty());
@@ -146,8 +164,14 @@ async fn growth() {
     for bytes in [250_000, 500_000, 1_000_000] {
         let line = "x".repeat(90);
         let lines = vec![line; bytes / 93];
-        let story: Vec<char> = json!({"title": "A story", "lines": lines}).to_string().chars().collect();
-        let pieces: Vec<String> = story.chunks(4).map(|piece| piece.iter().collect()).collect();
+        let story: Vec<char> = json!({"title": "A story", "lines": lines})
+            .to_string()
+            .chars()
+            .collect();
+        let pieces: Vec<String> = story
+            .chunks(4)
+            .map(|piece| piece.iter().collect())
+            .collect();
         let mut times = Vec::new();
         for _ in 0..5 {
             let run = Run::new(ScriptedModel::new().reply(llmnode::Reply::pieces(pieces.clone())));
@@ -165,10 +189,19 @@ async fn growth() {
 /// The memory of a stream that has given its first piece, of a thousand, in KB.
 async fn memory(way: &str, url: &str) {
     const OPEN: usize = 1000;
-    let run = Run::new(OpenAi::builder().base_url(url).api_key(KEY).model("m").build().unwrap());
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(url)
+            .api_key(KEY)
+            .model("m")
+            .build()
+            .unwrap(),
+    );
     let config = OpenAIConfig::new().with_api_base(url).with_api_key(KEY);
     let client = Client::build(reqwest::Client::new(), config);
-    let node = Write { what: "a story".to_owned() };
+    let node = Write {
+        what: "a story".to_owned(),
+    };
     let before = resident("VmRSS");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..OPEN {
@@ -182,13 +215,21 @@ async fn memory(way: &str, url: &str) {
             theirs.push(stream);
         }
     }
-    println!("{way}: {:.1} KB", (resident("VmRSS") - before) / (ours.len() + theirs.len()) as f64);
+    println!(
+        "{way}: {:.1} KB",
+        (resident("VmRSS") - before) / (ours.len() + theirs.len()) as f64
+    );
 }
 
 fn main() {
-    rustls::crypto::ring::default_provider().install_default().unwrap();
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .unwrap();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["serve"] => {
             println!("{}", serve(&"word".repeat(50), Duration::from_secs(60)));
@@ -198,13 +239,27 @@ fn main() {
         ["memory", way, url] => return runtime.block_on(memory(way, url)),
         _ => {}
     }
-    let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
-    let lines: Vec<String> = (0..200).map(|line| format!("This is line {line} of the story.")).collect();
+    let rounds = std::env::args()
+        .nth(1)
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(200);
+    let lines: Vec<String> = (0..200)
+        .map(|line| format!("This is line {line} of the story."))
+        .collect();
     let story = json!({"title": "A story", "lines": lines}).to_string();
     let story: String = story.chars().take(4 * TOKENS).collect();
-    let whole = story.rfind("\",").map_or(story.clone(), |end| format!("{}\"]}}", &story[..end]));
+    let whole = story
+        .rfind("\",")
+        .map_or(story.clone(), |end| format!("{}\"]}}", &story[..end]));
     let url = serve(&whole, Duration::ZERO);
-    let run = Run::new(OpenAi::builder().base_url(&url).api_key(KEY).model("m").build().unwrap());
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(&url)
+            .api_key(KEY)
+            .model("m")
+            .build()
+            .unwrap(),
+    );
     let config = OpenAIConfig::new().with_api_base(&url).with_api_key(KEY);
     let client = Client::build(reqwest::Client::new(), config);
     let mut figures: [(Vec<f64>, Vec<f64>); 3] = Default::default();
@@ -228,11 +283,17 @@ fn main() {
     println!(
         "| {tokens} tokens | processor time a token | ratio | first piece | ratio |\n|---|---|---|---|---|"
     );
-    for (name, (times, firsts)) in
-        ["async-openai by hand", "llmnode, text", "llmnode, typed"].iter().zip(&figures)
+    for (name, (times, firsts)) in ["async-openai by hand", "llmnode, text", "llmnode, typed"]
+        .iter()
+        .zip(&figures)
     {
         let ratio = |ours: &[f64], other: &[f64]| {
-            median(ours.iter().zip(other).map(|(ours, other)| ours / other).collect())
+            median(
+                ours.iter()
+                    .zip(other)
+                    .map(|(ours, other)| ours / other)
+                    .collect(),
+            )
         };
         println!(
             "| {name} | {:.2} µs | {:.2} | {:.0} µs | {:.2} |",

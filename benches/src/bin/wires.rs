@@ -66,7 +66,11 @@ fn chat(answer: &str) -> Bodies {
     let stream = events(false, all.chain([delta(json!({}), Some("stop"))])) + "data: [DONE]\n\n";
     let choice = json!({"index": 0, "message": {"role": "assistant", "content": answer, "refusal": null}, "logprobs": null, "finish_reason": "stop"});
     let whole = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
-    Bodies { path: "/chat/completions", whole: whole.to_string(), stream }
+    Bodies {
+        path: "/chat/completions",
+        whole: whole.to_string(),
+        stream,
+    }
 }
 
 fn responses(answer: &str) -> Bodies {
@@ -80,12 +84,15 @@ fn responses(answer: &str) -> Bodies {
         "usage": {"input_tokens": 90, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 12,
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 102}})
     };
-    let begin =
-        json!({"type": "response.output_item.added", "output_index": 0, "item": message("", "in_progress")});
+    let begin = json!({"type": "response.output_item.added", "output_index": 0, "item": message("", "in_progress")});
     let all = pieces().map(|piece| json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": piece}));
     let end = json!({"type": "response.completed", "response": response(message(&pieces().collect::<String>(), "completed"))});
     let stream = events(true, [begin].into_iter().chain(all).chain([end]));
-    Bodies { path: "/responses", whole: response(message(answer, "completed")).to_string(), stream }
+    Bodies {
+        path: "/responses",
+        whole: response(message(answer, "completed")).to_string(),
+        stream,
+    }
 }
 
 fn messages(answer: &str) -> Bodies {
@@ -105,12 +112,17 @@ fn messages(answer: &str) -> Bodies {
         json!({"type": "message_stop"}),
     ];
     let whole = message(json!([{"type": "text", "text": answer}]), Some("end_turn")).to_string();
-    Bodies { path: "/messages", whole, stream: events(true, begin.into_iter().chain(all).chain(end)) }
+    Bodies {
+        path: "/messages",
+        whole,
+        stream: events(true, begin.into_iter().chain(all).chain(end)),
+    }
 }
 
 fn gemini(answer: &str) -> Bodies {
     let response = |text: &str, count: usize, finish: Option<&str>| {
-        let mut candidate = json!({"content": {"parts": [{"text": text}], "role": "model"}, "index": 0});
+        let mut candidate =
+            json!({"content": {"parts": [{"text": text}], "role": "model"}, "index": 0});
         candidate
             .as_object_mut()
             .unwrap()
@@ -119,15 +131,26 @@ fn gemini(answer: &str) -> Bodies {
             "candidatesTokenCount": count, "totalTokenCount": 90 + count}, "modelVersion": "m", "responseId": "r1"})
     };
     // Each event has the count so far.
-    let all = pieces().enumerate().map(|(at, piece)| response(piece, at + 1, None));
+    let all = pieces()
+        .enumerate()
+        .map(|(at, piece)| response(piece, at + 1, None));
     let stream = events(false, all.chain([response("", PIECES, Some("STOP"))]));
-    Bodies { path: "enerateContent", whole: response(answer, 12, Some("STOP")).to_string(), stream }
+    Bodies {
+        path: "enerateContent",
+        whole: response(answer, 12, Some("STOP")).to_string(),
+        stream,
+    }
 }
 
 /// Answers by the path, and as a stream if the request or the path asks for one.
 fn serve() -> String {
     let answer = json!({"item": "rope", "count": 2}).to_string();
-    let all = Arc::new([chat(&answer), responses(&answer), messages(&answer), gemini(&answer)]);
+    let all = Arc::new([
+        chat(&answer),
+        responses(&answer),
+        messages(&answer),
+        gemini(&answer),
+    ]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -145,13 +168,16 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
     loop {
         let Request { line, body } = read_request(&mut reader)?;
         let bodies = all.iter().find(|bodies| line.contains(bodies.path))?;
-        let streams = line.contains("alt=sse") || String::from_utf8_lossy(&body).contains("\"stream\":true");
+        let streams =
+            line.contains("alt=sse") || String::from_utf8_lossy(&body).contains("\"stream\":true");
         let (kind, body) = match streams {
             true => ("text/event-stream", &bodies.stream),
             false => ("application/json", &bodies.whole),
         };
-        let head =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         stream.write_all((head + body).as_bytes()).ok()?;
     }
 }
@@ -170,24 +196,52 @@ async fn round(run: &Run) -> Result<[f64; 2], BoxError> {
             length += piece.len();
         }
     }
-    assert_eq!((length, answer.finish().await?.len()), (4 * PIECES, 4 * PIECES));
+    assert_eq!(
+        (length, answer.finish().await?.len()),
+        (4 * PIECES, 4 * PIECES)
+    );
     let each = |time: Duration, count: usize| time.as_secs_f64() * 1e6 / count as f64;
-    Ok([each(called - began, CALLS), each(thread_cpu() - called, PIECES)])
+    Ok([
+        each(called - began, CALLS),
+        each(thread_cpu() - called, PIECES),
+    ])
 }
 
 fn main() -> Result<(), BoxError> {
-    rustls::crypto::ring::default_provider().install_default().map_err(|_| "a provider is there")?;
-    let rounds = std::env::args().nth(1).map_or(Ok(200), |rounds| rounds.parse::<usize>())?;
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| "a provider is there")?;
+    let rounds = std::env::args()
+        .nth(1)
+        .map_or(Ok(200), |rounds| rounds.parse::<usize>())?;
     let url = serve();
     let openai = || OpenAi::builder().base_url(url.as_str()).model("m");
     let runs = [
         ("chat completions", Run::new(openai().build()?)),
         ("Responses", Run::new(openai().responses().build()?)),
-        ("Messages", Run::new(Anthropic::builder().base_url(url.as_str()).model("m").build()?)),
-        ("Gemini", Run::new(Gemini::builder().base_url(url.as_str()).model("m").build()?)),
+        (
+            "Messages",
+            Run::new(
+                Anthropic::builder()
+                    .base_url(url.as_str())
+                    .model("m")
+                    .build()?,
+            ),
+        ),
+        (
+            "Gemini",
+            Run::new(
+                Gemini::builder()
+                    .base_url(url.as_str())
+                    .model("m")
+                    .build()?,
+            ),
+        ),
     ];
     let mut figures: [Vec<[f64; 2]>; 4] = Default::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         for at in 0..rounds + 3 {
             for way in (0..runs.len()).map(|way| (way + at) % runs.len()) {
@@ -204,7 +258,12 @@ fn main() -> Result<(), BoxError> {
     for ((name, _), own) in runs.iter().zip(&figures) {
         let column = |at: usize| {
             let time = median(own.iter().map(|figure| figure[at]).collect());
-            let ratio = median(own.iter().zip(&figures[0]).map(|(own, chat)| own[at] / chat[at]).collect());
+            let ratio = median(
+                own.iter()
+                    .zip(&figures[0])
+                    .map(|(own, chat)| own[at] / chat[at])
+                    .collect(),
+            );
             (time, ratio)
         };
         let ((call, call_ratio), (event, event_ratio)) = (column(0), column(1));

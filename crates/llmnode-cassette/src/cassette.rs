@@ -71,7 +71,11 @@ pub struct Cassette {
 impl Cassette {
     /// Names the file, such as `tests/chat.json`. It is read by [`around`](Self::around).
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        Cassette { path: path.into(), mode: CassetteMode::default(), redactor: Redactor::from_env() }
+        Cassette {
+            path: path.into(),
+            mode: CassetteMode::default(),
+            redactor: Redactor::from_env(),
+        }
     }
 
     /// Sets the mode, unless the variable `LLMNODE_CASSETTE` does. Default: [`CassetteMode::Replay`].
@@ -99,7 +103,11 @@ impl Cassette {
         self,
         make: impl FnOnce() -> Result<M, ModelError> + Send + 'static,
     ) -> Result<Arc<dyn ChatModel>, NodeError> {
-        let Cassette { path, mode, redactor } = self;
+        let Cassette {
+            path,
+            mode,
+            redactor,
+        } = self;
         let mode = mode_from_env()?.unwrap_or(mode);
         let file = match mode {
             CassetteMode::Record => {
@@ -116,9 +124,19 @@ impl Cassette {
         let recorded_model = file.model.clone();
         let make: MakeModel = Box::new(move || Ok(Box::new(make()?) as Box<dyn ChatModel>));
         let (file, make) = (Mutex::new(file), Mutex::new(Some(make)));
-        let recorder = Recorder { path, mode, redactor, file, make, recorded_model, model: OnceLock::new() };
+        let recorder = Recorder {
+            path,
+            mode,
+            redactor,
+            file,
+            make,
+            recorded_model,
+            model: OnceLock::new(),
+        };
         if mode == CassetteMode::Record {
-            recorder.model().map_err(|(category, message)| NodeError::new(*category, message.clone()))?;
+            recorder
+                .model()
+                .map_err(|(category, message)| NodeError::new(*category, message.clone()))?;
         }
         Ok(Arc::new(recorder))
     }
@@ -129,7 +147,9 @@ fn mode_from_env() -> Result<Option<CassetteMode>, NodeError> {
 }
 
 fn parse_mode(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
-    let Some(word) = word.filter(|word| !word.is_empty()) else { return Ok(None) };
+    let Some(word) = word.filter(|word| !word.is_empty()) else {
+        return Ok(None);
+    };
     match word.to_str() {
         Some("replay") => Ok(Some(CassetteMode::Replay)),
         Some("record") => Ok(Some(CassetteMode::Record)),
@@ -155,7 +175,11 @@ struct Recorder {
 }
 
 impl Recorder {
-    async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
+    async fn complete(
+        &self,
+        request: &Request,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
         let request_key = RequestKey::new(request, &self.redactor)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let (found, occurrence) = lock(&self.file).next(&request_key);
@@ -175,29 +199,49 @@ impl Recorder {
         request: &Request,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let model = self.model().map_err(|(category, message)| ModelError::unsent(*category, message))?;
+        let model = self
+            .model()
+            .map_err(|(category, message)| ModelError::unsent(*category, message))?;
         let mut recording = RecordingSink::new(sink);
         let outcome = model.complete(request, &mut recording).await;
         let (answer, failure) = match &outcome {
-            Ok(completion) => (Some(RecordedCompletion::new(completion, &self.redactor)), None),
+            Ok(completion) => (
+                Some(RecordedCompletion::new(completion, &self.redactor)),
+                None,
+            ),
             Err(error) => (None, Some(RecordedError::new(error, &self.redactor))),
         };
         let written = answer.as_ref().map(|answer| answer.text.as_str());
-        let original_text = outcome.as_ref().ok().map(|completion| completion.text.as_str());
+        let original_text = outcome
+            .as_ref()
+            .ok()
+            .map(|completion| completion.text.as_str());
         let (metadata, stream) = recording.finish(original_text.zip(written), &self.redactor);
         let request = request_key.as_value().clone();
-        let entry = Entry { request, completion: answer, failure, metadata, stream };
+        let entry = Entry {
+            request,
+            completion: answer,
+            failure,
+            metadata,
+            stream,
+        };
         let mut file = lock(&self.file);
         file.model = model.model().map(|id| self.redactor.text(id));
         file.keep(request_key, occurrence, entry);
-        let saved = if file.should_save() { file.save(&self.path) } else { Ok(()) };
+        let saved = if file.should_save() {
+            file.save(&self.path)
+        } else {
+            Ok(())
+        };
         drop(file);
         match saved {
             Ok(()) => outcome,
             Err(error) => {
                 let mut failure = ModelError::new(Category::ConfigError, error.message());
-                failure.usage =
-                    outcome.map_or_else(|error| error.usage, |completion| completion.usage.map(Box::new));
+                failure.usage = outcome.map_or_else(
+                    |error| error.usage,
+                    |completion| completion.usage.map(Box::new),
+                );
                 Err(failure)
             }
         }
@@ -246,13 +290,24 @@ impl Drop for Recorder {
 }
 
 async fn play_back(entry: Entry, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
-    let Entry { completion, failure, metadata, stream, .. } = entry;
-    let text = completion.as_ref().map(|answer| answer.text.as_str()).unwrap_or_default();
+    let Entry {
+        completion,
+        failure,
+        metadata,
+        stream,
+        ..
+    } = entry;
+    let text = completion
+        .as_ref()
+        .map(|answer| answer.text.as_str())
+        .unwrap_or_default();
     replay(&metadata, stream.as_ref(), text, sink).await;
     match (completion, failure) {
         (Some(answer), _) => Ok(answer.completion()),
         (None, Some(failure)) => Err(failure.error()),
-        (None, None) => Err(unsent("the entry of the cassette has neither `completion` nor `failure`")),
+        (None, None) => Err(unsent(
+            "the entry of the cassette has neither `completion` nor `failure`",
+        )),
     }
 }
 
@@ -266,7 +321,8 @@ impl ChatModel for Recorder {
     }
 
     fn model(&self) -> Option<&str> {
-        self.opened_model().map_or(self.recorded_model.as_deref(), ChatModel::model)
+        self.opened_model()
+            .map_or(self.recorded_model.as_deref(), ChatModel::model)
     }
 
     fn provider(&self) -> &str {
@@ -280,7 +336,8 @@ impl ChatModel for Recorder {
     }
 
     fn calls_in_text(&self, request: &Request) -> bool {
-        self.opened_model().is_none_or(|model| model.calls_in_text(request))
+        self.opened_model()
+            .is_none_or(|model| model.calls_in_text(request))
     }
 
     fn wire(&self) -> Option<Wire> {
@@ -288,11 +345,13 @@ impl ChatModel for Recorder {
     }
 
     fn max_tokens(&self, request: &Request) -> Option<u32> {
-        self.opened_model().map_or(request.max_tokens, |model| model.max_tokens(request))
+        self.opened_model()
+            .map_or(request.max_tokens, |model| model.max_tokens(request))
     }
 
     fn has_default_limit(&self, request: &Request) -> bool {
-        self.opened_model().is_some_and(|model| model.has_default_limit(request))
+        self.opened_model()
+            .is_some_and(|model| model.has_default_limit(request))
     }
 
     fn retry_budget(&self) -> Option<&RetryBudget> {
@@ -319,7 +378,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cassette").field("path", &self.path).field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("Cassette")
+            .field("path", &self.path)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
     }
 }
 
@@ -333,6 +395,9 @@ mod tests {
         assert_eq!(of("record").ok(), Some(Some(CassetteMode::Record)));
         assert_eq!(of("auto").ok(), Some(Some(CassetteMode::Auto)));
         assert_eq!(of("").ok(), Some(None));
-        assert_eq!(of("rec").err().map(|error| error.category()), Some(Category::ConfigError));
+        assert_eq!(
+            of("rec").err().map(|error| error.category()),
+            Some(Category::ConfigError)
+        );
     }
 }

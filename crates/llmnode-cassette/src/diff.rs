@@ -15,7 +15,8 @@ enum Line<'t> {
 /// `-` marks lines that are only expected, `+` those only found. Equal lines are shown only near a difference. Trailing
 /// blanks and control characters of changed lines are visible.
 pub(crate) fn diff(expected: &str, found: &str) -> String {
-    let (expected, found): (Vec<_>, Vec<_>) = (expected.split('\n').collect(), found.split('\n').collect());
+    let (expected, found): (Vec<_>, Vec<_>) =
+        (expected.split('\n').collect(), found.split('\n').collect());
     let lines = compare(&expected, &found);
     let mut text = String::new();
     let mut hidden = 0;
@@ -38,14 +39,22 @@ pub(crate) fn diff(expected: &str, found: &str) -> String {
 
 fn note_hidden(text: &mut String, lines: usize) {
     if lines > 0 {
-        *text += &format!("  … {lines} equal line{}\n", if lines == 1 { "" } else { "s" });
+        *text += &format!(
+            "  … {lines} equal line{}\n",
+            if lines == 1 { "" } else { "s" }
+        );
     }
 }
 
 fn visible(line: &str) -> String {
     let kept = line.trim_end_matches(' ');
-    let escaped =
-        kept.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.into() });
+    let escaped = kept.chars().map(|c| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.into()
+        }
+    });
     escaped.collect::<String>() + &"·".repeat(line.len() - kept.len())
 }
 
@@ -53,8 +62,16 @@ fn visible(line: &str) -> String {
 fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
     let head = expected.iter().zip(found).take_while(same).count();
-    let tail = expected[head..].iter().rev().zip(found[head..].iter().rev()).take_while(same).count();
-    let (e, f) = (&expected[head..expected.len() - tail], &found[head..found.len() - tail]);
+    let tail = expected[head..]
+        .iter()
+        .rev()
+        .zip(found[head..].iter().rev())
+        .take_while(same)
+        .count();
+    let (e, f) = (
+        &expected[head..expected.len() - tail],
+        &found[head..found.len() - tail],
+    );
     let mut lines: Vec<_> = expected[..head].iter().copied().map(Line::Both).collect();
     let longest = longest_common(e, f);
     let (mut i, mut j) = (0, 0);
@@ -70,7 +87,12 @@ fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
         j += usize::from(!matches!(line, Line::Expected(_)));
         lines.push(line);
     }
-    lines.extend(expected[expected.len() - tail..].iter().copied().map(Line::Both));
+    lines.extend(
+        expected[expected.len() - tail..]
+            .iter()
+            .copied()
+            .map(Line::Both),
+    );
     lines
 }
 
@@ -90,7 +112,13 @@ fn longest_common(expected: &[&str], found: &[&str]) -> impl Fn(usize, usize) ->
             };
         }
     }
-    move |i, j| lengths.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0)
+    move |i, j| {
+        lengths
+            .get(i)
+            .and_then(|row| row.get(j))
+            .copied()
+            .unwrap_or(0)
+    }
 }
 
 #[cfg(test)]

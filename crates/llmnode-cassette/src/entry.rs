@@ -19,7 +19,11 @@ pub(crate) struct Entry {
     pub(crate) completion: Option<RecordedCompletion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<RecordedError>,
-    #[serde(default, rename = "told", skip_serializing_if = "AttemptMetadata::is_empty")]
+    #[serde(
+        default,
+        rename = "told",
+        skip_serializing_if = "AttemptMetadata::is_empty"
+    )]
     pub(crate) metadata: AttemptMetadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stream: Option<RecordedStream>,
@@ -123,12 +127,24 @@ impl RecordedCompletion {
     pub(crate) fn new(completion: &Completion, redactor: &Redactor) -> Self {
         RecordedCompletion {
             text: redactor.text(&completion.text),
-            calls: completion.calls.iter().map(|call| clean_call(call, redactor)).collect(),
-            carried: completion.carried.as_deref().and_then(|carried| clean_carried(carried, redactor)),
+            calls: completion
+                .calls
+                .iter()
+                .map(|call| clean_call(call, redactor))
+                .collect(),
+            carried: completion
+                .carried
+                .as_deref()
+                .and_then(|carried| clean_carried(carried, redactor)),
             reasoning: redactor.option(completion.reasoning.as_ref()),
             refusal: redactor.option(completion.refusal.as_ref()),
-            finish: completion.finish.as_ref().map(|finish| finish.as_str().to_owned()),
-            limit: completion.limit.filter(|limit| limit.by != LimitSetter::Program),
+            finish: completion
+                .finish
+                .as_ref()
+                .map(|finish| finish.as_str().to_owned()),
+            limit: completion
+                .limit
+                .filter(|limit| limit.by != LimitSetter::Program),
             usage: completion.usage,
             model: redactor.option(completion.model.as_ref()),
             request_id: redactor.option(completion.request_id.as_ref()),
@@ -167,7 +183,11 @@ fn clean_carried(carried: &Carried, redactor: &Redactor) -> Option<Carried> {
 }
 
 fn clean_call(call: &ToolCall, redactor: &Redactor) -> ToolCall {
-    ToolCall::new(redactor.text(&call.id), redactor.text(&call.name), redactor.text(&call.arguments))
+    ToolCall::new(
+        redactor.text(&call.id),
+        redactor.text(&call.name),
+        redactor.text(&call.arguments),
+    )
 }
 
 impl RecordedError {
@@ -182,7 +202,9 @@ impl RecordedError {
                 Retry::Adapted => Some(RetryKind::Adapted),
                 _ => None,
             }),
-            retry_after_ms: error.retry_after.map(|wait| wait.as_millis().try_into().unwrap_or(u64::MAX)),
+            retry_after_ms: error
+                .retry_after
+                .map(|wait| wait.as_millis().try_into().unwrap_or(u64::MAX)),
             status: error.status,
             request_id: redactor.option(error.request_id.as_ref()),
             usage: error.usage.as_deref().copied(),
@@ -208,7 +230,9 @@ impl RecordedError {
         error.set_answered(self.answered);
         error.sent = self.sent;
         error.reached = self.reached;
-        error.answer = self.answer.map(|answer| Box::new(Message::assistant(answer)));
+        error.answer = self
+            .answer
+            .map(|answer| Box::new(Message::assistant(answer)));
         error
     }
 }

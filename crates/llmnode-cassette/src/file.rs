@@ -64,11 +64,18 @@ impl CassetteFile {
         };
         let form: FileContents<Vec<Entry>> = read_format(&json, FORMAT, VERSION)
             .map_err(|error| file_error(path, "cannot be read", &error))?;
-        let mut file = CassetteFile { model: form.model, ..CassetteFile::default() };
+        let mut file = CassetteFile {
+            model: form.model,
+            ..CassetteFile::default()
+        };
         for entry in form.entries {
             let request_key = RequestKey::from_json(entry.request.clone());
             let known = file.entries.entry(request_key.key()).or_default();
-            known.push(RecordedEntry { occurrence: known.len(), request_key, entry });
+            known.push(RecordedEntry {
+                occurrence: known.len(),
+                request_key,
+                entry,
+            });
             file.len += 1;
         }
         Ok(Some(file))
@@ -78,7 +85,9 @@ impl CassetteFile {
     /// off, may be recorded anew.
     pub(crate) fn check_replaceable(path: &Path) -> Result<(), NodeError> {
         // What cannot be read fails when it is written, with a reason of its own.
-        let Ok(file) = fs::File::open(path) else { return Ok(()) };
+        let Ok(file) = fs::File::open(path) else {
+            return Ok(());
+        };
         let mut begin = Vec::new();
         if file.take(LONGEST_HEAD).read_to_end(&mut begin).is_err() {
             return Ok(());
@@ -87,27 +96,41 @@ impl CassetteFile {
         if head.trim().is_empty() || (head.contains("\"format\"") && head.contains(FORMAT)) {
             return Ok(());
         }
-        let why = "it is no cassette, and recording would replace it; delete it, or choose another path";
+        let why =
+            "it is no cassette, and recording would replace it; delete it, or choose another path";
         Err(file_error(path, "is not recorded", &why))
     }
 
     /// Also returns which occurrence of the request this is.
     pub(crate) fn next(&mut self, request_key: &RequestKey) -> (Lookup, usize) {
         let key = request_key.key();
-        let known = self.entries.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let known = self
+            .entries
+            .get(&key)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let request_count = self.request_count.entry(key).or_default();
         let occurrence = *request_count;
         *request_count += 1;
-        let found = known.binary_search_by_key(&occurrence, |kept| kept.occurrence).ok().map(|at| &known[at]);
+        let found = known
+            .binary_search_by_key(&occurrence, |kept| kept.occurrence)
+            .ok()
+            .map(|at| &known[at]);
         (
-            found.map_or(Lookup::Missing(known.len()), |kept| Lookup::Entry(Box::new(kept.entry.clone()))),
+            found.map_or(Lookup::Missing(known.len()), |kept| {
+                Lookup::Entry(Box::new(kept.entry.clone()))
+            }),
             occurrence,
         )
     }
 
     pub(crate) fn keep(&mut self, request_key: RequestKey, occurrence: usize, entry: Entry) {
         let known = self.entries.entry(request_key.key()).or_default();
-        let kept = RecordedEntry { occurrence, request_key, entry };
+        let kept = RecordedEntry {
+            occurrence,
+            request_key,
+            entry,
+        };
         match known.binary_search_by_key(&occurrence, |kept| kept.occurrence) {
             Ok(at) => known[at] = kept,
             Err(at) => {
@@ -128,16 +151,26 @@ impl CassetteFile {
     }
 
     pub(crate) fn distinct_requests(&self) -> impl Iterator<Item = &RequestKey> {
-        self.entries.values().filter_map(|known| known.first()).map(|kept| &kept.request_key)
+        self.entries
+            .values()
+            .filter_map(|known| known.first())
+            .map(|kept| &kept.request_key)
     }
 
     pub(crate) fn save(&mut self, path: &Path) -> Result<(), NodeError> {
         let mut keys: Vec<_> = self.entries.keys().collect();
         keys.sort_unstable();
-        let entries: Vec<_> =
-            keys.into_iter().flat_map(|key| &self.entries[key]).map(|kept| &kept.entry).collect();
-        let form =
-            FileContents { format: FORMAT.to_owned(), version: VERSION, model: self.model.clone(), entries };
+        let entries: Vec<_> = keys
+            .into_iter()
+            .flat_map(|key| &self.entries[key])
+            .map(|kept| &kept.entry)
+            .collect();
+        let form = FileContents {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            model: self.model.clone(),
+            entries,
+        };
         let written = serde_json::to_string_pretty(&form)
             .map_err(|error| file_error(path, "cannot be written", &error))?;
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -150,5 +183,8 @@ impl CassetteFile {
 }
 
 pub(crate) fn file_error(path: &Path, what: &str, why: &dyn std::fmt::Display) -> NodeError {
-    NodeError::new(Category::ConfigError, format!("the cassette {} {what}: {why}", path.display()))
+    NodeError::new(
+        Category::ConfigError,
+        format!("the cassette {} {what}: {why}", path.display()),
+    )
 }

@@ -16,9 +16,14 @@ pub(crate) fn nearest_entry_diff<'a>(
     let words: HashSet<&str> = wanted.split_whitespace().collect();
     let likeness = |entry: &String| {
         let same = entry.lines().filter(|line| lines.contains(line)).count();
-        let (known, strange): (Vec<_>, Vec<_>) =
-            entry.split_whitespace().partition(|word| words.contains(word));
-        (same, known.len().saturating_sub(strange.len()), Reverse(strange.len()))
+        let (known, strange): (Vec<_>, Vec<_>) = entry
+            .split_whitespace()
+            .partition(|word| words.contains(word));
+        (
+            same,
+            known.len().saturating_sub(strange.len()),
+            Reverse(strange.len()),
+        )
     };
     let mut recorded: Vec<String> = entries.map(RequestKey::lines).collect();
     recorded.sort_unstable();

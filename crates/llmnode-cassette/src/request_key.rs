@@ -18,10 +18,18 @@ impl RequestKey {
             }
             None => Value::Null,
         };
-        let mut messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        let mut messages = request
+            .messages
+            .iter()
+            .map(message)
+            .collect::<Result<Vec<_>, _>>()?;
         messages.iter_mut().for_each(leave_carried);
         number_calls(&mut messages);
-        let tools = request.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
+        let tools = request
+            .tools
+            .iter()
+            .map(tool)
+            .collect::<Result<Vec<_>, _>>()?;
         let mut request_key = json!({
             "messages": messages,
             "tools": Some(tools).filter(|tools| !tools.is_empty()),
@@ -39,13 +47,19 @@ impl RequestKey {
         if let Value::Object(members) = &mut request_key {
             members.retain(|_, value| !value.is_null() && *value != json!({}));
             // The names of the request's own members are ours.
-            members.values_mut().for_each(|member| redactor.value(member));
+            members
+                .values_mut()
+                .for_each(|member| redactor.value(member));
         }
         Ok(RequestKey(sorted(request_key)))
     }
 
     pub(crate) fn from_json(mut value: Value) -> Self {
-        value["messages"].as_array_mut().into_iter().flatten().for_each(leave_carried);
+        value["messages"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .for_each(leave_carried);
         RequestKey(sorted(value))
     }
 
@@ -59,16 +73,32 @@ impl RequestKey {
 
     /// A line for each member, and for each line of a message.
     pub(crate) fn lines(&self) -> String {
-        let Value::Object(members) = &self.0 else { return self.0.to_string() };
+        let Value::Object(members) = &self.0 else {
+            return self.0.to_string();
+        };
         let mut lines = Vec::new();
         for (name, value) in members.iter().filter(|(name, _)| *name != "messages") {
             lines.push(format!("{name}: {value}"));
         }
-        for message in members.get("messages").and_then(Value::as_array).into_iter().flatten() {
+        for message in members
+            .get("messages")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             let content = &message["content"];
-            let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
-            lines.push(format!("{}: {text}", message["role"].as_str().unwrap_or("?")));
-            let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+            let text = content
+                .as_str()
+                .map_or_else(|| content.to_string(), str::to_owned);
+            lines.push(format!(
+                "{}: {text}",
+                message["role"].as_str().unwrap_or("?")
+            ));
+            let calls = message
+                .get("tool_calls")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten();
             lines.extend(calls.map(|call| format!("calls {}", call["function"])));
         }
         lines.join("\n")
@@ -89,11 +119,16 @@ fn message(message: &Message) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(message.clone().counted(None))?;
     let parts = value["content"].as_array_mut().into_iter().flatten();
     for (written, part) in parts.zip(message.parts()) {
-        let Part::Attachment(attachment) = part else { continue };
+        let Part::Attachment(attachment) = part else {
+            continue;
+        };
         for place in ["/image_url/url", "/file/file_data", "/input_audio/data"] {
             if let Some(content) = written.pointer_mut(place) {
                 // The hash in the label is short, so different contents may share it.
-                let hash = content.as_str().map(|content| sha256_hex(content.as_bytes())).unwrap_or_default();
+                let hash = content
+                    .as_str()
+                    .map(|content| sha256_hex(content.as_bytes()))
+                    .unwrap_or_default();
                 *content = format!("{}, {hash}", attachment.label()).into();
             }
         }
@@ -110,15 +145,21 @@ fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
 fn number_calls(messages: &mut [Value]) {
     let mut known: Vec<Value> = Vec::new();
     let mut number = |id: &mut Value| {
-        let at = known.iter().position(|known| known == id).unwrap_or_else(|| {
-            known.push(id.clone());
-            known.len() - 1
-        });
+        let at = known
+            .iter()
+            .position(|known| known == id)
+            .unwrap_or_else(|| {
+                known.push(id.clone());
+                known.len() - 1
+            });
         *id = format!("call_{}", at + 1).into();
     };
     for message in messages {
         let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
-        calls.into_iter().flatten().for_each(|call| number(&mut call["id"]));
+        calls
+            .into_iter()
+            .flatten()
+            .for_each(|call| number(&mut call["id"]));
         if let Some(id) = message.get_mut("tool_call_id") {
             number(id);
         }
@@ -129,8 +170,10 @@ fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sorted).collect(),
         Value::Object(members) => {
-            let mut members: Vec<_> =
-                members.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            let mut members: Vec<_> = members
+                .into_iter()
+                .map(|(name, value)| (name, sorted(value)))
+                .collect();
             members.sort_by(|(one, _), (other, _)| one.cmp(other));
             Value::Object(members.into_iter().collect::<Map<_, _>>())
         }

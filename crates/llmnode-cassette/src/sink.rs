@@ -30,8 +30,16 @@ impl<'a> RecordingSink<'a> {
         answer: Option<(&str, &str)>,
         redactor: &Redactor,
     ) -> (AttemptMetadata, Option<RecordedStream>) {
-        let RecordingSink { mut metadata, text, mut stream, .. } = self;
-        metadata.refused.iter_mut().for_each(|part| *part = redactor.text(part));
+        let RecordingSink {
+            mut metadata,
+            text,
+            mut stream,
+            ..
+        } = self;
+        metadata
+            .refused
+            .iter_mut()
+            .for_each(|part| *part = redactor.text(part));
         if text.is_empty() && stream.reasoning.is_empty() {
             return (metadata, None);
         }
@@ -41,12 +49,19 @@ impl<'a> RecordingSink<'a> {
             None => stream.text.insert(redactor.text(&text)).clone(),
         };
         // After the first redaction, it is unknown where a piece ended.
-        let same = text.bytes().zip(written.bytes()).take_while(|(one, other)| one == other).count();
+        let same = text
+            .bytes()
+            .zip(written.bytes())
+            .take_while(|(one, other)| one == other)
+            .count();
         let whole = text == written;
         stream.boundaries.retain(|at| whole || *at <= same);
         stream.reasoning = clean_reasoning(stream.reasoning, redactor);
         if !whole {
-            stream.reasoning.iter_mut().for_each(|thought| thought.at = thought.at.min(same));
+            stream
+                .reasoning
+                .iter_mut()
+                .for_each(|thought| thought.at = thought.at.min(same));
         }
         (metadata, Some(stream))
     }
@@ -59,9 +74,16 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
     if clean == whole {
         return pieces;
     }
-    let same = whole.bytes().zip(clean.bytes()).take_while(|(one, other)| one == other).count();
+    let same = whole
+        .bytes()
+        .zip(clean.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
     let (mut kept, mut end) = (0, 0);
-    while let Some(piece) = pieces.get(kept).filter(|piece| end + piece.text.len() <= same) {
+    while let Some(piece) = pieces
+        .get(kept)
+        .filter(|piece| end + piece.text.len() <= same)
+    {
         end += piece.text.len();
         kept += 1;
     }
@@ -70,7 +92,10 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
     let rest = clean.get(end..).unwrap_or_default();
     match pieces.get_mut(kept) {
         Some(changed) => changed.text = rest.to_owned(),
-        None => pieces.last_mut().into_iter().for_each(|last| last.text.push_str(rest)),
+        None => pieces
+            .last_mut()
+            .into_iter()
+            .for_each(|last| last.text.push_str(rest)),
     }
     pieces.retain(|piece| !piece.text.is_empty());
     pieces
@@ -154,8 +179,13 @@ pub(crate) async fn replay(
         sink.response_format(response_format);
     }
     metadata.refused.iter().for_each(|part| sink.refused(part));
-    metadata.flags.iter().for_each(|flag| sink.flag(flag.clone()));
-    let Some(stream) = stream.filter(|_| sink.listens()) else { return };
+    metadata
+        .flags
+        .iter()
+        .for_each(|flag| sink.flag(flag.clone()));
+    let Some(stream) = stream.filter(|_| sink.listens()) else {
+        return;
+    };
     let text = stream.text.as_deref().unwrap_or(text);
     let mut thoughts = stream.reasoning.iter().peekable();
     let mut from = 0;

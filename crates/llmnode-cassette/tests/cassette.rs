@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema,
-    Reasoning, Reply, Request, Retry, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec,
-    Toolset,
+    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError,
+    OutputSchema, Reasoning, Reply, Request, Retry, Run, ScriptedModel, Sink, TestClock,
+    TokenUsage, ToolCall, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 
@@ -46,7 +46,12 @@ impl Drop for Folder {
 }
 
 fn record(path: &Path, model: impl ChatModel + 'static) -> Run {
-    Run::new(Cassette::open(path).mode(CassetteMode::Record).around(|| Ok(model)).unwrap())
+    Run::new(
+        Cassette::open(path)
+            .mode(CassetteMode::Record)
+            .around(|| Ok(model))
+            .unwrap(),
+    )
 }
 
 /// Without a model: the one that is made fails.
@@ -59,7 +64,8 @@ fn no_key() -> Result<ScriptedModel, ModelError> {
 }
 
 fn city() -> DynNode {
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let schema =
+        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     DynNode::builder("city")
         .system_prompt("Extract the city.")
         .output_schema(schema)
@@ -75,7 +81,10 @@ async fn ask(run: &Run, text: &str) -> Result<Value, NodeError> {
 #[tokio::test]
 async fn replay_needs_no_model_and_gives_the_same() {
     let folder = Folder::new("replay");
-    let model = ScriptedModel::new().named("small").reply("no JSON").reply(json!({"city": "Oslo"}));
+    let model = ScriptedModel::new()
+        .named("small")
+        .reply("no JSON")
+        .reply(json!({"city": "Oslo"}));
     let run = record(&folder.file(), model);
     let call = city().ask("Greetings from Oslo!");
     let recorded = run.call(&call).report().await.unwrap();
@@ -85,13 +94,23 @@ async fn replay_needs_no_model_and_gives_the_same() {
         let attempts = report.record.attempts.iter();
         attempts
             .map(|one| {
-                (one.usage, one.category, one.finish_reason.clone(), one.answer.clone(), one.model.clone())
+                (
+                    one.usage,
+                    one.category,
+                    one.finish_reason.clone(),
+                    one.answer.clone(),
+                    one.model.clone(),
+                )
             })
             .collect()
     };
     assert_eq!(told(&replayed), told(&recorded));
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
-    assert_eq!((&file["format"], &file["version"]), (&json!("llmnode/cassette"), &json!(2)));
+    let file: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+    assert_eq!(
+        (&file["format"], &file["version"]),
+        (&json!("llmnode/cassette"), &json!(2))
+    );
     assert_eq!(file["entries"].as_array().unwrap().len(), 2);
 }
 
@@ -115,21 +134,30 @@ async fn a_changed_prompt_shows_the_nearest_entry_and_what_differs() {
     let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
     ask(&run, "Greetings from Oslo!").await.unwrap();
     ask(&run, "Nothing like it\nat all").await.unwrap();
-    let error = ask(&replay(&folder.file()), "Greetings from Bergen!").await.unwrap_err();
+    let error = ask(&replay(&folder.file()), "Greetings from Bergen!")
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     let message = error.message();
     assert!(
         message.contains("has no entry for this request; record it with LLMNODE_CASSETTE=auto"),
         "{message}"
     );
-    assert!(message.contains("- user: Greetings from Oslo!\n+ user: Greetings from Bergen!"), "{message}");
+    assert!(
+        message.contains("- user: Greetings from Oslo!\n+ user: Greetings from Bergen!"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
 async fn entries_of_one_request_are_given_in_order_and_once() {
     let folder = Folder::new("order");
-    let run =
-        record(&folder.file(), ScriptedModel::new().reply(json!({"city": "a"})).reply(json!({"city": "b"})));
+    let run = record(
+        &folder.file(),
+        ScriptedModel::new()
+            .reply(json!({"city": "a"}))
+            .reply(json!({"city": "b"})),
+    );
     for expected in ["a", "b"] {
         assert_eq!(ask(&run, "x").await.unwrap()["city"], expected);
     }
@@ -138,7 +166,12 @@ async fn entries_of_one_request_are_given_in_order_and_once() {
         assert_eq!(ask(&run, "x").await.unwrap()["city"], expected);
     }
     let error = ask(&run, "x").await.unwrap_err();
-    assert!(error.message().contains("has 2 entries for this request, and all were given"), "{error}");
+    assert!(
+        error
+            .message()
+            .contains("has 2 entries for this request, and all were given"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -146,7 +179,9 @@ async fn a_stream_comes_in_the_pieces_that_were_recorded() {
     let folder = Folder::new("stream");
     let pieces = ["{\"city\": \"Tr", "omsø", "\"}"];
     let broken = Reply::pieces(["{\"ci"]).breaks_off(ModelError::new(Category::Network, "lost"));
-    let model = ScriptedModel::new().reply(broken).reply(Reply::pieces(pieces).reasoning("hm"));
+    let model = ScriptedModel::new()
+        .reply(broken)
+        .reply(Reply::pieces(pieces).reasoning("hm"));
     let call = city().ask("x");
     let mut seen = Vec::new();
     for is_recorded in [true, false] {
@@ -167,16 +202,23 @@ async fn a_stream_comes_in_the_pieces_that_were_recorded() {
     assert!(seen[0].ends_with(&texts), "{:?}", seen[0]);
     assert!(seen[0].contains(&Event::Reasoning("hm".to_owned())));
     // Without a stream, the same file gives the same answer.
-    assert_eq!(ask(&replay(&folder.file()), "x").await.unwrap(), json!({"city": "Tromsø"}));
+    assert_eq!(
+        ask(&replay(&folder.file()), "x").await.unwrap(),
+        json!({"city": "Tromsø"})
+    );
 }
 
 #[tokio::test]
 async fn failures_are_played_back_with_their_wait() {
     let folder = Folder::new("failures");
     let busy = || Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));
-    let model = ScriptedModel::new().reply(busy()).reply(json!({"city": "a"}));
+    let model = ScriptedModel::new()
+        .reply(busy())
+        .reply(json!({"city": "a"}));
     let clock = TestClock::new();
-    ask(&record(&folder.file(), model).with_clock(clock), "x").await.unwrap();
+    ask(&record(&folder.file(), model).with_clock(clock), "x")
+        .await
+        .unwrap();
     let clock = TestClock::new();
     let run = replay(&folder.file()).with_clock(clock.clone());
     ask(&run, "x").await.unwrap();
@@ -188,54 +230,91 @@ async fn what_is_missing_is_recorded_in_the_mode_auto() {
     let folder = Folder::new("auto");
     let auto = |model: &ScriptedModel| {
         let model = model.clone();
-        Run::new(Cassette::open(folder.file()).mode(CassetteMode::Auto).around(|| Ok(model)).unwrap())
+        Run::new(
+            Cassette::open(folder.file())
+                .mode(CassetteMode::Auto)
+                .around(|| Ok(model))
+                .unwrap(),
+        )
     };
-    let model = ScriptedModel::new().reply(json!({"city": "a"})).reply(json!({"city": "b"}));
+    let model = ScriptedModel::new()
+        .reply(json!({"city": "a"}))
+        .reply(json!({"city": "b"}));
     assert_eq!(ask(&auto(&model), "x").await.unwrap()["city"], "a");
     let run = auto(&model);
     assert_eq!(ask(&run, "x").await.unwrap()["city"], "a");
     assert_eq!(ask(&run, "y").await.unwrap()["city"], "b");
     model.assert_done();
-    assert_eq!(ask(&replay(&folder.file()), "y").await.unwrap()["city"], "b");
+    assert_eq!(
+        ask(&replay(&folder.file()), "y").await.unwrap()["city"],
+        "b"
+    );
 }
 
 #[tokio::test]
 async fn redacted_texts_are_neither_written_nor_compared() {
     let folder = Folder::new("redact");
     let cassette = |mode| {
-        Cassette::open(folder.file()).mode(mode).redact(|text| match text.split_once("at ") {
-            Some((before, _)) => format!("{before}at [time]"),
-            None => text.to_owned(),
-        })
+        Cassette::open(folder.file())
+            .mode(mode)
+            .redact(|text| match text.split_once("at ") {
+                Some((before, _)) => format!("{before}at [time]"),
+                None => text.to_owned(),
+            })
     };
     let model = FnModel::new(|_| json!({"city": "Oslo"}));
     let run = Run::new(cassette(CassetteMode::Record).around(|| Ok(model)).unwrap());
     ask(&run, "It is Oslo at 12:04").await.unwrap();
     let run = Run::new(cassette(CassetteMode::Replay).around(no_key).unwrap());
-    assert_eq!(ask(&run, "It is Oslo at 17:31").await.unwrap()["city"], "Oslo");
+    assert_eq!(
+        ask(&run, "It is Oslo at 17:31").await.unwrap()["city"],
+        "Oslo"
+    );
     let file = std::fs::read_to_string(folder.file()).unwrap();
-    assert!(file.contains("at [time]") && !file.contains("12:04"), "{file}");
+    assert!(
+        file.contains("at [time]") && !file.contains("12:04"),
+        "{file}"
+    );
 }
 
 #[tokio::test]
 async fn a_file_that_is_no_cassette_is_not_recorded_over() {
     let folder = Folder::new("no-cassette");
     std::fs::create_dir_all(&folder.0).unwrap();
-    for text in ["[package]\nname = \"mine\"\n", "{\"format\": \"llmnode/journal\"}", "\u{0}"] {
+    for text in [
+        "[package]\nname = \"mine\"\n",
+        "{\"format\": \"llmnode/journal\"}",
+        "\u{0}",
+    ] {
         std::fs::write(folder.file(), text).unwrap();
         let cassette = Cassette::open(folder.file()).mode(CassetteMode::Record);
         let error = cassette.around(|| Ok(ScriptedModel::new())).err().unwrap();
         assert_eq!(error.category(), Category::ConfigError);
-        assert!(error.message().contains("it is no cassette"), "{}", error.message());
+        assert!(
+            error.message().contains("it is no cassette"),
+            "{}",
+            error.message()
+        );
         assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), text);
     }
     // A cassette is recorded anew, also one of a newer version or one that is cut off.
-    for text in
-        ["", "{\"format\": \"llmnode/cassette\", \"version\": 99", "{\n  \"format\": \"llmnode/cassette\""]
-    {
+    for text in [
+        "",
+        "{\"format\": \"llmnode/cassette\", \"version\": 99",
+        "{\n  \"format\": \"llmnode/cassette\"",
+    ] {
         std::fs::write(folder.file(), text).unwrap();
-        ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"}))), "Oslo").await.unwrap();
-        assert!(std::fs::read_to_string(folder.file()).unwrap().contains("Oslo"));
+        ask(
+            &record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"}))),
+            "Oslo",
+        )
+        .await
+        .unwrap();
+        assert!(
+            std::fs::read_to_string(folder.file())
+                .unwrap()
+                .contains("Oslo")
+        );
     }
 }
 
@@ -244,35 +323,61 @@ async fn a_file_that_is_no_cassette_is_not_recorded_over() {
 async fn what_a_tool_says_is_redacted_too() {
     let folder = Folder::new("redacted-tools");
     let cassette = |mode| {
-        Cassette::open(folder.file()).mode(mode).redact(|text| match text.split_once("It is ") {
-            Some(_) => "It is [time]".to_owned(),
-            None => text.to_owned(),
-        })
+        Cassette::open(folder.file())
+            .mode(mode)
+            .redact(|text| match text.split_once("It is ") {
+                Some(_) => "It is [time]".to_owned(),
+                None => text.to_owned(),
+            })
     };
     let agent = |time: &'static str| {
         let clock = move |_: Value| async move { Ok::<_, String>(format!("It is {time}")) };
         let tools = Toolset::new().function("clock", "Says the time.", clock);
-        DynNode::builder("agent").output_schema(json!({"type": "object"})).tools(tools).build().unwrap()
+        DynNode::builder("agent")
+            .output_schema(json!({"type": "object"}))
+            .tools(tools)
+            .build()
+            .unwrap()
     };
     let call = Reply::text("").call("clock", json!({"value": null}));
-    let model = ScriptedModel::new().reply(call).reply(json!({"late": false}));
+    let model = ScriptedModel::new()
+        .reply(call)
+        .reply(json!({"late": false}));
     let run = Run::new(cassette(CassetteMode::Record).around(|| Ok(model)).unwrap());
     run.call(&agent("12:04").ask("Is it late?")).await.unwrap();
     let run = Run::new(cassette(CassetteMode::Replay).around(no_key).unwrap());
-    assert_eq!(run.call(&agent("17:31").ask("Is it late?")).await.unwrap(), json!({"late": false}));
-    assert!(!std::fs::read_to_string(folder.file()).unwrap().contains("12:04"));
+    assert_eq!(
+        run.call(&agent("17:31").ask("Is it late?")).await.unwrap(),
+        json!({"late": false})
+    );
+    assert!(
+        !std::fs::read_to_string(folder.file())
+            .unwrap()
+            .contains("12:04")
+    );
 }
 
 #[tokio::test]
 async fn secrets_are_not_written_and_pieces_do_not_tear_them() {
     let folder = Folder::new("secrets");
     let pieces = ["{\"city\": \"sk-0123", "456789abc", " Oslo\"", "}"];
-    let run = record(&folder.file(), ScriptedModel::new().reply(Reply::pieces(pieces)));
+    let run = record(
+        &folder.file(),
+        ScriptedModel::new().reply(Reply::pieces(pieces)),
+    );
     let call = city().ask("My key is sk-abcdef123456");
     run.call(&call).stream().finish().await.unwrap();
     let file = std::fs::read_to_string(folder.file()).unwrap();
-    assert!(!file.contains("sk-0123") && !file.contains("456789") && !file.contains("sk-abcdef"), "{file}");
-    let answer = replay(&folder.file()).call(&call).stream().finish().await.unwrap();
+    assert!(
+        !file.contains("sk-0123") && !file.contains("456789") && !file.contains("sk-abcdef"),
+        "{file}"
+    );
+    let answer = replay(&folder.file())
+        .call(&call)
+        .stream()
+        .finish()
+        .await
+        .unwrap();
     assert_eq!(answer, json!({"city": "[redacted] Oslo"}));
 }
 
@@ -298,7 +403,12 @@ async fn concurrent_recordings_give_the_same_file() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_stays_whole() {
     let folder = Folder::new("whole");
-    ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))), "x").await.unwrap();
+    ask(
+        &record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))),
+        "x",
+    )
+    .await
+    .unwrap();
     let before = std::fs::read_to_string(folder.file()).unwrap();
     // A folder cannot be replaced by a file.
     let path = folder.0.join("folder");
@@ -328,14 +438,33 @@ async fn a_cassette_is_not_written_through_planted_links_and_keeps_its_mode() {
             symlink(&victim, folder.0.join(name)).unwrap();
         }
     }
-    let mode = || std::fs::metadata(folder.file()).unwrap().permissions().mode() & 0o777;
-    ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))), "x").await.unwrap();
+    let mode = || {
+        std::fs::metadata(folder.file())
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    ask(
+        &record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))),
+        "x",
+    )
+    .await
+    .unwrap();
     assert_eq!(mode(), 0o600);
     symlink(folder.file(), &link).unwrap();
-    ask(&record(&link, FnModel::new(|_| json!({"city": "b"}))), "x").await.unwrap();
+    ask(&record(&link, FnModel::new(|_| json!({"city": "b"}))), "x")
+        .await
+        .unwrap();
     assert!(link.is_symlink() && !folder.file().is_symlink());
-    assert_eq!((mode(), std::fs::read_to_string(&victim).unwrap().as_str()), (0o600, "kept"));
-    assert_eq!(ask(&replay(&folder.file()), "x").await.unwrap(), json!({"city": "b"}));
+    assert_eq!(
+        (mode(), std::fs::read_to_string(&victim).unwrap().as_str()),
+        (0o600, "kept")
+    );
+    assert_eq!(
+        ask(&replay(&folder.file()), "x").await.unwrap(),
+        json!({"city": "b"})
+    );
 }
 
 #[tokio::test]
@@ -347,13 +476,25 @@ async fn secrets_are_no_names_of_members_either() {
         "required": ["city"],
     });
     let asked = || {
-        let city = DynNode::builder("city").output_schema(schema.clone()).build().unwrap();
+        let city = DynNode::builder("city")
+            .output_schema(schema.clone())
+            .build()
+            .unwrap();
         city.ask("x")
     };
-    record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))).call(&asked()).await.unwrap();
+    record(&folder.file(), FnModel::new(|_| json!({"city": "a"})))
+        .call(&asked())
+        .await
+        .unwrap();
     let file = std::fs::read_to_string(folder.file()).unwrap();
-    assert!(!file.contains("sk-abcdef") && file.contains("[redacted]"), "{file}");
-    assert_eq!(replay(&folder.file()).call(&asked()).await.unwrap(), json!({"city": "a"}));
+    assert!(
+        !file.contains("sk-abcdef") && file.contains("[redacted]"),
+        "{file}"
+    );
+    assert_eq!(
+        replay(&folder.file()).call(&asked()).await.unwrap(),
+        json!({"city": "a"})
+    );
 }
 
 /// The bytes that are written grow with the entries, not with their square: a file is written anew only when it has grown.
@@ -371,7 +512,8 @@ async fn a_long_recording_is_written_seldom_and_in_the_end_as_a_whole() {
     }
     assert!(writes < 64 + 15, "{writes}");
     drop(run);
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+    let file: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
     assert_eq!(file["entries"].as_array().unwrap().len(), 1000);
     let run = replay(&folder.file());
     for number in 0..1000 {
@@ -384,8 +526,13 @@ const KILLED: &str = "LLMNODE_CASSETTE_KILLED";
 /// Records without end, in a process that is killed.
 #[tokio::test]
 async fn records_until_it_is_killed() {
-    let Some(path) = std::env::var_os(KILLED) else { return };
-    let run = record(Path::new(&path), FnModel::new(|_| json!({"city": "x".repeat(20_000)})));
+    let Some(path) = std::env::var_os(KILLED) else {
+        return;
+    };
+    let run = record(
+        Path::new(&path),
+        FnModel::new(|_| json!({"city": "x".repeat(20_000)})),
+    );
     for number in 0_u64.. {
         ask(&run, &number.to_string()).await.unwrap();
     }
@@ -407,7 +554,8 @@ fn a_process_that_is_killed_while_it_writes_leaves_a_whole_file() {
         std::thread::sleep(Duration::from_millis(milliseconds));
         child.kill().unwrap();
         child.wait().unwrap();
-        let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+        let file: Value =
+            serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
         assert!(!file["entries"].as_array().unwrap().is_empty());
     }
 }
@@ -416,15 +564,32 @@ fn a_process_that_is_killed_while_it_writes_leaves_a_whole_file() {
 fn files_that_cannot_be_read_say_so() {
     let folder = Folder::new("unread");
     let fault = || -> String {
-        let opened: Result<Arc<dyn ChatModel>, NodeError> = Cassette::open(folder.file()).around(no_key);
+        let opened: Result<Arc<dyn ChatModel>, NodeError> =
+            Cassette::open(folder.file()).around(no_key);
         opened.err().unwrap().message().to_owned()
     };
-    assert!(fault().contains("there is no such file; record it with LLMNODE_CASSETTE=record"), "{}", fault());
+    assert!(
+        fault().contains("there is no such file; record it with LLMNODE_CASSETTE=record"),
+        "{}",
+        fault()
+    );
     std::fs::create_dir_all(&folder.0).unwrap();
-    std::fs::write(folder.file(), r#"{"format": "llmnode/cassette", "version": 9, "entries": []}"#).unwrap();
-    assert!(fault().contains("llmnode/cassette version 9 is newer than version 2"), "{}", fault());
+    std::fs::write(
+        folder.file(),
+        r#"{"format": "llmnode/cassette", "version": 9, "entries": []}"#,
+    )
+    .unwrap();
+    assert!(
+        fault().contains("llmnode/cassette version 9 is newer than version 2"),
+        "{}",
+        fault()
+    );
     std::fs::write(folder.file(), "{").unwrap();
-    assert!(fault().contains("malformed llmnode/cassette"), "{}", fault());
+    assert!(
+        fault().contains("malformed llmnode/cassette"),
+        "{}",
+        fault()
+    );
 }
 
 #[tokio::test]
@@ -457,10 +622,16 @@ async fn numbers_of_the_settings_are_the_same_after_reading() {
     for number in [0.1 + 0.2, 9.0 / 397.0 * 1.1, f64::from(0.7_f32)] {
         let settings = || llmnode_runtime::Settings::new().temperature(number);
         let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
-        run.call(&city().ask("x")).settings(settings()).await.unwrap();
+        run.call(&city().ask("x"))
+            .settings(settings())
+            .await
+            .unwrap();
         let run = replay(&folder.file());
         assert_eq!(
-            run.call(&city().ask("x")).settings(settings()).await.unwrap()["city"],
+            run.call(&city().ask("x"))
+                .settings(settings())
+                .await
+                .unwrap()["city"],
             "Oslo",
             "{number}"
         );
@@ -471,10 +642,23 @@ async fn numbers_of_the_settings_are_the_same_after_reading() {
 async fn another_word_for_reasoning_is_another_request() {
     let folder = Folder::new("reasoning");
     let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
-    run.call(&city().ask("x")).reasoning(Reasoning::Low).await.unwrap();
+    run.call(&city().ask("x"))
+        .reasoning(Reasoning::Low)
+        .await
+        .unwrap();
     let run = replay(&folder.file());
-    assert!(run.call(&city().ask("x")).reasoning(Reasoning::High).await.is_err());
-    assert!(run.call(&city().ask("x")).reasoning(Reasoning::Low).await.is_ok());
+    assert!(
+        run.call(&city().ask("x"))
+            .reasoning(Reasoning::High)
+            .await
+            .is_err()
+    );
+    assert!(
+        run.call(&city().ask("x"))
+            .reasoning(Reasoning::Low)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -497,9 +681,15 @@ async fn an_answer_recorded_without_a_stream_is_streamed_in_one_piece() {
 #[tokio::test]
 async fn a_model_that_cannot_be_made_says_why_by_its_own_category() {
     let folder = Folder::new("unmade");
-    let model = Cassette::open(folder.file()).mode(CassetteMode::Auto).around(no_key).unwrap();
+    let model = Cassette::open(folder.file())
+        .mode(CassetteMode::Auto)
+        .around(no_key)
+        .unwrap();
     let error = ask(&Run::new(model), "x").await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::ApiKeyError, "no key"));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::ApiKeyError, "no key")
+    );
     assert!(!folder.file().exists());
 }
 
@@ -512,15 +702,30 @@ async fn attachments_are_told_apart_but_not_written() {
         model.complete(&request, &mut Unheard).await
     };
     let model = ScriptedModel::new().reply("a cat").reply("a dog");
-    let recorder = Cassette::open(folder.file()).mode(CassetteMode::Record).around(|| Ok(model)).unwrap();
+    let recorder = Cassette::open(folder.file())
+        .mode(CassetteMode::Record)
+        .around(|| Ok(model))
+        .unwrap();
     for bytes in ["the cat's bytes", "the dog's bytes"] {
         complete(&recorder, bytes).await.unwrap();
     }
     let player = Cassette::open(folder.file()).around(no_key).unwrap();
-    assert_eq!(complete(&player, "the dog's bytes").await.unwrap().text, "a dog");
-    assert_eq!(complete(&player, "the bird's bytes").await.unwrap_err().category, Category::ConfigError);
+    assert_eq!(
+        complete(&player, "the dog's bytes").await.unwrap().text,
+        "a dog"
+    );
+    assert_eq!(
+        complete(&player, "the bird's bytes")
+            .await
+            .unwrap_err()
+            .category,
+        Category::ConfigError
+    );
     let file = std::fs::read_to_string(folder.file()).unwrap();
-    assert!(file.contains("image/png, 15 bytes, #") && !file.contains("base64"), "{file}");
+    assert!(
+        file.contains("image/png, 15 bytes, #") && !file.contains("base64"),
+        "{file}"
+    );
 }
 
 /// A file of version 1, as it was written first.
@@ -533,7 +738,11 @@ async fn version_1_is_read() {
             .reply(busy)
             .reply(Reply::pieces(["{\"city\":", " \"Oslo\"}"]).reasoning("hm"));
         let run = record(&golden, model).with_clock(TestClock::new());
-        run.call(&city().ask("Greetings from Oslo!")).stream().finish().await.unwrap();
+        run.call(&city().ask("Greetings from Oslo!"))
+            .stream()
+            .finish()
+            .await
+            .unwrap();
     }
     let run = replay(&golden);
     let call = city().ask("Greetings from Oslo!");
@@ -543,7 +752,14 @@ async fn version_1_is_read() {
         pieces += usize::from(matches!(event, Event::Text(_)));
     }
     let report = stream.report().await.unwrap();
-    assert_eq!((report.value["city"].as_str(), report.record.attempts.len(), pieces), (Some("Oslo"), 2, 2));
+    assert_eq!(
+        (
+            report.value["city"].as_str(),
+            report.record.attempts.len(),
+            pieces
+        ),
+        (Some("Oslo"), 2, 2)
+    );
 }
 
 /// A conversation with a call of a tool, with this id.
@@ -554,7 +770,12 @@ fn with_call(id: &str) -> Request {
         Message::assistant("").calling([call]),
         Message::tool(id, "Rust in Action"),
     ]);
-    request.tools = [ToolSpec::new("search", "Finds books.", OutputSchema::of::<bool>())].into();
+    request.tools = [ToolSpec::new(
+        "search",
+        "Finds books.",
+        OutputSchema::of::<bool>(),
+    )]
+    .into();
     request
 }
 
@@ -563,19 +784,43 @@ async fn calls_of_tools_are_kept_and_their_ids_are_numbered() {
     let folder = Folder::new("calls");
     let model = ScriptedModel::new()
         .reply(Reply::text("I look.").call("search", json!({"word": "sk-12345678abcdefgh"})));
-    let cassette = Cassette::open(folder.file()).mode(CassetteMode::Record).around(|| Ok(model)).unwrap();
-    let recorded = cassette.complete(&with_call("call_x7"), &mut Unheard).await.unwrap();
+    let cassette = Cassette::open(folder.file())
+        .mode(CassetteMode::Record)
+        .around(|| Ok(model))
+        .unwrap();
+    let recorded = cassette
+        .complete(&with_call("call_x7"), &mut Unheard)
+        .await
+        .unwrap();
     assert!(recorded.calls[0].arguments.contains("sk-12345678"));
     let text = std::fs::read_to_string(folder.file()).unwrap();
-    assert!(!text.contains("sk-12345678") && !text.contains("call_x7"), "{text}");
+    assert!(
+        !text.contains("sk-12345678") && !text.contains("call_x7"),
+        "{text}"
+    );
 
     let cassette = Cassette::open(folder.file()).around(no_key).unwrap();
     // Another run, another id.
-    let played = cassette.complete(&with_call("call_y9"), &mut Unheard).await.unwrap();
-    assert_eq!((played.text.as_str(), played.calls[0].name.as_str()), ("I look.", "search"));
+    let played = cassette
+        .complete(&with_call("call_y9"), &mut Unheard)
+        .await
+        .unwrap();
+    assert_eq!(
+        (played.text.as_str(), played.calls[0].name.as_str()),
+        ("I look.", "search")
+    );
     // Other tools are another request.
     let mut other = with_call("call_y9");
-    other.tools = [ToolSpec::new("search", "Finds films.", OutputSchema::of::<bool>())].into();
+    other.tools = [ToolSpec::new(
+        "search",
+        "Finds films.",
+        OutputSchema::of::<bool>(),
+    )]
+    .into();
     let missing = cassette.complete(&other, &mut Unheard).await.unwrap_err();
-    assert!(missing.message.contains("Finds films."), "{}", missing.message);
+    assert!(
+        missing.message.contains("Finds films."),
+        "{}",
+        missing.message
+    );
 }

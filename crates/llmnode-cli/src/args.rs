@@ -62,7 +62,10 @@ pub(crate) enum Command {
     Check(Options),
     Run(Options),
     Serve(ServeOptions),
-    Page { file: PathBuf, output: Option<PathBuf> },
+    Page {
+        file: PathBuf,
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -112,7 +115,10 @@ impl Answer {
         match word.to_lowercase().as_str() {
             "y" | "yes" if why.is_empty() => Some(Answer::Yes),
             "n" | "no" => Some(Answer::No(why.to_owned())),
-            _ => exact_json(text).ok().filter(Value::is_object).map(Answer::Edit),
+            _ => exact_json(text)
+                .ok()
+                .filter(Value::is_object)
+                .map(Answer::Edit),
         }
     }
 }
@@ -142,7 +148,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     let mut seen = BTreeSet::new();
     while let Some(arg) = args.next() {
         let (name, given) = match arg.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            Some((name, value)) if name.starts_with("--") => {
+                (name.to_owned(), Some(value.to_owned()))
+            }
             _ => (arg, None),
         };
         once(&mut seen, &name)?;
@@ -150,7 +158,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             "--help" | "-h" => return Ok(Command::Help),
             "--json" if !is_run => options.json = true,
             option if option.starts_with("--") => {
-                let value = || given.or_else(|| args.next()).ok_or(format!("{option} needs a value"));
+                let value = || {
+                    given
+                        .or_else(|| args.next())
+                        .ok_or(format!("{option} needs a value"))
+                };
                 options.set(option, is_run, value)?;
             }
             _ if file.is_none() => file = Some(PathBuf::from(name)),
@@ -158,7 +170,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
         }
     }
     options.file = file.ok_or("which file?")?;
-    Ok(if is_run { Command::Run(options) } else { Command::Check(options) })
+    Ok(if is_run {
+        Command::Run(options)
+    } else {
+        Command::Check(options)
+    })
 }
 
 /// The others are given once.
@@ -184,15 +200,23 @@ impl Options {
                 let Some((name, text)) = input.split_once('=') else {
                     return Err(format!("--input {input:?}: write NAME=VALUE"));
                 };
-                if self.inputs.insert(name.to_owned(), text.to_owned()).is_some() {
-                    return Err(format!("--input {name:?} is given twice; leave one of them out"));
+                if self
+                    .inputs
+                    .insert(name.to_owned(), text.to_owned())
+                    .is_some()
+                {
+                    return Err(format!(
+                        "--input {name:?} is given twice; leave one of them out"
+                    ));
                 }
             }
             "--message" if is_run => self.message = Some(value()?),
             "--approve" if is_run => {
                 let (name, answer) = approval(&value()?)?;
                 if self.approvals.insert(name.clone(), answer).is_some() {
-                    return Err(format!("--approve {name:?} is given twice; leave one of them out"));
+                    return Err(format!(
+                        "--approve {name:?} is given twice; leave one of them out"
+                    ));
                 }
             }
             "--picture" if is_run => match value()?.as_str() {
@@ -203,7 +227,9 @@ impl Options {
             "--store" => {
                 let (name, file) = store(&value()?, is_run)?;
                 if self.stores.insert(name.clone(), file).is_some() {
-                    return Err(format!("--store {name:?} is given twice; leave one of them out"));
+                    return Err(format!(
+                        "--store {name:?} is given twice; leave one of them out"
+                    ));
                 }
             }
             "--tools" if !is_run => self.tools = Some(names(&value()?)),
@@ -222,11 +248,17 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
     let mut seen = BTreeSet::new();
     while let Some(arg) = args.next() {
         let (name, given) = match arg.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            Some((name, value)) if name.starts_with("--") => {
+                (name.to_owned(), Some(value.to_owned()))
+            }
             _ => (arg, None),
         };
         once(&mut seen, &name)?;
-        let value = || given.or_else(|| args.next()).ok_or(format!("{name} needs a value"));
+        let value = || {
+            given
+                .or_else(|| args.next())
+                .ok_or(format!("{name} needs a value"))
+        };
         match name.as_str() {
             "--help" | "-h" => return Ok(Command::Help),
             "--no-run" => serve.no_run = true,
@@ -250,7 +282,8 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
 }
 
 fn number<N: FromStr>(option: &str, text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| format!("{option} {text:?}: write a number"))
+    text.parse()
+        .map_err(|_| format!("{option} {text:?}: write a number"))
 }
 
 fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
@@ -259,7 +292,9 @@ fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
         match (arg.as_str(), arg.strip_prefix("--output=")) {
             ("--help" | "-h", _) => return Ok(Command::Help),
             (_, Some(name)) => output = Some(PathBuf::from(name)),
-            ("--output", None) => output = Some(args.next().ok_or("--output needs a value")?.into()),
+            ("--output", None) => {
+                output = Some(args.next().ok_or("--output needs a value")?.into())
+            }
             (option, _) if option.starts_with("--") => {
                 return Err(format!("there is no option {option} here"));
             }
@@ -267,11 +302,17 @@ fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
             (other, _) => return Err(format!("one file at a time: {other:?} is one too many")),
         }
     }
-    Ok(Command::Page { file: file.ok_or("which file?")?, output })
+    Ok(Command::Page {
+        file: file.ok_or("which file?")?,
+        output,
+    })
 }
 
 fn names(list: &str) -> Vec<String> {
-    list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    list.split(',')
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 fn approval(text: &str) -> Result<(String, Answer), String> {
@@ -279,7 +320,9 @@ fn approval(text: &str) -> Result<(String, Answer), String> {
     let named = text.split_once('=').filter(|_| !text.starts_with('{'));
     let (name, answer) = named.unwrap_or(("", text));
     let answer = Answer::of(answer).ok_or_else(|| {
-        format!("--approve {text:?}: write yes, no, or a JSON object, such as NAME={{\"text\": \"…\"}}")
+        format!(
+            "--approve {text:?}: write yes, no, or a JSON object, such as NAME={{\"text\": \"…\"}}"
+        )
     })?;
     Ok((name.to_owned(), answer))
 }
@@ -299,7 +342,11 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Result<Command, String> {
-        parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))
+        parse(
+            line.split(' ')
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned),
+        )
     }
 
     #[test]
@@ -314,26 +361,45 @@ mod tests {
             tools: Some(vec!["x".to_owned(), "y".to_owned()]),
             ..Options::default()
         };
-        assert_eq!(read("check --json a.json --tools=x,y"), Ok(Command::Check(expected)));
-        let Ok(Command::Run(options)) = read("run a.json --input q=a=b --input n=3 --picture mermaid") else {
+        assert_eq!(
+            read("check --json a.json --tools=x,y"),
+            Ok(Command::Check(expected))
+        );
+        let Ok(Command::Run(options)) =
+            read("run a.json --input q=a=b --input n=3 --picture mermaid")
+        else {
             panic!()
         };
-        assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", true));
-        let Ok(Command::Check(options)) = read("check a --store docs --store=notes=n=1.db --programs p")
+        assert_eq!(
+            (options.inputs["q"].as_str(), options.picture),
+            ("a=b", true)
+        );
+        let Ok(Command::Check(options)) =
+            read("check a --store docs --store=notes=n=1.db --programs p")
         else {
             panic!()
         };
         let expected = [("docs", None), ("notes", Some(PathBuf::from("n=1.db")))];
-        assert_eq!(options.stores, expected.map(|(name, file)| (name.to_owned(), file)).into());
+        assert_eq!(
+            options.stores,
+            expected.map(|(name, file)| (name.to_owned(), file)).into()
+        );
         assert_eq!(options.programs, Some("p".into()));
         let line = r#"run a --approve yes --approve a=No --approve=b={"x":"="}"#;
-        let Ok(Command::Run(options)) = read(line) else { panic!() };
+        let Ok(Command::Run(options)) = read(line) else {
+            panic!()
+        };
         let expected = [
             ("", Answer::Yes),
             ("a", Answer::No(String::new())),
             ("b", Answer::Edit(serde_json::json!({"x": "="}))),
         ];
-        assert_eq!(options.approvals, expected.map(|(name, answer)| (name.to_owned(), answer)).into());
+        assert_eq!(
+            options.approvals,
+            expected
+                .map(|(name, answer)| (name.to_owned(), answer))
+                .into()
+        );
     }
 
     #[test]
@@ -366,8 +432,14 @@ mod tests {
             panic!()
         };
         assert_eq!(serve.files, [PathBuf::from("a.json"), "b.json".into()]);
-        assert_eq!((serve.port, serve.requests, serve.no_run), (80, Some(7), true));
-        assert_eq!((serve.options.file, serve.options.folder), ("a.json".into(), Some("f".into())));
+        assert_eq!(
+            (serve.port, serve.requests, serve.no_run),
+            (80, Some(7), true)
+        );
+        assert_eq!(
+            (serve.options.file, serve.options.folder),
+            ("a.json".into(), Some("f".into()))
+        );
         assert_eq!(serve.mcp, ["server"]);
     }
 
@@ -380,7 +452,10 @@ mod tests {
             ("check a --input x=1", "no option --input"),
             ("run a --input x", "write NAME=VALUE"),
             ("check a --store n --store n=b.db", "is given twice"),
-            ("run a --input q=1 --input q=2", "--input \"q\" is given twice"),
+            (
+                "run a --input q=1 --input q=2",
+                "--input \"q\" is given twice",
+            ),
             ("run a --approve yes --approve no", "is given twice"),
             ("run a --page x --page y", "--page is given twice"),
             ("serve a --port 1 --port 2", "--port is given twice"),

@@ -20,11 +20,16 @@ use crate::{hints, node_types, stores};
 
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     let text = read(&options.file)?;
-    let named = placeholders::named(serde_json::from_str(&text).unwrap_or(Value::Null), &folder(options));
+    let named = placeholders::named(
+        serde_json::from_str(&text).unwrap_or(Value::Null),
+        &folder(options),
+    );
     let hint = hints::programs(&named, options);
     let (faults, warnings) = match Graph::parse(&text, &registry(named, options)?) {
         Ok(graph) => (Vec::new(), graph.warnings().to_vec()),
-        Err(GraphFaults { faults, warnings, .. }) => (faults, warnings),
+        Err(GraphFaults {
+            faults, warnings, ..
+        }) => (faults, warnings),
     };
     if options.json {
         let file = options.file.display().to_string();
@@ -66,7 +71,9 @@ pub(crate) fn read_at_most(file: &Path, bytes: u64) -> Result<String, Box<dyn Er
         let (sender, receiver) = mpsc::channel();
         let path = file.to_path_buf();
         std::thread::spawn(move || sender.send(begin_of(&path, bytes)));
-        receiver.recv_timeout(WAIT).unwrap_or_else(|_| Err(io::Error::other("nothing is written to it")))
+        receiver
+            .recv_timeout(WAIT)
+            .unwrap_or_else(|_| Err(io::Error::other("nothing is written to it")))
     };
     let read = read.map_err(|error| unreadable(error.to_string()))?;
     if read.len() as u64 > bytes {
@@ -90,7 +97,10 @@ pub(crate) fn registry_for(text: &str, options: &Options) -> Result<Registered, 
 /// Stands in for the graph's program: tools and models are never called.
 fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error>> {
     let stores = stores::placeholders(&named, &options.stores);
-    let tools = options.tools.clone().map_or(named.tools, BTreeSet::from_iter);
+    let tools = options
+        .tools
+        .clone()
+        .map_or(named.tools, BTreeSet::from_iter);
     let profiles = match &options.profiles {
         Some(file) => Profiles::rules().names(&read(file)?)?.into_iter().collect(),
         None => named.profiles,
@@ -103,13 +113,22 @@ fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error
         registry = registry.model(name, ScriptedModel::new());
     }
     // Our names are known anyway, and two types of one name are a mistake.
-    for name in options.types.iter().filter(|name| !node_types::SHIPPED.contains(&name.as_str())) {
+    for name in options
+        .types
+        .iter()
+        .filter(|name| !node_types::SHIPPED.contains(&name.as_str()))
+    {
         registry = registry.node_type(AnyType(name.clone()));
     }
     Ok(registry.folder(folder(options)).build()?)
 }
 
 pub(crate) fn folder(options: &Options) -> PathBuf {
-    let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
-    folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into())
+    let folder = options
+        .folder
+        .clone()
+        .or_else(|| options.file.parent().map(Path::to_path_buf));
+    folder
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| ".".into())
 }

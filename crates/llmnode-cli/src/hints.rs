@@ -6,15 +6,24 @@ use crate::placeholders::Named;
 use crate::stores;
 
 pub(crate) fn all(named: &Named, options: &Options) -> Vec<String> {
-    let hints =
-        [tools(named), profiles(named, options), missing_stores(named, options), programs(named, options)];
-    hints.into_iter().flatten().chain(locations(named, options)).collect()
+    let hints = [
+        tools(named),
+        profiles(named, options),
+        missing_stores(named, options),
+        programs(named, options),
+    ];
+    hints
+        .into_iter()
+        .flatten()
+        .chain(locations(named, options))
+        .collect()
 }
 
 pub(crate) fn programs(named: &Named, options: &Options) -> Option<String> {
     let is_missing = named.has_programs && options.programs.is_none();
     is_missing.then(|| {
-        "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`.".to_owned()
+        "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`."
+            .to_owned()
     })
 }
 
@@ -40,22 +49,44 @@ fn tools(named: &Named) -> Option<String> {
 }
 
 fn profiles(named: &Named, options: &Options) -> Option<String> {
-    let listed = named.profiles.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let listed = named
+        .profiles
+        .iter()
+        .map(|name| format!("{name:?}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let is_missing = !listed.is_empty() && options.profiles.is_none();
-    is_missing
-        .then(|| format!("The graph names profiles: pass the file that has {listed} as `--profiles FILE`."))
+    is_missing.then(|| {
+        format!("The graph names profiles: pass the file that has {listed} as `--profiles FILE`.")
+    })
 }
 
 fn missing_stores(named: &Named, options: &Options) -> Option<String> {
-    let missing = named.stores.iter().filter(|name| !options.stores.contains_key(*name));
-    let missing = missing.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    (!missing.is_empty())
-        .then(|| format!("Stores are missing: pass the SQLite file of {missing} as `--store NAME=FILE`."))
+    let missing = named
+        .stores
+        .iter()
+        .filter(|name| !options.stores.contains_key(*name));
+    let missing = missing
+        .map(|name| format!("{name:?}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    (!missing.is_empty()).then(|| {
+        format!("Stores are missing: pass the SQLite file of {missing} as `--store NAME=FILE`.")
+    })
 }
 
 fn locations(named: &Named, options: &Options) -> Vec<String> {
-    let is_passed = |location: &&Location| options.stores.values().flatten().any(|file| location.is(file));
-    let missing = named.locations.iter().filter(|location| !is_passed(location));
+    let is_passed = |location: &&Location| {
+        options
+            .stores
+            .values()
+            .flatten()
+            .any(|file| location.is(file))
+    };
+    let missing = named
+        .locations
+        .iter()
+        .filter(|location| !is_passed(location));
     let hint = |location: &Location| match location {
         Location::File(path) => {
             let file = format!("{path}.db");

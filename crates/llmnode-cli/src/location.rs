@@ -16,7 +16,8 @@ impl Location {
         let chroma = chroma.as_object()?;
         let text = |name: &str| chroma.get(name).and_then(Value::as_str);
         let (path, host) = (text("path"), text("host"));
-        let is_server = text("mode").map_or(host.is_some() && path.is_none(), |mode| mode != "local");
+        let is_server =
+            text("mode").map_or(host.is_some() && path.is_none(), |mode| mode != "local");
         let location = if is_server { host } else { path }?.trim_end_matches('/');
         Some(match is_server {
             true if location.contains("://") => Location::Server(location.to_owned()),
@@ -27,9 +28,9 @@ impl Location {
 
     pub(crate) fn is(&self, file: &Path) -> bool {
         match self {
-            Location::File(path) => {
-                [path.clone(), format!("{path}.db")].iter().any(|path| file == Path::new(path))
-            }
+            Location::File(path) => [path.clone(), format!("{path}.db")]
+                .iter()
+                .any(|path| file == Path::new(path)),
             Location::Server(_) => false,
         }
     }

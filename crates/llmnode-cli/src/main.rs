@@ -35,9 +35,9 @@ fn main() -> ExitCode {
         #[cfg(feature = "serve")]
         Command::Serve(options) => serve::serve(options),
         #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => {
-            Err("`serve` is not in this build: install llmnode-cli with its default features".into())
-        }
+        Command::Serve(_) => Err(
+            "`serve` is not in this build: install llmnode-cli with its default features".into(),
+        ),
         Command::Page { file, output } => page::page(&file, output.as_deref()),
     };
     match done {

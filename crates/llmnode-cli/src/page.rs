@@ -29,10 +29,15 @@ pub(crate) fn check(output: &Path) -> Result<(), Box<dyn Error>> {
     let refused = |why: String| format!("--page {}: {why}", output.display());
     match fs::symlink_metadata(output) {
         Ok(known) if !known.is_file() => {
-            return Err(refused("it is no regular file; name one that is not there".to_owned()).into());
+            return Err(
+                refused("it is no regular file; name one that is not there".to_owned()).into(),
+            );
         }
         Ok(known) if known.len() > 0 && !is_page(output) => {
-            return Err(refused("it is there, and is no page of a run; name another file".to_owned()).into());
+            return Err(refused(
+                "it is there, and is no page of a run; name another file".to_owned(),
+            )
+            .into());
         }
         _ => {}
     }
@@ -44,7 +49,8 @@ pub(crate) fn check(output: &Path) -> Result<(), Box<dyn Error>> {
 
 fn is_page(file: &Path) -> bool {
     let mut begin = String::new();
-    let opened = File::open(file).and_then(|file| file.take(PAGE.len() as u64).read_to_string(&mut begin));
+    let opened =
+        File::open(file).and_then(|file| file.take(PAGE.len() as u64).read_to_string(&mut begin));
     opened.is_ok() && begin == PAGE
 }
 
@@ -52,7 +58,9 @@ fn is_page(file: &Path) -> bool {
 pub(crate) fn write(output: &Path, recording: &Recording) -> Result<(), Box<dyn Error>> {
     let written = beside(output).and_then(|new| {
         let mut file = create(&new)?;
-        let written = file.write_all(recording.page().as_bytes()).and_then(|()| fs::rename(&new, output));
+        let written = file
+            .write_all(recording.page().as_bytes())
+            .and_then(|()| fs::rename(&new, output));
         if written.is_err() {
             let _ = fs::remove_file(&new);
         }
@@ -62,7 +70,9 @@ pub(crate) fn write(output: &Path, recording: &Recording) -> Result<(), Box<dyn 
 }
 
 fn beside(output: &Path) -> io::Result<PathBuf> {
-    let name = output.file_name().ok_or_else(|| io::Error::other("it has no name of a file"))?;
+    let name = output
+        .file_name()
+        .ok_or_else(|| io::Error::other("it has no name of a file"))?;
     let name = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
     Ok(output.with_file_name(name))
 }

@@ -25,7 +25,14 @@ pub(crate) struct Named {
 
 impl Named {
     fn add(&mut self, more: Named) {
-        let Named { tools, profiles, stores, possible_stores, locations, has_programs } = more;
+        let Named {
+            tools,
+            profiles,
+            stores,
+            possible_stores,
+            locations,
+            has_programs,
+        } = more;
         self.tools.extend(tools);
         self.profiles.extend(profiles);
         self.stores.extend(stores);
@@ -39,7 +46,11 @@ pub(crate) fn named(file: Value, folder: &Path) -> Named {
     let (mut all, mut seen, mut left) = (Named::default(), BTreeSet::new(), vec![file]);
     while let Some(file) = left.pop() {
         all.add(named_by(&file));
-        let nodes = file.get("nodes").and_then(Value::as_array).into_iter().flatten();
+        let nodes = file
+            .get("nodes")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
             // Loading reports wrong names and files as faults of the graph.
             let is_new = name == sanitised_exactly(name) && seen.insert(name.to_owned());
@@ -55,15 +66,31 @@ fn subgraph(folder: &Path, name: &str) -> Option<String> {
     const BYTES: u64 = 1 << 24;
     let path = folder.join(format!("{name}.json")).canonicalize().ok()?;
     let is_here = path.parent() == Some(&*folder.canonicalize().ok()?);
-    let is_small = || path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= BYTES);
-    if is_here && is_small() { std::fs::read_to_string(path).ok() } else { None }
+    let is_small = || {
+        path.metadata()
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= BYTES)
+    };
+    if is_here && is_small() {
+        std::fs::read_to_string(path).ok()
+    } else {
+        None
+    }
 }
 
 /// A node's name means that node, not a tool.
 fn named_by(file: &Value) -> Named {
-    let nodes = || file.get("nodes").and_then(Value::as_array).into_iter().flatten();
-    let text =
-        |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|n| n.to_string()));
+    let nodes = || {
+        file.get("nodes")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| value.as_u64().map(|n| n.to_string()))
+    };
     let of_nodes: BTreeSet<String> = nodes()
         .flat_map(|node| [node.get("id"), node.pointer("/data/label")])
         .flatten()
@@ -72,24 +99,38 @@ fn named_by(file: &Value) -> Named {
         .collect();
     let (mut tools, mut named) = (BTreeSet::new(), Named::default());
     for data in nodes().filter_map(|node| node.get("data")) {
-        let listed = data.get("tools").and_then(Value::as_array).into_iter().flatten();
+        let listed = data
+            .get("tools")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         tools.extend(listed.chain(data.get("tool_name")).filter_map(text));
+        named.profiles.extend(
+            ["profile", "profile_id", "llm_profile"]
+                .iter()
+                .filter_map(|name| text(data.get(name)?)),
+        );
+        let whole = data.get("llm_profile");
         named
             .profiles
-            .extend(["profile", "profile_id", "llm_profile"].iter().filter_map(|name| text(data.get(name)?)));
-        let whole = data.get("llm_profile");
-        named.profiles.extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
+            .extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
         match data.get("store") {
             Some(store) => named.stores.extend(text(store)),
             // `store` may be misspelled.
-            None => named
-                .possible_stores
-                .extend(data.as_object().into_iter().flat_map(Map::values).filter_map(text)),
+            None => named.possible_stores.extend(
+                data.as_object()
+                    .into_iter()
+                    .flat_map(Map::values)
+                    .filter_map(text),
+            ),
         }
-        named.locations.extend(data.get("chroma").and_then(Location::of));
+        named
+            .locations
+            .extend(data.get("chroma").and_then(Location::of));
         named.has_programs |= data.get("program").is_some_and(Value::is_string);
     }
-    let is_name = |name: &String| *name == sanitised_exactly(name) && (1..=64).contains(&name.len());
+    let is_name =
+        |name: &String| *name == sanitised_exactly(name) && (1..=64).contains(&name.len());
     Named {
         tools: tools
             .into_iter()
@@ -102,7 +143,15 @@ fn named_by(file: &Value) -> Named {
 }
 
 fn sanitised_exactly(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 fn sanitised(name: &str) -> String {

@@ -8,10 +8,26 @@ use llmnode_model::internal::visible;
 use crate::terminal::same_length;
 
 /// Faults of other files are shown without their lines.
-pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool, styled: bool) -> String {
-    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+pub(crate) fn report(
+    file: &str,
+    text: &str,
+    faults: &[Fault],
+    is_warning: bool,
+    styled: bool,
+) -> String {
+    let renderer = if styled {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
     let (text, file) = (&*same_length(text), &*visible(file));
-    let level = || if is_warning { Level::WARNING } else { Level::ERROR };
+    let level = || {
+        if is_warning {
+            Level::WARNING
+        } else {
+            Level::ERROR
+        }
+    };
     let told = faults.iter().map(|fault| {
         // A subgraph's fault is shown at the node that leads to it.
         let pointer = fault.via.first().unwrap_or(&fault.pointer);
@@ -24,10 +40,14 @@ pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool,
             (None, []) => None,
             (None, known) => Some(format!("there are: {}", known.join(", "))),
         };
-        let mark = AnnotationKind::Primary.span(locate(text, pointer)).label(visible(pointer));
+        let mark = AnnotationKind::Primary
+            .span(locate(text, pointer))
+            .label(visible(pointer));
         let snippet = Snippet::source(text).path(file).annotation(mark);
-        let mut group =
-            level().primary_title(visible(&title).into_owned()).id(fault.kind.as_str()).element(snippet);
+        let mut group = level()
+            .primary_title(visible(&title).into_owned())
+            .id(fault.kind.as_str())
+            .element(snippet);
         if let Some(help) = help {
             group = group.element(Level::HELP.message(visible(&help).into_owned()));
         }

@@ -12,7 +12,8 @@ use llmnode_http::OpenAi;
 use llmnode_model::internal::pretty;
 use llmnode_page::Recording;
 use llmnode_runtime::{
-    Approval, Category, ChatModel, FnModel, Message, ModelError, NodeError, Paused, Run, WaitingCall,
+    Approval, Category, ChatModel, FnModel, Message, ModelError, NodeError, Paused, Run,
+    WaitingCall,
 };
 use serde_json::{Map, Value};
 
@@ -41,25 +42,33 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
             print_styled(&report(&file, &text, &faults.faults, false, styled));
             let file = serde_json::from_str(&text).unwrap_or(Value::Null);
             let named = named(file, &folder(options));
-            hints::all(&named, options).iter().for_each(|hint| print_line(hint));
+            hints::all(&named, options)
+                .iter()
+                .for_each(|hint| print_line(hint));
             return Ok(false);
         }
     };
     if !graph.warnings().is_empty() {
         print_styled(&report(&file, &text, graph.warnings(), true, styled));
     }
-    let state =
-        graph.start(inputs(&graph, options)?)?.with_messages(options.message.as_deref().map(Message::user));
+    let state = graph
+        .start(inputs(&graph, options)?)?
+        .with_messages(options.message.as_deref().map(Message::user));
     let run = registry.run(model(options)?).with_state(state);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(driven(&graph, run, options))
 }
 
 pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
-    let registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
+    let registry =
+        stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
     Ok(match &options.profiles {
         // Such as a pipe, which may have no end.
-        Some(file) if file.exists() && !file.is_file() => registry.profiles(Profiles::parse(&read(file)?)?),
+        Some(file) if file.exists() && !file.is_file() => {
+            registry.profiles(Profiles::parse(&read(file)?)?)
+        }
         Some(file) => registry.profiles(Profiles::open(file)?),
         None => registry,
     })
@@ -72,8 +81,13 @@ fn model(options: &Options) -> Result<Arc<dyn ChatModel>, ModelError> {
         Err(error) if options.profiles.is_some() => error,
         Err(error) => return Err(error),
     };
-    let message = format!("a node without a profile asks the model of the environment: {}", error.message);
-    Ok(Arc::new(FnModel::new(move |_| ModelError::unsent(error.category, message.clone()))))
+    let message = format!(
+        "a node without a profile asks the model of the environment: {}",
+        error.message
+    );
+    Ok(Arc::new(FnModel::new(move |_| {
+        ModelError::unsent(error.category, message.clone())
+    })))
 }
 
 fn inputs(graph: &Graph, options: &Options) -> Result<Value, Box<dyn Error>> {
@@ -88,15 +102,29 @@ fn inputs(graph: &Graph, options: &Options) -> Result<Value, Box<dyn Error>> {
     Ok(Value::Object(inputs))
 }
 
-async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result<bool, Box<dyn Error>> {
+async fn driven(
+    graph: &Graph,
+    mut run: Run<State>,
+    options: &Options,
+) -> Result<bool, Box<dyn Error>> {
     let watch = FlowWatch::default();
     let mut table = Table::new();
     let mut from: Option<Paused> = None;
     let mut asked: Option<Paused> = None;
-    let recording = options.page.as_ref().map(|_| Recording::new().with_content(true));
+    let recording = options
+        .page
+        .as_ref()
+        .map(|_| Recording::new().with_content(true));
     let outcome = loop {
         let requests = run.ledger().total().requests;
-        let outcome = once(graph, &mut run, &mut table, &watch, (recording.as_ref(), from.take())).await;
+        let outcome = once(
+            graph,
+            &mut run,
+            &mut table,
+            &watch,
+            (recording.as_ref(), from.take()),
+        )
+        .await;
         let Err(error) = &outcome else { break outcome };
         let is_untaken =
             error.category() == Category::ConfigError && run.ledger().total().requests == requests;
@@ -105,10 +133,15 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         if again.is_some() {
             print_line(&error.to_string());
         }
-        let Some(paused) = error.paused().or(again) else { break outcome };
+        let Some(paused) = error.paused().or(again) else {
+            break outcome;
+        };
         table.close();
         match decided(paused.clone(), options) {
-            Ok(Some(Decided { paused: decided, by_person })) => {
+            Ok(Some(Decided {
+                paused: decided,
+                by_person,
+            })) => {
                 asked = by_person.then_some(paused);
                 from = Some(decided);
             }
@@ -135,12 +168,18 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
 
 fn print_outcome(run: &Run<State>, outcome: &Result<String, NodeError>, options: &Options) {
     let spent = run.ledger().total();
-    let tokens =
-        spent.total.total().map_or_else(|| "an unknown number of".to_owned(), |tokens| tokens.to_string());
+    let tokens = spent.total.total().map_or_else(
+        || "an unknown number of".to_owned(),
+        |tokens| tokens.to_string(),
+    );
     print_line(&format!("{} requests, {tokens} tokens", spent.requests));
     if let Err(error) = outcome {
         print_line(&error.to_string());
-        let hint = if error.category() == Category::ConfigError { hints::embeddings(options) } else { None };
+        let hint = if error.category() == Category::ConfigError {
+            hints::embeddings(options)
+        } else {
+            None
+        };
         hint.iter().for_each(|hint| print_line(hint));
     }
 }
@@ -155,7 +194,9 @@ async fn once(
 ) -> Result<String, NodeError> {
     let table = std::sync::Mutex::new(table);
     let with = |act: &mut dyn FnMut(&mut Table)| {
-        act(&mut table.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        act(&mut table
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner));
     };
     let mut call = run
         .flow(graph)
@@ -181,7 +222,10 @@ struct Decided {
 fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box<dyn Error>> {
     let mut by_person = false;
     for waiting in paused.waiting() {
-        let told = options.approvals.get(&waiting.id).or_else(|| options.approvals.get(""));
+        let told = options
+            .approvals
+            .get(&waiting.id)
+            .or_else(|| options.approvals.get(""));
         let answer = match told {
             Some(answer) => answer.clone(),
             None => match asked(&waiting)? {
@@ -192,7 +236,9 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box
         by_person |= told.is_none();
         let approval = match answer {
             Answer::Yes => Approval::yes(),
-            Answer::No(why) if why.is_empty() => Approval::no("the person who runs the graph said no"),
+            Answer::No(why) if why.is_empty() => {
+                Approval::no("the person who runs the graph said no")
+            }
             Answer::No(why) => Approval::no(why),
             Answer::Edit(values) => Approval::edit(values),
         };
@@ -203,8 +249,18 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box
 
 /// Shows what is decided about, then asks.
 fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
-    let WaitingCall { id, name, node, arguments, .. } = waiting;
-    let of = if name == node { String::new() } else { format!(" of {node}") };
+    let WaitingCall {
+        id,
+        name,
+        node,
+        arguments,
+        ..
+    } = waiting;
+    let of = if name == node {
+        String::new()
+    } else {
+        format!(" of {node}")
+    };
     print_line(&format!("{name}{of} waits for an approval ({id}):"));
     print_line(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
     if !stdin().is_terminal() {
@@ -214,7 +270,10 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         return Ok(None);
     }
     loop {
-        write!(stderr(), "yes, no, no and why, or a JSON object in place of these: ")?;
+        write!(
+            stderr(),
+            "yes, no, no and why, or a JSON object in place of these: "
+        )?;
         stderr().flush()?;
         let began = Instant::now();
         let mut answer = String::new();

@@ -14,7 +14,9 @@ use crate::run;
 use crate::terminal::print;
 
 pub(crate) fn serve(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let outcome = runtime.block_on(until_ended(serve));
     // A long check does not delay the end of the program.
     runtime.shutdown_background();
@@ -58,12 +60,22 @@ fn ended() -> Result<impl Future<Output = ()>, Box<dyn Error>> {
 }
 
 async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<dyn Error>> {
-    let ServeOptions { options, files, mcp, mcp_allow, requests, port, no_run, runs } = serve;
+    let ServeOptions {
+        options,
+        files,
+        mcp,
+        mcp_allow,
+        requests,
+        port,
+        no_run,
+        runs,
+    } = serve;
     let mut folders: Vec<_> = files.iter().map(|file| file.parent()).collect();
     folders.dedup();
     if folders.len() > 1 && options.folder.is_none() {
         return Err(
-            "the files are in different folders; name the folder of their subgraphs with --folder".into()
+            "the files are in different folders; name the folder of their subgraphs with --folder"
+                .into(),
         );
     }
     let kept = runs.unwrap_or_else(|| folder(&options).join(".llmnode"));
@@ -74,7 +86,10 @@ async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<
         let registry = servers.connect(registry, &mcp, &mcp_allow).await?.build()?;
         Arc::new(move |_| Ok(registry.clone()))
     };
-    let mut page = serve_with(registries).model(model()).runs(!no_run).port(port);
+    let mut page = serve_with(registries)
+        .model(model())
+        .runs(!no_run)
+        .port(port);
     page = with_notes(page, servers.notes());
     for file in files {
         page = page.file(file);
@@ -95,9 +110,14 @@ async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<
 fn model() -> Arc<dyn ChatModel> {
     match OpenAi::from_env() {
         Ok(model) => Arc::new(model),
-        Err(ModelError { category, message, .. }) => {
-            let message = format!("a node without a profile asks the model of the environment: {message}");
-            Arc::new(FnModel::new(move |_| ModelError::unsent(category, message.clone())))
+        Err(ModelError {
+            category, message, ..
+        }) => {
+            let message =
+                format!("a node without a profile asks the model of the environment: {message}");
+            Arc::new(FnModel::new(move |_| {
+                ModelError::unsent(category, message.clone())
+            }))
         }
     }
 }
@@ -135,15 +155,19 @@ impl Servers {
         let names: Vec<String> = self.notes().into_iter().map(|(name, _)| name).collect();
         match allowed.iter().find(|name| !names.contains(name)) {
             None => Ok(registry),
-            Some(name) => {
-                Err(format!("--mcp-allow {name:?}: there is no such tool; there are: {}", names.join(", "))
-                    .into())
-            }
+            Some(name) => Err(format!(
+                "--mcp-allow {name:?}: there is no such tool; there are: {}",
+                names.join(", ")
+            )
+            .into()),
         }
     }
 
     fn notes(&self) -> Vec<(String, String)> {
-        self.started.iter().flat_map(llmnode_mcp::McpServer::hints).collect()
+        self.started
+            .iter()
+            .flat_map(llmnode_mcp::McpServer::hints)
+            .collect()
     }
 
     async fn close(&self) {

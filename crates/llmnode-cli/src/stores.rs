@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use llmnode_graph::Registry;
 use llmnode_rag::{
-    Count, DocumentStore, Embeddings, Existing, Hit, Source, Space, SqliteStore, StoreExt, StoreQuery,
-    Written,
+    Count, DocumentStore, Embeddings, Existing, Hit, Source, Space, SqliteStore, StoreExt,
+    StoreQuery, Written,
 };
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
@@ -25,7 +25,11 @@ pub(crate) fn has_embeddings() -> bool {
 
 pub(crate) fn open(mut registry: Registry, files: &Files) -> Result<Registry, Box<dyn Error>> {
     let is_asked = !files.is_empty() && has_embeddings();
-    let embeddings = if is_asked { Some(Embeddings::openai_from_env()?) } else { None };
+    let embeddings = if is_asked {
+        Some(Embeddings::openai_from_env()?)
+    } else {
+        None
+    };
     for (name, file) in files {
         let Some(file) = file else { continue };
         // A misspelled path would create an empty store, in which nothing is found.
@@ -48,22 +52,35 @@ pub(crate) fn open(mut registry: Registry, files: &Files) -> Result<Registry, Bo
 /// Those of the command line, or else all that the graph uses.
 pub(crate) fn placeholders(named: &Named, files: &Files) -> Vec<(String, Placeholder)> {
     let location = |file: &PathBuf| Location::File(file.display().to_string());
-    let of_options =
-        files.iter().map(|(name, file)| (name.clone(), Placeholder(file.as_ref().map(location))));
+    let of_options = files
+        .iter()
+        .map(|(name, file)| (name.clone(), Placeholder(file.as_ref().map(location))));
     if !files.is_empty() {
         return of_options.collect();
     }
     let names: BTreeSet<&String> = named.stores.union(&named.possible_stores).collect();
-    let of_names = names.iter().map(|name| ((*name).clone(), Placeholder(None)));
-    let free = (0_u32..).map(|number| format!("store_{number}")).filter(|name| !names.contains(name));
-    let located = named.locations.iter().map(|location| Placeholder(Some(location.clone())));
+    let of_names = names
+        .iter()
+        .map(|name| ((*name).clone(), Placeholder(None)));
+    let free = (0_u32..)
+        .map(|number| format!("store_{number}"))
+        .filter(|name| !names.contains(name));
+    let located = named
+        .locations
+        .iter()
+        .map(|location| Placeholder(Some(location.clone())));
     of_names.chain(free.zip(located)).collect()
 }
 
 pub(crate) struct Placeholder(Option<Location>);
 
 fn never<'a, T>() -> BoxFuture<'a, Result<T, NodeError>> {
-    Box::pin(async { Err(NodeError::new(Category::ConfigError, "a check opens no store")) })
+    Box::pin(async {
+        Err(NodeError::new(
+            Category::ConfigError,
+            "a check opens no store",
+        ))
+    })
 }
 
 impl DocumentStore for Placeholder {
@@ -71,7 +88,11 @@ impl DocumentStore for Placeholder {
         never()
     }
 
-    fn known<'a>(&'a self, _: &'a str, _: &'a [Source]) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    fn known<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a [Source],
+    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
         never()
     }
 
@@ -84,7 +105,11 @@ impl DocumentStore for Placeholder {
         never()
     }
 
-    fn search<'a>(&'a self, _: &'a str, _: StoreQuery<'a>) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
+    fn search<'a>(
+        &'a self,
+        _: &'a str,
+        _: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
         never()
     }
 

@@ -31,7 +31,11 @@ struct Row {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        Table { lines: MultiProgress::new(), rows: BTreeMap::new(), is_live: stderr().is_terminal() }
+        Table {
+            lines: MultiProgress::new(),
+            rows: BTreeMap::new(),
+            is_live: stderr().is_terminal(),
+        }
     }
 
     pub(crate) fn step(&mut self, event: &FlowEvent<'_>) {
@@ -71,7 +75,11 @@ impl Table {
     }
 
     fn row(&mut self, name: &str) -> &mut Row {
-        let Table { lines, rows, is_live } = self;
+        let Table {
+            lines,
+            rows,
+            is_live,
+        } = self;
         rows.entry(name.to_owned()).or_insert_with(|| {
             let line = ProgressBar::new_spinner().with_prefix(visible(name).into_owned());
             let style = ProgressStyle::with_template("{spinner} {prefix:16.bold} {msg}");
@@ -80,7 +88,13 @@ impl Table {
             if *is_live {
                 line.enable_steady_tick(Duration::from_millis(100));
             }
-            Row { line, text: String::new(), visits: 0, elapsed: Duration::ZERO, tokens: Some(0) }
+            Row {
+                line,
+                text: String::new(),
+                visits: 0,
+                elapsed: Duration::ZERO,
+                tokens: Some(0),
+            }
         })
     }
 
@@ -92,7 +106,11 @@ impl Table {
         row.elapsed += step.elapsed;
         let usage = &step.usage;
         // Unknown if a request did not report it.
-        let tokens = if usage.requests == 0 { Some(0) } else { usage.total.total() };
+        let tokens = if usage.requests == 0 {
+            Some(0)
+        } else {
+            usage.total.total()
+        };
         row.tokens = row.tokens.zip(tokens).map(|(sum, more)| sum + more);
         let mut told = vec![format!("{:.2} s", row.elapsed.as_secs_f64())];
         match row.tokens {
@@ -119,8 +137,16 @@ impl Table {
 }
 
 fn tail(text: &str) -> String {
-    let line: Vec<char> =
-        text.chars().map(|c| if is_hidden(c) || c.is_whitespace() { ' ' } else { c }).collect();
+    let line: Vec<char> = text
+        .chars()
+        .map(|c| {
+            if is_hidden(c) || c.is_whitespace() {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect();
     let from = line.len().saturating_sub(SHOWN);
     let cut = if from > 0 { "…" } else { "" };
     cut.chars().chain(line[from..].iter().copied()).collect()

@@ -13,18 +13,28 @@ use serde_json::{Value, json};
 
 /// A file of the tests of loading.
 fn data(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-graph/tests/data").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../llmnode-graph/tests/data")
+        .join(file)
 }
 
 fn example(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/graphs").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/data/graphs")
+        .join(file)
 }
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_llmnode-graph"));
     command.args(args);
-    for name in ["API_KEY", "BASE_URL", "MODEL", "EMBEDDING_API_KEY", "EMBEDDING_BASE_URL", "EMBEDDING_MODEL"]
-    {
+    for name in [
+        "API_KEY",
+        "BASE_URL",
+        "MODEL",
+        "EMBEDDING_API_KEY",
+        "EMBEDDING_BASE_URL",
+        "EMBEDDING_MODEL",
+    ] {
         command.env_remove(format!("OPENAI_{name}"));
     }
     command
@@ -35,7 +45,11 @@ fn output(args: &[&str]) -> Output {
 }
 
 fn lines(output: &[u8]) -> Vec<String> {
-    String::from_utf8(output.to_vec()).unwrap().lines().map(str::to_owned).collect()
+    String::from_utf8(output.to_vec())
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -48,7 +62,12 @@ fn a_good_file_ends_with_0_and_says_nothing() {
 #[test]
 fn a_bad_file_ends_with_1_and_a_line_for_each_fault() {
     let file = data("bad/unknown_tool.json");
-    let done = output(&["check", file.to_str().unwrap(), "--tools", "web_search,calculator"]);
+    let done = output(&[
+        "check",
+        file.to_str().unwrap(),
+        "--tools",
+        "web_search,calculator",
+    ]);
     assert_eq!(done.status.code(), Some(1));
     assert_eq!(
         lines(&done.stdout),
@@ -58,7 +77,10 @@ fn a_bad_file_ends_with_1_and_a_line_for_each_fault() {
         ]
     );
     // Which tools there are is the program's to say.
-    assert_eq!(output(&["check", file.to_str().unwrap()]).status.code(), Some(0));
+    assert_eq!(
+        output(&["check", file.to_str().unwrap()]).status.code(),
+        Some(0)
+    );
 }
 
 #[test]
@@ -67,8 +89,14 @@ fn tools_of_subgraphs_are_the_programs_too() {
         .join(format!("llmnode-graph-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (name, node) in [
-        ("outer", json!({"id": "a", "type": "subgraph", "data": {"flow_id": "inner"}})),
-        ("inner", json!({"id": "a", "type": "agent", "data": {"prompt": "Hello", "tools": ["find"]}})),
+        (
+            "outer",
+            json!({"id": "a", "type": "subgraph", "data": {"flow_id": "inner"}}),
+        ),
+        (
+            "inner",
+            json!({"id": "a", "type": "agent", "data": {"prompt": "Hello", "tools": ["find"]}}),
+        ),
     ] {
         let file = json!({"format": "llmnode/graph", "version": 1, "nodes": [node], "edges": []});
         std::fs::write(folder.join(format!("{name}.json")), file.to_string()).unwrap();
@@ -84,13 +112,21 @@ fn faults_are_given_as_json() {
     let done = output(&["check", "--json", file.to_str().unwrap()]);
     assert_eq!(done.status.code(), Some(0));
     let told: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((&told["faults"], &told["warnings"][0]["kind"]), (&json!([]), &json!("data")));
+    assert_eq!(
+        (&told["faults"], &told["warnings"][0]["kind"]),
+        (&json!([]), &json!("data"))
+    );
     assert_eq!(told["warnings"][0]["pointer"], "/nodes/2/data/prompt");
 }
 
 #[test]
 fn mistakes_of_the_call_end_with_2() {
-    for args in [&["chek"][..], &["check", "nowhere.json"], &["check"], &["run", "nowhere.json"]] {
+    for args in [
+        &["chek"][..],
+        &["check", "nowhere.json"],
+        &["check"],
+        &["run", "nowhere.json"],
+    ] {
         assert_eq!(output(args).status.code(), Some(2), "{args:?}");
     }
     assert_eq!(output(&["--help"]).status.code(), Some(0));
@@ -100,7 +136,11 @@ fn mistakes_of_the_call_end_with_2() {
 
 #[test]
 fn a_reader_that_stops_reading_is_no_mistake() {
-    let mut child = command(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&["schema"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
     assert_eq!((done.status.code(), lines(&done.stderr)), (Some(0), vec![]));
@@ -111,11 +151,22 @@ async fn run(server: &StubServer, file: &Path, args: &[&str]) -> Output {
     run_with(server, file, args, &[]).await
 }
 
-async fn run_with(server: &StubServer, file: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
+async fn run_with(
+    server: &StubServer,
+    file: &Path,
+    args: &[&str],
+    variables: &[(&str, &str)],
+) -> Output {
     let mut command = command(&["run"]);
-    command.arg(file).args(args).env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_MODEL", "m");
+    command
+        .arg(file)
+        .args(args)
+        .env("OPENAI_BASE_URL", server.base_url())
+        .env("OPENAI_MODEL", "m");
     command.envs(variables.iter().copied());
-    tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+    tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap())
+        .await
+        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,14 +178,30 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
         .unwrap();
     let done = run(&server, &example("output_schema.json"), &[]).await;
     assert_eq!(done.status.code(), Some(2));
-    assert!(lines(&done.stderr).join("\n").contains("the input \"question\" is missing"), "{done:?}");
+    assert!(
+        lines(&done.stderr)
+            .join("\n")
+            .contains("the input \"question\" is missing"),
+        "{done:?}"
+    );
 
-    let done = run(&server, &data("good/chain_alone.json"), &["--input", "question=Why?"]).await;
+    let done = run(
+        &server,
+        &data("good/chain_alone.json"),
+        &["--input", "question=Why?"],
+    )
+    .await;
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let values: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(values, json!({"question": "Why?", "plan": "a plan", "answer": "an answer"}));
+    assert_eq!(
+        values,
+        json!({"question": "Why?", "plan": "a plan", "answer": "an answer"})
+    );
     let told = lines(&done.stderr);
-    assert!(told[0].starts_with("plan: ") && told[0].contains("tokens"), "{told:?}");
+    assert!(
+        told[0].starts_with("plan: ") && told[0].contains("tokens"),
+        "{told:?}"
+    );
     assert!(told.last().unwrap().starts_with("2 requests"), "{told:?}");
 
     let done = run(&server, &data("bad/fork_to_join.json"), &[]).await;
@@ -148,7 +215,11 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_without_a_prompt_answers_a_message() {
-    let server = StubServer::builder().script([StubReply::text("Under the mat.")]).start().await.unwrap();
+    let server = StubServer::builder()
+        .script([StubReply::text("Under the mat.")])
+        .start()
+        .await
+        .unwrap();
     let file = folder("message").join("chat.json");
     let graph = json!({
         "nodes": [{"id": "agent-1", "type": "agent", "data": {"system_prompt": "Be short."}}],
@@ -158,7 +229,10 @@ async fn an_agent_without_a_prompt_answers_a_message() {
     let done = run(&server, &file, &["--message", "Where is it?"]).await;
     assert_eq!(String::from_utf8(done.stdout).unwrap(), "Under the mat.\n");
     let asked = server.requests();
-    assert_eq!(asked[0].json().unwrap()["messages"][1]["content"], "Where is it?");
+    assert_eq!(
+        asked[0].json().unwrap()["messages"][1]["content"],
+        "Where is it?"
+    );
 }
 
 /// An agent behind an approval, and one for where it is not given.
@@ -167,7 +241,9 @@ fn approved(folder: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let agent = |id: &str, more: Value| {
         let mut data = json!({"prompt": format!("{id} {{{{ theme }}}}"), "save_as": id});
-        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        data.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         json!({"id": id, "type": "agent", "data": data})
     };
     let file = json!({
@@ -190,21 +266,51 @@ async fn approvals_are_answered_by_an_option() {
     let reply = StubReply::for_request(|request: &LoggedRequest| {
         StubReply::text(request.messages().last().unwrap().1.clone())
     });
-    let server = StubServer::builder().default_reply(reply).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(reply)
+        .start()
+        .await
+        .unwrap();
     let edit = r#"send={"theme": "milk"}"#;
     for (answer, expected) in [
-        (&["--approve", "yes"][..], json!({"theme": "tea", "send": "send tea"})),
-        (&["--approve", "no"], json!({"theme": "tea", "keep": "keep tea"})),
-        (&["--approve", "yes", "--approve", "send=no"], json!({"theme": "tea", "keep": "keep tea"})),
-        (&["--approve", edit], json!({"theme": "milk", "send": "send milk"})),
+        (
+            &["--approve", "yes"][..],
+            json!({"theme": "tea", "send": "send tea"}),
+        ),
+        (
+            &["--approve", "no"],
+            json!({"theme": "tea", "keep": "keep tea"}),
+        ),
+        (
+            &["--approve", "yes", "--approve", "send=no"],
+            json!({"theme": "tea", "keep": "keep tea"}),
+        ),
+        (
+            &["--approve", edit],
+            json!({"theme": "milk", "send": "send milk"}),
+        ),
     ] {
-        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        let done = run(
+            &server,
+            &file,
+            &[&["--input", "theme=tea"], answer].concat(),
+        )
+        .await;
         assert_eq!(done.status.code(), Some(0), "{answer:?}: {done:?}");
-        assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap(), expected, "{answer:?}");
+        assert_eq!(
+            serde_json::from_slice::<Value>(&done.stdout).unwrap(),
+            expected,
+            "{answer:?}"
+        );
     }
     // Nobody is there to ask.
     for answer in [&[][..], &["--approve", "other=yes"]] {
-        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        let done = run(
+            &server,
+            &file,
+            &[&["--input", "theme=tea"], answer].concat(),
+        )
+        .await;
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let told = lines(&done.stderr).join("\n");
         assert!(
@@ -217,11 +323,14 @@ async fn approvals_are_answered_by_an_option() {
 /// Its own key, or none on loopback, is the profile's business.
 #[tokio::test(flavor = "multi_thread")]
 async fn profiles_need_no_key_in_the_environment() {
-    let server = StubServer::builder().default_reply(StubReply::text("Oslo")).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("Oslo"))
+        .start()
+        .await
+        .unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiles");
     std::fs::create_dir_all(&folder).unwrap();
-    let agent =
-        |profile: &str| json!({"id": "write", "type": "agent", "data": {"prompt": "?", "profile": profile}});
+    let agent = |profile: &str| json!({"id": "write", "type": "agent", "data": {"prompt": "?", "profile": profile}});
     let (graph, profiles) = (folder.join("graph.json"), folder.join("profiles.json"));
     let file = |node: Value| json!({"format": "llmnode/graph", "version": 1, "nodes": [node], "edges": []});
     std::fs::write(&graph, file(agent("local")).to_string()).unwrap();
@@ -230,25 +339,42 @@ async fn profiles_need_no_key_in_the_environment() {
     std::fs::write(&profiles, listed.to_string()).unwrap();
     let [graph, profiles] = [&graph, &profiles].map(|path| path.to_str().unwrap().to_owned());
     let ran = |args: Vec<String>| async move {
-        tokio::task::spawn_blocking(move || output(&args.iter().map(String::as_str).collect::<Vec<_>>()))
-            .await
-            .unwrap()
+        tokio::task::spawn_blocking(move || {
+            output(&args.iter().map(String::as_str).collect::<Vec<_>>())
+        })
+        .await
+        .unwrap()
     };
-    let done = ran(vec!["run".into(), graph.clone(), "--profiles".into(), profiles.clone()]).await;
+    let done = ran(vec![
+        "run".into(),
+        graph.clone(),
+        "--profiles".into(),
+        profiles.clone(),
+    ])
+    .await;
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     assert_eq!(server.requests_seen(), 1);
 
     let done = ran(vec!["run".into(), graph.clone()]).await;
     let told = lines(&done.stderr).join("\n");
-    assert!(told.contains(r#"pass the file that has "local" as `--profiles FILE`"#), "{told}");
+    assert!(
+        told.contains(r#"pass the file that has "local" as `--profiles FILE`"#),
+        "{told}"
+    );
 
     let mut node = agent("local");
     node["data"].as_object_mut().unwrap().remove("profile");
     std::fs::write(&graph, file(node).to_string()).unwrap();
     let done = ran(vec!["run".into(), graph, "--profiles".into(), profiles]).await;
     let told = lines(&done.stderr).join("\n");
-    assert!(told.contains("a node without a profile asks the model of the environment"), "{told}");
-    assert_eq!((done.status.code() == Some(0), server.requests_seen()), (false, 1));
+    assert!(
+        told.contains("a node without a profile asks the model of the environment"),
+        "{told}"
+    );
+    assert_eq!(
+        (done.status.code() == Some(0), server.requests_seen()),
+        (false, 1)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,30 +427,57 @@ fn the_schema_that_is_checked_in_is_that_of_the_command() {
         std::fs::write(&path, &own).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == own, "graph.schema.json is not that of the types: run this test with LLMNODE_UPDATE=1");
+    assert!(
+        kept == own,
+        "graph.schema.json is not that of the types: run this test with LLMNODE_UPDATE=1"
+    );
     let defs = &serde_json::from_str::<Value>(&own).unwrap()["$defs"];
-    for (kind, setting) in [("agent", "prompt"), ("rag_node", "store"), ("smart_node", "goal")] {
-        assert!(defs[format!("{kind}_data")]["properties"][setting].is_object(), "{kind}");
+    for (kind, setting) in [
+        ("agent", "prompt"),
+        ("rag_node", "store"),
+        ("smart_node", "goal"),
+    ] {
+        assert!(
+            defs[format!("{kind}_data")]["properties"][setting].is_object(),
+            "{kind}"
+        );
     }
 }
 
 #[test]
 fn smart_nodes_are_checked() {
     let folder = folder("smart-check");
-    assert_eq!(check_of(&folder, "smart_node", &judge(), &[]), (Some(0), vec![]));
+    assert_eq!(
+        check_of(&folder, "smart_node", &judge(), &[]),
+        (Some(0), vec![])
+    );
     let mut data = judge();
     data["gaol"] = data["goal"].take();
     data.as_object_mut().unwrap().remove("goal");
     let fault = r#"/nodes/0/data/gaol: unknown member "gaol"; did you mean "goal"?"#;
-    assert_eq!(check_of(&folder, "smart_node", &data, &[]), (Some(1), vec![fault.to_owned()]));
+    assert_eq!(
+        check_of(&folder, "smart_node", &data, &[]),
+        (Some(1), vec![fault.to_owned()])
+    );
 
     let mut data = judge();
     data["program"] = json!("judge");
     let done = output(&["check", graph_of(&folder, "smart", &data).to_str().unwrap()]);
     let hint = "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`.";
-    assert_eq!((done.status.code(), lines(&done.stderr)), (Some(1), vec![hint.to_owned()]));
-    let (_, told) = check_of(&folder, "smart", &data, &["--programs", folder.to_str().unwrap()]);
-    assert!(told[0].starts_with("/nodes/0/data/program: no program \"judge\""), "{told:?}");
+    assert_eq!(
+        (done.status.code(), lines(&done.stderr)),
+        (Some(1), vec![hint.to_owned()])
+    );
+    let (_, told) = check_of(
+        &folder,
+        "smart",
+        &data,
+        &["--programs", folder.to_str().unwrap()],
+    );
+    assert!(
+        told[0].starts_with("/nodes/0/data/program: no program \"judge\""),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -333,11 +486,23 @@ fn rag_nodes_are_checked() {
     let check = |data: Value, args: &[&str]| check_of(&folder, "rag_node", &data, args);
     let fault = |text: &str| (Some(1), vec![text.to_owned()]);
     // Which stores there are is the program's to say.
-    assert_eq!(check(json!({"store": "docs", "k": 3}), &[]), (Some(0), vec![]));
-    assert_eq!(check(json!({"store": "docs"}), &["--store", "docs"]), (Some(0), vec![]));
-    assert_eq!(check(json!({"store": "docs"}), &["--types", "rag_node,smart,own"]), (Some(0), vec![]));
     assert_eq!(
-        check(json!({"store": "dcos"}), &["--store", "docs", "--store=notes=nowhere.db"]),
+        check(json!({"store": "docs", "k": 3}), &[]),
+        (Some(0), vec![])
+    );
+    assert_eq!(
+        check(json!({"store": "docs"}), &["--store", "docs"]),
+        (Some(0), vec![])
+    );
+    assert_eq!(
+        check(json!({"store": "docs"}), &["--types", "rag_node,smart,own"]),
+        (Some(0), vec![])
+    );
+    assert_eq!(
+        check(
+            json!({"store": "dcos"}),
+            &["--store", "docs", "--store=notes=nowhere.db"]
+        ),
         fault(r#"/nodes/0/data/store: no store "dcos"; did you mean "docs"?"#)
     );
     assert_eq!(
@@ -345,7 +510,10 @@ fn rag_nodes_are_checked() {
         fault(r#"/nodes/0/data/stroe: unknown member "stroe"; did you mean "store"?"#)
     );
     let (code, told) = check(json!({"store": "docs", "k": 0}), &[]);
-    assert!(code == Some(1) && told.len() == 1 && told[0].starts_with("/nodes/0/data/k: "), "{told:?}");
+    assert!(
+        code == Some(1) && told.len() == 1 && told[0].starts_with("/nodes/0/data/k: "),
+        "{told:?}"
+    );
     assert!(!Path::new("nowhere.db").exists());
 }
 
@@ -357,9 +525,15 @@ fn stores_of_react_flow_have_places() {
         (done.status.code(), lines(&done.stdout))
     };
     assert_eq!(check(&[]), (Some(0), vec![]));
-    assert_eq!(check(&["--store", "docs=./chroma_db.db"]), (Some(0), vec![]));
+    assert_eq!(
+        check(&["--store", "docs=./chroma_db.db"]),
+        (Some(0), vec![])
+    );
     let (code, told) = check(&["--store", "docs=other.db"]);
-    assert!(code == Some(1) && told[0].starts_with("/nodes/0/data/chroma: no registered store"), "{told:?}");
+    assert!(
+        code == Some(1) && told[0].starts_with("/nodes/0/data/chroma: no registered store"),
+        "{told:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -375,31 +549,57 @@ async fn smart_nodes_run() {
     assert_eq!(values, json!({"query": "Why?", "verdict": "good"}));
 
     // What DSPy saves of a `Predict` with these fields.
-    let fields =
-        ["query", "verdict"].map(|name| json!({"prefix": "P:", "description": format!("${{{name}}}")}));
+    let fields = ["query", "verdict"]
+        .map(|name| json!({"prefix": "P:", "description": format!("${{{name}}}")}));
     let signature = json!({"instructions": "Be strict.", "fields": fields});
     let program = json!({"demos": [], "lm": null, "signature": signature, "metadata": {}});
     std::fs::write(folder.join("only_compiled.json"), program.to_string()).unwrap();
-    let done = run(&server, &file, &[&input[..], &["--programs", folder.to_str().unwrap()]].concat()).await;
+    let done = run(
+        &server,
+        &file,
+        &[&input[..], &["--programs", folder.to_str().unwrap()]].concat(),
+    )
+    .await;
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap()["verdict"], "bad");
-    let goals = server.requests().iter().map(|request| request.messages()[0].1.clone()).collect::<Vec<_>>();
-    assert!(goals[0].starts_with("Judge.") && goals[1].contains("Be strict."), "{goals:?}");
+    assert_eq!(
+        serde_json::from_slice::<Value>(&done.stdout).unwrap()["verdict"],
+        "bad"
+    );
+    let goals = server
+        .requests()
+        .iter()
+        .map(|request| request.messages()[0].1.clone())
+        .collect::<Vec<_>>();
+    assert!(
+        goals[0].starts_with("Judge.") && goals[1].contains("Be strict."),
+        "{goals:?}"
+    );
 }
 
 /// Writes the collection `docs` to a file.
 async fn fill(file: &Path, embeddings: Option<Embeddings>) {
     let builder = Collection::builder(SqliteStore::open(file).unwrap(), "docs");
-    let builder = embeddings.into_iter().fold(builder, llmnode_rag::CollectionBuilder::embedder);
+    let builder = embeddings
+        .into_iter()
+        .fold(builder, llmnode_rag::CollectionBuilder::embedder);
     let docs = builder.open().await.unwrap();
-    let texts = [("house.md", "The key is under the mat."), ("boat.md", "The anchor is rusty.")];
+    let texts = [
+        ("house.md", "The key is under the mat."),
+        ("boat.md", "The anchor is rusty."),
+    ];
     let texts = texts.map(|(source, text)| Document::new(source, text));
-    Run::new(ScriptedModel::new()).call(&docs.write_all(texts)).await.unwrap();
+    Run::new(ScriptedModel::new())
+        .call(&docs.write_all(texts))
+        .await
+        .unwrap();
 }
 
 fn found(done: &Output) -> String {
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    serde_json::from_slice::<Value>(&done.stdout).unwrap()["rag_context"].as_str().unwrap().to_owned()
+    serde_json::from_slice::<Value>(&done.stdout).unwrap()["rag_context"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -412,14 +612,26 @@ async fn rag_nodes_run_on_a_file() {
     let told = lines(&done.stderr).join("\n");
     assert_eq!(done.status.code(), Some(1), "{told}");
     let hint = r#"Stores are missing: pass the SQLite file of "docs" as `--store NAME=FILE`."#;
-    assert!(told.contains("no store \"docs\"") && told.contains(hint), "{told}");
+    assert!(
+        told.contains("no store \"docs\"") && told.contains(hint),
+        "{told}"
+    );
 
     let words = folder.join("words.db");
     let option = format!("docs={}", words.display());
     let args = [&input[..], &["--store", &option]].concat();
     let done = run(&server, &file, &args).await;
-    assert_eq!((done.status.code(), words.exists()), (Some(2), false), "a misspelled path makes no file");
-    assert!(lines(&done.stderr).join("\n").contains("there is no such file"), "{done:?}");
+    assert_eq!(
+        (done.status.code(), words.exists()),
+        (Some(2), false),
+        "a misspelled path makes no file"
+    );
+    assert!(
+        lines(&done.stderr)
+            .join("\n")
+            .contains("there is no such file"),
+        "{done:?}"
+    );
 
     fill(&words, None).await;
     assert!(found(&run(&server, &file, &args).await).starts_with("[house.md]"));
@@ -429,7 +641,11 @@ async fn rag_nodes_run_on_a_file() {
     std::fs::write(&empty, "").unwrap();
     let option = format!("docs={}", empty.display());
     let args = [&input[..], &["--store", &option]].concat();
-    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "action": "write"}));
+    let file = graph_of(
+        &folder,
+        "rag_node",
+        &json!({"store": "docs", "action": "write"}),
+    );
     assert_eq!(run(&server, &file, &args).await.status.code(), Some(0));
     let file = graph_of(&folder, "rag_node", &json!({"store": "docs"}));
     assert!(found(&run(&server, &file, &args).await).contains("where is the key"));
@@ -441,7 +657,11 @@ async fn rag_nodes_search_by_vectors_if_a_variable_names_their_model() {
     let folder = folder("rag-vectors");
     let server = StubServer::builder().start().await.unwrap();
     let vectors = folder.join("vectors.db");
-    let endpoint = OpenAi::builder().base_url(server.base_url()).without_key().build().unwrap();
+    let endpoint = OpenAi::builder()
+        .base_url(server.base_url())
+        .without_key()
+        .build()
+        .unwrap();
     fill(&vectors, Some(Embeddings::new(&endpoint, "e"))).await;
     let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "k": 1}));
     let option = format!("docs={}", vectors.display());
@@ -456,7 +676,10 @@ async fn rag_nodes_search_by_vectors_if_a_variable_names_their_model() {
     let done = run(&server, &file, &args).await;
     let told = lines(&done.stderr).join("\n");
     assert_eq!(done.status.code(), Some(1), "{told}");
-    assert!(told.contains("openai/e") && told.contains("OPENAI_EMBEDDING_MODEL"), "{told}");
+    assert!(
+        told.contains("openai/e") && told.contains("OPENAI_EMBEDDING_MODEL"),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -464,13 +687,21 @@ async fn a_run_says_which_stores_of_react_flow_it_lacks() {
     let server = StubServer::builder().start().await.unwrap();
     let done = run(&server, &example("react_flow_rag_and_smart.json"), &[]).await;
     let told = lines(&done.stderr).join("\n");
-    assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0), "{told}");
-    assert!(told.contains(r#"pass its SQLite file "./chroma_db.db" as `--store NAME=FILE`"#), "{told}");
+    assert_eq!(
+        (done.status.code(), server.requests_seen()),
+        (Some(1), 0),
+        "{told}"
+    );
+    assert!(
+        told.contains(r#"pass its SQLite file "./chroma_db.db" as `--store NAME=FILE`"#),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_written_as_a_page_and_a_recording_becomes_one() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let page = folder.join("live.html");
     let server = StubServer::builder()
@@ -478,23 +709,46 @@ async fn a_run_is_written_as_a_page_and_a_recording_becomes_one() {
         .start()
         .await
         .unwrap();
-    let args = ["--input", "question=What is a lighthouse?", "--page", page.to_str().unwrap()];
+    let args = [
+        "--input",
+        "question=What is a lighthouse?",
+        "--page",
+        page.to_str().unwrap(),
+    ];
     run(&server, &example("handoff.json"), &args).await;
     let written = std::fs::read_to_string(&page).unwrap();
-    assert!(written.contains("What is a lighthouse?") && written.contains("Of light much is known."));
+    assert!(
+        written.contains("What is a lighthouse?") && written.contains("Of light much is known.")
+    );
 
     let file = folder.join("run.json");
-    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-page/tests/recordings/done.json");
+    let recording =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-page/tests/recordings/done.json");
     std::fs::copy(recording, &file).unwrap();
     let done = output(&["page", file.to_str().unwrap()]);
-    assert_eq!(lines(&done.stdout), [folder.join("run.html").display().to_string()]);
-    assert!(std::fs::read_to_string(folder.join("run.html")).unwrap().contains("investigate"));
+    assert_eq!(
+        lines(&done.stdout),
+        [folder.join("run.html").display().to_string()]
+    );
+    assert!(
+        std::fs::read_to_string(folder.join("run.html"))
+            .unwrap()
+            .contains("investigate")
+    );
 
     std::fs::write(&file, "{}").unwrap();
-    let done = output(&["page", file.to_str().unwrap(), "--output", page.to_str().unwrap()]);
+    let done = output(&[
+        "page",
+        file.to_str().unwrap(),
+        "--output",
+        page.to_str().unwrap(),
+    ]);
     let told = lines(&done.stderr).join("\n");
     assert_eq!(done.status.code(), Some(2));
-    assert!(told.contains("run.json: malformed llmnode/recording"), "{told}");
+    assert!(
+        told.contains("run.json: malformed llmnode/recording"),
+        "{told}"
+    );
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -507,17 +761,33 @@ fn a_page_is_served() {
 
     let file = data("good/fork_nested.json");
     let mut command = command(&["serve", file.to_str().unwrap(), "--no-run"]);
-    let mut served = command.env("OPENAI_API_KEY", "sk-planted-1234").stdout(Stdio::piped()).spawn().unwrap();
+    let mut served = command
+        .env("OPENAI_API_KEY", "sk-planted-1234")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut url = String::new();
-    BufReader::new(served.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    let host = url.strip_prefix("http://").and_then(|url| url.split('/').next()).unwrap();
+    BufReader::new(served.stdout.take().unwrap())
+        .read_line(&mut url)
+        .unwrap();
+    let host = url
+        .strip_prefix("http://")
+        .and_then(|url| url.split('/').next())
+        .unwrap();
     let mut page = String::new();
     let mut stream = TcpStream::connect(host).unwrap();
-    write!(stream, "GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
     stream.read_to_string(&mut page).unwrap();
     served.kill().unwrap();
     served.wait().unwrap();
-    assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("no mistakes"), "{page}");
+    assert!(
+        page.starts_with("HTTP/1.1 200 OK") && page.contains("no mistakes"),
+        "{page}"
+    );
     assert!(page.contains("<svg") && !page.contains("planted"), "{page}");
 }
 
@@ -525,36 +795,66 @@ fn a_page_is_served() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_is_checked_before_the_run() {
     let folder = folder("page-checked");
-    let server = StubServer::builder().default_reply(StubReply::text("Of light.")).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("Of light."))
+        .start()
+        .await
+        .unwrap();
     let notes = folder.join("notes.txt");
     std::fs::write(&notes, "my notes").unwrap();
     let file = example("handoff.json");
     for (page, why) in [
-        (folder.join("no/such/folder/run.html"), "a file cannot be made beside it"),
+        (
+            folder.join("no/such/folder/run.html"),
+            "a file cannot be made beside it",
+        ),
         (notes.clone(), "no page of a run"),
         (folder.clone(), "no regular file"),
         (PathBuf::from("/dev/null"), "no regular file"),
     ] {
-        let done = run(&server, &file, &["--input", "question=?", "--page", page.to_str().unwrap()]).await;
+        let done = run(
+            &server,
+            &file,
+            &["--input", "question=?", "--page", page.to_str().unwrap()],
+        )
+        .await;
         let told = lines(&done.stderr).join("\n");
-        assert!(done.status.code() == Some(2) && told.contains(why), "{told}");
+        assert!(
+            done.status.code() == Some(2) && told.contains(why),
+            "{told}"
+        );
     }
     assert_eq!(server.requests_seen(), 0);
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "my notes");
 
     let page = folder.join("run.html");
     for _ in 0..2 {
-        run(&server, &file, &["--input", "question=?", "--page", page.to_str().unwrap()]).await;
-        assert!(std::fs::read_to_string(&page).unwrap().contains("Of light."));
+        run(
+            &server,
+            &file,
+            &["--input", "question=?", "--page", page.to_str().unwrap()],
+        )
+        .await;
+        assert!(
+            std::fs::read_to_string(&page)
+                .unwrap()
+                .contains("Of light.")
+        );
         #[cfg(unix)]
         {
-            let mode =
-                std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&page).unwrap().permissions());
+            let mode = std::os::unix::fs::PermissionsExt::mode(
+                &std::fs::metadata(&page).unwrap().permissions(),
+            );
             assert_eq!(mode & 0o777, 0o600);
-            std::fs::set_permissions(&page, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+            std::fs::set_permissions(&page, std::os::unix::fs::PermissionsExt::from_mode(0o644))
+                .unwrap();
         }
     }
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left there");
+    assert_eq!(
+        std::fs::read_dir(&folder).unwrap().count(),
+        2,
+        "nothing else is left there"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -563,24 +863,51 @@ async fn an_approval_shows_what_it_is_about() {
     let server = StubServer::builder().start().await.unwrap();
     let data = json!({"prompt": "Send {{ query }}.", "require_approval": true});
     let file = graph_of(&folder, "agent", &data);
-    let done = run(&server, &file, &["--input", "query=90071992547409931\u{202e}\u{9b}2J"]).await;
+    let done = run(
+        &server,
+        &file,
+        &["--input", "query=90071992547409931\u{202e}\u{9b}2J"],
+    )
+    .await;
     let told = lines(&done.stderr).join("\n");
-    assert!(told.contains("only waits for an approval (only):"), "{told}");
-    assert!(told.contains("\"query\": \"90071992547409931\\u202e\\u009b2J\""), "{told}");
-    assert!(!told.contains('\u{9b}') && !told.contains('\u{202e}'), "{told:?}");
+    assert!(
+        told.contains("only waits for an approval (only):"),
+        "{told}"
+    );
+    assert!(
+        told.contains("\"query\": \"90071992547409931\\u202e\\u009b2J\""),
+        "{told}"
+    );
+    assert!(
+        !told.contains('\u{9b}') && !told.contains('\u{202e}'),
+        "{told:?}"
+    );
     assert_eq!(server.requests_seen(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_input_is_read_by_its_type() {
     let folder = folder("typed-input");
-    let server = StubServer::builder().default_reply(StubReply::text("five")).start().await.unwrap();
-    let file = graph_of(&folder, "agent", &json!({"prompt": "Say {{ query }}.", "save_as": "answer"}));
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("five"))
+        .start()
+        .await
+        .unwrap();
+    let file = graph_of(
+        &folder,
+        "agent",
+        &json!({"prompt": "Say {{ query }}.", "save_as": "answer"}),
+    );
     let done = run(&server, &file, &["--input", "query=5"]).await;
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let values: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(values["query"], "5");
-    let done = run(&server, &file, &["--input", "query=5", "--input", "query=6"]).await;
+    let done = run(
+        &server,
+        &file,
+        &["--input", "query=5", "--input", "query=6"],
+    )
+    .await;
     assert_eq!(done.status.code(), Some(2));
     assert!(lines(&done.stderr).join("\n").contains("given twice"));
     assert_eq!(server.requests_seen(), 1);
@@ -593,11 +920,20 @@ fn a_file_without_an_end_is_read_to_the_limit() {
 
     let folder = folder("endless");
     let big = folder.join("big.json");
-    std::fs::File::create(&big).unwrap().set_len(300 << 20).unwrap();
+    std::fs::File::create(&big)
+        .unwrap()
+        .set_len(300 << 20)
+        .unwrap();
     let zero = folder.join("zero.json");
     symlink("/dev/zero", &zero).unwrap();
     let pipe = folder.join("pipe.json");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let mut writer = Command::new("sh")
         .args(["-c", "yes > \"$0\"", pipe.to_str().unwrap()])
         .stderr(Stdio::null())
@@ -606,7 +942,10 @@ fn a_file_without_an_end_is_read_to_the_limit() {
     for file in [&big, &zero, &pipe] {
         let done = output(&["check", file.to_str().unwrap()]);
         let told = lines(&done.stderr).join("\n");
-        assert!(done.status.code() == Some(2) && told.contains("it has more than 16777216 bytes"), "{told}");
+        assert!(
+            done.status.code() == Some(2) && told.contains("it has more than 16777216 bytes"),
+            "{told}"
+        );
     }
     let _ = writer.kill();
     writer.wait().unwrap();
@@ -617,16 +956,29 @@ fn a_file_without_an_end_is_read_to_the_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn profiles_come_from_a_pipe_that_is_waited_for_no_longer_than_needed() {
     let folder = folder("profiles-pipe");
-    let server = StubServer::builder().default_reply(StubReply::text("five")).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("five"))
+        .start()
+        .await
+        .unwrap();
     let data = json!({"prompt": "Say {{ query }}.", "save_as": "answer", "profile": "good"});
     let file = graph_of(&folder, "agent", &data);
     let pipe = folder.join("pipe.json");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let args = ["--input", "query=5", "--profiles", pipe.to_str().unwrap()];
     // Nobody writes.
     let done = run(&server, &file, &args).await;
     let told = lines(&done.stderr).join("\n");
-    assert!(done.status.code() == Some(2) && told.contains("nothing is written to it"), "{told}");
+    assert!(
+        done.status.code() == Some(2) && told.contains("nothing is written to it"),
+        "{told}"
+    );
 
     let good = json!({"base_url": server.base_url(), "model": "m"});
     let profiles =
@@ -665,21 +1017,38 @@ impl Terminal {
         use std::io::Read;
 
         let program = env!("CARGO_BIN_EXE_llmnode-graph");
-        let line = format!("'{program}' run '{}' --input 'query={input}'", file.display());
+        let line = format!(
+            "'{program}' run '{}' --input 'query={input}'",
+            file.display()
+        );
         let mut command = Command::new("script");
-        command.args(["-qfec", &line, "/dev/null"]).env("OPENAI_BASE_URL", server.base_url());
-        command.env("OPENAI_API_KEY", "key").env("OPENAI_MODEL", "m");
-        let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command
+            .args(["-qfec", &line, "/dev/null"])
+            .env("OPENAI_BASE_URL", server.base_url());
+        command
+            .env("OPENAI_API_KEY", "key")
+            .env("OPENAI_MODEL", "m");
+        let mut script = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut output = script.stdout.take().unwrap();
         let seen = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
         let more = std::sync::Arc::clone(&seen);
         std::thread::spawn(move || {
             let mut part = [0; 4096];
             while let Ok(read @ 1..) = output.read(&mut part) {
-                more.lock().unwrap().push_str(&String::from_utf8_lossy(&part[..read]));
+                more.lock()
+                    .unwrap()
+                    .push_str(&String::from_utf8_lossy(&part[..read]));
             }
         });
-        Terminal { script, seen, read: 0 }
+        Terminal {
+            script,
+            seen,
+            read: 0,
+        }
     }
 
     fn write(&mut self, line: &str) {
@@ -714,14 +1083,21 @@ impl Terminal {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_takes_no_answer_from_before_its_question() {
     let folder = folder("terminal");
-    let server = StubServer::builder().default_reply(StubReply::text("Sent.")).start().await.unwrap();
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("Sent."))
+        .start()
+        .await
+        .unwrap();
     let data = json!({"prompt": "Send {{ query }}.", "require_approval": true});
     let file = graph_of(&folder, "agent", &data);
 
     let mut terminal = Terminal::run(&server, &file, "90071992547409931");
     terminal.write("yes");
     let shown = terminal.until("That was written before the question could be read");
-    assert!(shown.contains("\"query\": \"90071992547409931\""), "{shown}");
+    assert!(
+        shown.contains("\"query\": \"90071992547409931\""),
+        "{shown}"
+    );
     terminal.answer("yes, but less");
     terminal.until("That is neither.");
     terminal.answer("no, too dear");

@@ -60,7 +60,9 @@ impl Baseline {
     /// Those that an outage left out have no score, and are not in it.
     pub(super) fn of(report: &Evaluation, with_answers: bool) -> Self {
         let scored = report.cases().iter().filter(|case| !case.is_left_out());
-        let mut cases: Vec<_> = scored.map(|case| BaselineCase::of(case, with_answers)).collect();
+        let mut cases: Vec<_> = scored
+            .map(|case| BaselineCase::of(case, with_answers))
+            .collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
         Baseline {
             node: report.node.clone(),
@@ -83,8 +85,21 @@ impl Baseline {
     }
 
     fn to_json(&self) -> io::Result<String> {
-        let Baseline { node, metric, repeats, models, cases } = self;
-        let head = Head { format: FORMAT, version: VERSION, node, metric, repeats: *repeats, models };
+        let Baseline {
+            node,
+            metric,
+            repeats,
+            models,
+            cases,
+        } = self;
+        let head = Head {
+            format: FORMAT,
+            version: VERSION,
+            node,
+            metric,
+            repeats: *repeats,
+            models,
+        };
         let head = serde_json::to_string(&head)?;
         let mut json = format!("{},\"cases\":[", head.trim_end_matches('}'));
         for (at, case) in cases.iter().enumerate() {

@@ -44,18 +44,27 @@ enum CompareMode {
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
 pub fn exact() -> Compared {
-    Compared { by: CompareMode::Exact, at: None }
+    Compared {
+        by: CompareMode::Exact,
+        at: None,
+    }
 }
 
 /// Scores 1 if the output's text contains the expected text, else 0. Case does not count. A value that is not a text is compared as JSON.
 pub fn contains() -> Compared {
-    Compared { by: CompareMode::Contains, at: None }
+    Compared {
+        by: CompareMode::Contains,
+        at: None,
+    }
 }
 
 /// Scores the harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
 /// articles `a`, `an`, `the`. A value that is not a text is compared as JSON.
 pub fn f1() -> Compared {
-    Compared { by: CompareMode::F1, at: None }
+    Compared {
+        by: CompareMode::F1,
+        at: None,
+    }
 }
 
 impl Compared {
@@ -68,15 +77,23 @@ impl Compared {
     }
 
     fn compare(&self, expected: Value, output: Value) -> Result<Score, BoxError> {
-        let Some(member) = self.at else { return Ok(self.by.score(&expected, &output)) };
+        let Some(member) = self.at else {
+            return Ok(self.by.score(&expected, &output));
+        };
         let output = member_of(&output, member)
             .ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
-        Ok(self.by.score(member_of(&expected, member).unwrap_or(&expected), output))
+        Ok(self
+            .by
+            .score(member_of(&expected, member).unwrap_or(&expected), output))
     }
 }
 
 fn member_of<'v>(value: &'v Value, member: &str) -> Option<&'v Value> {
-    if member.starts_with('/') { value.pointer(member) } else { value.get(member) }
+    if member.starts_with('/') {
+        value.pointer(member)
+    } else {
+        value.get(member)
+    }
 }
 
 impl<N, E, S> Metric<N, E, S> for Compared
@@ -86,7 +103,10 @@ where
     S: ?Sized + Sync,
 {
     async fn score(&self, judged: Judged<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
-        self.compare(serde_json::to_value(judged.expected)?, serde_json::to_value(judged.output)?)
+        self.compare(
+            serde_json::to_value(judged.expected)?,
+            serde_json::to_value(judged.output)?,
+        )
     }
 
     fn name(&self) -> String {
@@ -95,7 +115,8 @@ where
             CompareMode::Contains => "contains",
             CompareMode::F1 => "f1",
         };
-        self.at.map_or_else(|| mode.to_owned(), |member| format!("{mode} at {member}"))
+        self.at
+            .map_or_else(|| mode.to_owned(), |member| format!("{mode} at {member}"))
     }
 }
 
@@ -120,8 +141,11 @@ impl CompareMode {
             CompareMode::F1 => {
                 let (expected, output) = (text(expected), text(output));
                 let value = words_in_common(&expected, &output);
-                let feedback =
-                    if value < 1.0 { format!("expected {}", quoted(&expected)) } else { String::new() };
+                let feedback = if value < 1.0 {
+                    format!("expected {}", quoted(&expected))
+                } else {
+                    String::new()
+                };
                 Score::from((value, feedback))
             }
         }
@@ -132,22 +156,38 @@ fn differences(path: &str, expected: &Value, output: &Value, to: &mut Vec<String
     match (expected, output) {
         (Value::Object(expected), Value::Object(output)) => {
             for (name, expected) in expected {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                differences(&path, expected, output.get(name).unwrap_or(&Value::Null), to);
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                differences(
+                    &path,
+                    expected,
+                    output.get(name).unwrap_or(&Value::Null),
+                    to,
+                );
             }
         }
         (Value::String(expected), Value::String(output)) if expected.trim() == output.trim() => {}
         _ if expected == output => {}
         _ => {
-            let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
-            let [expected, output] = [expected, output].map(|value| one_line(value.to_string(), 300));
+            let place = if path.is_empty() {
+                String::new()
+            } else {
+                format!("{path}: ")
+            };
+            let [expected, output] =
+                [expected, output].map(|value| one_line(value.to_string(), 300));
             to.push(format!("{place}expected {expected}, got {output}"));
         }
     }
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn quoted(text: &str) -> String {
@@ -161,7 +201,9 @@ fn words_in_common(expected: &str, output: &str) -> f64 {
     }
     let all = (expected.len() + output.len()) as f64;
     let mut left: HashMap<&String, usize> = HashMap::new();
-    output.iter().for_each(|word| *left.entry(word).or_default() += 1);
+    output
+        .iter()
+        .for_each(|word| *left.entry(word).or_default() += 1);
     let common = expected.iter().filter(|word| {
         let times = left.get_mut(word).filter(|times| **times > 0);
         times.map(|times| *times -= 1).is_some()
@@ -170,9 +212,15 @@ fn words_in_common(expected: &str, output: &str) -> f64 {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let kept: String =
-        text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
-    kept.split_whitespace().filter(|word| !matches!(*word, "a" | "an" | "the")).map(str::to_owned).collect()
+    let kept: String = text
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || c.is_whitespace())
+        .collect();
+    kept.split_whitespace()
+        .filter(|word| !matches!(*word, "a" | "an" | "the"))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -188,15 +236,41 @@ mod tests {
 
     #[test]
     fn exact_counts_what_is_expected_and_says_each_difference() {
-        assert_eq!(score(&exact(), json!({"a": 1}), json!({"a": 1, "why": "so"})), (1.0, String::new()));
+        assert_eq!(
+            score(&exact(), json!({"a": 1}), json!({"a": 1, "why": "so"})),
+            (1.0, String::new())
+        );
         assert_eq!(score(&exact(), json!(" yes"), json!("yes\n")).0, 1.0);
-        let (value, feedback) =
-            score(&exact(), json!({"a": 1, "b": {"c": [2]}}), json!({"a": 2, "b": {"c": [3]}}));
-        assert_eq!((value, feedback.as_str()), (0.0, "a: expected 1, got 2\nb.c: expected [2], got [3]"));
-        assert_eq!(score(&exact().at("a"), json!(1), json!({"a": 1, "b": 2})).0, 1.0);
-        assert_eq!(score(&exact().at("/b/c"), json!({"b": {"c": 2}}), json!({"b": {"c": 2}})).0, 1.0);
-        let missing = exact().at("c").compare(json!(1), json!({"a": 1})).unwrap_err();
-        assert_eq!(missing.to_string(), "the output has no member `c` to compare");
+        let (value, feedback) = score(
+            &exact(),
+            json!({"a": 1, "b": {"c": [2]}}),
+            json!({"a": 2, "b": {"c": [3]}}),
+        );
+        assert_eq!(
+            (value, feedback.as_str()),
+            (0.0, "a: expected 1, got 2\nb.c: expected [2], got [3]")
+        );
+        assert_eq!(
+            score(&exact().at("a"), json!(1), json!({"a": 1, "b": 2})).0,
+            1.0
+        );
+        assert_eq!(
+            score(
+                &exact().at("/b/c"),
+                json!({"b": {"c": 2}}),
+                json!({"b": {"c": 2}})
+            )
+            .0,
+            1.0
+        );
+        let missing = exact()
+            .at("c")
+            .compare(json!(1), json!({"a": 1}))
+            .unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "the output has no member `c` to compare"
+        );
     }
 
     #[test]
@@ -204,13 +278,23 @@ mod tests {
         let f1_of = |expected: &str, output: &str| score(&f1(), json!(expected), json!(output)).0;
         assert_eq!(f1_of("The Eiffel Tower!", "eiffel tower"), 1.0);
         assert_eq!(f1_of("red green", "red blue green black"), 2.0 * 2.0 / 6.0);
-        assert_eq!(f1_of("a b b", "b"), 2.0 / 3.0, "`a` is an article, and `b` counts once");
-        assert_eq!((f1_of("", ""), f1_of("", "x"), f1_of("x", "")), (1.0, 0.0, 0.0));
+        assert_eq!(
+            f1_of("a b b", "b"),
+            2.0 / 3.0,
+            "`a` is an article, and `b` counts once"
+        );
+        assert_eq!(
+            (f1_of("", ""), f1_of("", "x"), f1_of("x", "")),
+            (1.0, 0.0, 0.0)
+        );
     }
 
     #[test]
     fn contains_does_not_mind_case() {
-        assert_eq!(score(&contains(), json!("Oslo"), json!("It is OSLO.")), (1.0, String::new()));
+        assert_eq!(
+            score(&contains(), json!("Oslo"), json!("It is OSLO.")),
+            (1.0, String::new())
+        );
         assert_eq!(
             score(&contains(), json!("Oslo"), json!("Bergen")),
             (0.0, "\"Oslo\" is not in the answer".to_owned())

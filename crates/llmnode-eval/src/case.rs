@@ -26,7 +26,10 @@ pub fn is_fatal(category: Category) -> bool {
 
 /// Whether a failure of this category is of the provider, the way to it or the account, so that it is no score of the answer.
 pub fn is_outage(category: Category) -> bool {
-    let of_account = matches!(category, Category::ApiKeyError | Category::QuotaError | Category::NotFound);
+    let of_account = matches!(
+        category,
+        Category::ApiKeyError | Category::QuotaError | Category::NotFound
+    );
     of_account || category.group() == Group::Transport
 }
 
@@ -64,15 +67,35 @@ where
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Scored, BoxError> {
-        let answered = cx.call(self.input).settings(self.settings.clone()).report().await?;
-        let judged = Judged { input: self.input, expected: self.expected, output: &answered.value };
+        let answered = cx
+            .call(self.input)
+            .settings(self.settings.clone())
+            .report()
+            .await?;
+        let judged = Judged {
+            input: self.input,
+            expected: self.expected,
+            output: &answered.value,
+        };
         let score = self.metric.score(judged, cx).await?;
         if !(0.0..=1.0).contains(&score.value) {
-            return Err(format!("the metric gave {}; a score is a number from 0 to 1", score.value).into());
+            return Err(format!(
+                "the metric gave {}; a score is a number from 0 to 1",
+                score.value
+            )
+            .into());
         }
         let output = serde_json::to_value(&answered.value)?;
         let record = &answered.record;
-        let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Scored { score, output, replayed: replayed(cx.child_calls().iter()).0, model })
+        let model = record
+            .attempts
+            .last()
+            .and_then(|attempt| attempt.model.clone());
+        Ok(Scored {
+            score,
+            output,
+            replayed: replayed(cx.child_calls().iter()).0,
+            model,
+        })
     }
 }

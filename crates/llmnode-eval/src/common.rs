@@ -20,11 +20,24 @@ pub(super) struct Pair<'a> {
 
 impl<'a> Common<'a> {
     pub(super) fn of(report: &'a Evaluation, baseline: &'a Baseline) -> Self {
-        let known: HashMap<&str, &BaselineCase> =
-            baseline.cases.iter().map(|case| (case.case.as_str(), case)).collect();
-        let scored = report.cases.iter().enumerate().filter(|(_, case)| !case.is_left_out());
+        let known: HashMap<&str, &BaselineCase> = baseline
+            .cases
+            .iter()
+            .map(|case| (case.case.as_str(), case))
+            .collect();
+        let scored = report
+            .cases
+            .iter()
+            .enumerate()
+            .filter(|(_, case)| !case.is_left_out());
         let pairs: Vec<_> = scored
-            .filter_map(|(place, now)| Some(Pair { place, now, then: known.get(now.name.as_str())? }))
+            .filter_map(|(place, now)| {
+                Some(Pair {
+                    place,
+                    now,
+                    then: known.get(now.name.as_str())?,
+                })
+            })
             .collect();
         let now: BTreeSet<&str> = report.cases.iter().map(|case| case.name.as_str()).collect();
         let added = now.iter().filter(|name| !known.contains_key(*name)).count();
@@ -38,7 +51,11 @@ impl<'a> Common<'a> {
 
     /// Those that fell, the deepest first.
     pub(super) fn fallen(&self) -> Vec<&Pair<'a>> {
-        let mut fallen: Vec<_> = self.pairs.iter().filter(|pair| pair.difference() < 0.0).collect();
+        let mut fallen: Vec<_> = self
+            .pairs
+            .iter()
+            .filter(|pair| pair.difference() < 0.0)
+            .collect();
         fallen.sort_by(|one, other| one.difference().total_cmp(&other.difference()));
         fallen
     }

@@ -66,7 +66,9 @@ impl Evaluation {
         if let (Some(one), Some(two)) = (&self.data, &other.data)
             && one != two
         {
-            return refused("the reports are on other data; compare reports on the same data".to_owned());
+            return refused(
+                "the reports are on other data; compare reports on the same data".to_owned(),
+            );
         }
         let pairs = self.pairs(other);
         let left_out = self.cases.len() - pairs.len();
@@ -84,7 +86,11 @@ impl Evaluation {
     fn pairs(&self, other: &Evaluation) -> Vec<Pair> {
         let both = self.cases.iter().zip(&other.cases);
         let both = both.filter(|(one, two)| !one.is_left_out() && !two.is_left_out());
-        both.map(|(one, two)| Pair { this: one.score, other: two.score }).collect()
+        both.map(|(one, two)| Pair {
+            this: one.score,
+            other: two.score,
+        })
+        .collect()
     }
 }
 
@@ -99,30 +105,64 @@ impl Pair {
     }
 
     fn is_share(&self) -> bool {
-        [self.this, self.other].iter().all(|score| *score == 0.0 || *score == 1.0)
+        [self.this, self.other]
+            .iter()
+            .all(|score| *score == 0.0 || *score == 1.0)
     }
 }
 
 fn compared(pairs: &[Pair], left_out: usize) -> Comparison {
     let differences: Vec<_> = pairs.iter().map(Pair::difference).collect();
-    let better = differences.iter().filter(|difference| **difference > 0.0).count();
-    let worse = differences.iter().filter(|difference| **difference < 0.0).count();
+    let better = differences
+        .iter()
+        .filter(|difference| **difference > 0.0)
+        .count();
+    let worse = differences
+        .iter()
+        .filter(|difference| **difference < 0.0)
+        .count();
     let ((low, high), p) = match (pairs.iter().all(Pair::is_share), pairs.len()) {
-        (true, n) => (statistics::agresti_min(better, worse, n), statistics::sign_test(better, worse)),
+        (true, n) => (
+            statistics::agresti_min(better, worse, n),
+            statistics::sign_test(better, worse),
+        ),
         (false, 1) => ((-1.0, 1.0), 1.0),
-        (false, _) => (statistics::student(&differences), statistics::sign_flips(&differences)),
+        (false, _) => (
+            statistics::student(&differences),
+            statistics::sign_flips(&differences),
+        ),
     };
     let n = pairs.len() as f64;
     let mean = pairs.iter().map(|pair| pair.this).sum::<f64>() / n;
     let other = pairs.iter().map(|pair| pair.other).sum::<f64>() / n;
     let interval = (low.max(-1.0), high.min(1.0));
-    Comparison { mean, other, interval, better, worse, left_out, p }
+    Comparison {
+        mean,
+        other,
+        interval,
+        better,
+        worse,
+        left_out,
+        p,
+    }
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Comparison { mean, other, interval: (low, high), better, worse, left_out, p } = self;
-        let verdict = if self.is_more_than_noise() { "more than noise" } else { "no more than noise" };
+        let Comparison {
+            mean,
+            other,
+            interval: (low, high),
+            better,
+            worse,
+            left_out,
+            p,
+        } = self;
+        let verdict = if self.is_more_than_noise() {
+            "more than noise"
+        } else {
+            "no more than noise"
+        };
         write!(
             f,
             "{other:.3} → {mean:.3}: {:+.3} (95 %: {low:+.3} to {high:+.3}), {better} better, {worse} worse, \

@@ -86,19 +86,35 @@ impl From<DataError> for NodeError {
 }
 
 fn counted(lines: usize) -> String {
-    if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") }
+    if lines == 1 {
+        "1 line is".to_owned()
+    } else {
+        format!("{lines} lines are")
+    }
 }
 
 fn listed(lines: &[(usize, String)]) -> String {
-    lines.iter().map(|(line, message)| format!("\nline {line}: {message}")).collect()
+    lines
+        .iter()
+        .map(|(line, message)| format!("\nline {line}: {message}"))
+        .collect()
 }
 
 impl<N: Node, E> Dataset<N, E> {
     /// Takes the cases from the program.
     pub fn new(cases: impl IntoIterator<Item = (N, E)>) -> Self {
         let cases: Vec<_> = cases.into_iter().collect();
-        let marks = (0..cases.len()).map(|place| Mark { name: format!("#{place}"), must: false }).collect();
-        Dataset { cases, marks, fingerprint: None }
+        let marks = (0..cases.len())
+            .map(|place| Mark {
+                name: format!("#{place}"),
+                must: false,
+            })
+            .collect();
+        Dataset {
+            cases,
+            marks,
+            fingerprint: None,
+        }
     }
 
     /// Reads a file with one JSON object per line. This function turns each row into a case. Blank lines are skipped.
@@ -123,16 +139,27 @@ impl<N: Node, E> Dataset<N, E> {
         mut read: impl FnMut(&Map<String, Value>) -> Result<(N, E), String>,
     ) -> Result<Self, DataError> {
         let path = path.as_ref();
-        let bytes =
-            std::fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+        let bytes = std::fs::read(path).map_err(|source| DataError::File {
+            path: path.to_owned(),
+            source,
+        })?;
         let rows = jsonl::read(&bytes, |row| {
             let mark = Mark::of(row)?;
             let (input, expected) = read(row)?;
-            Ok(Row { input, expected, mark })
+            Ok(Row {
+                input,
+                expected,
+                mark,
+            })
         });
-        let rows = rows.map_err(|lines| DataError::Lines { path: path.to_owned(), lines })?;
+        let rows = rows.map_err(|lines| DataError::Lines {
+            path: path.to_owned(),
+            lines,
+        })?;
         if rows.is_empty() {
-            return Err(DataError::Empty { path: path.to_owned() });
+            return Err(DataError::Empty {
+                path: path.to_owned(),
+            });
         }
         Ok(Dataset::of_rows(rows, sha256_hex(&bytes)))
     }
@@ -157,7 +184,9 @@ impl<N: Node, E> Dataset<N, E> {
     pub fn first(mut self, cases: usize) -> Self {
         self.cases.truncate(cases);
         self.marks.truncate(cases);
-        self.fingerprint = self.fingerprint.map(|print| format!("{print}-first{}", self.cases.len()));
+        self.fingerprint = self
+            .fingerprint
+            .map(|print| format!("{print}-first{}", self.cases.len()));
         self
     }
 }
@@ -210,8 +239,15 @@ impl<N: Node, E> Dataset<N, E> {
                 second.extend(group);
             }
         }
-        let print = |side| self.fingerprint.as_ref().map(|print| format!("{print}-{share}-{seed}-{side}"));
-        (Dataset::of_group(first, print(1)), Dataset::of_group(second, print(2)))
+        let print = |side| {
+            self.fingerprint
+                .as_ref()
+                .map(|print| format!("{print}-{share}-{seed}-{side}"))
+        };
+        (
+            Dataset::of_group(first, print(1)),
+            Dataset::of_group(second, print(2)),
+        )
     }
 }
 
@@ -220,7 +256,12 @@ impl<N, E> Dataset<N, E> {
         let mut cases = Vec::with_capacity(rows.len());
         let mut marks = Vec::with_capacity(rows.len());
         let mut seen: HashMap<String, u32> = HashMap::new();
-        for Row { input, expected, mut mark } in rows {
+        for Row {
+            input,
+            expected,
+            mut mark,
+        } in rows
+        {
             let times = seen.entry(mark.name.clone()).or_default();
             *times += 1;
             if *times > 1 {
@@ -229,12 +270,20 @@ impl<N, E> Dataset<N, E> {
             cases.push((input, expected));
             marks.push(mark);
         }
-        Dataset { cases, marks, fingerprint: Some(fingerprint) }
+        Dataset {
+            cases,
+            marks,
+            fingerprint: Some(fingerprint),
+        }
     }
 
     fn of_group(group: Group<N, E>, fingerprint: Option<String>) -> Self {
         let (cases, marks) = group.into_iter().unzip();
-        Dataset { cases, marks, fingerprint }
+        Dataset {
+            cases,
+            marks,
+            fingerprint,
+        }
     }
 }
 
@@ -249,8 +298,15 @@ impl Mark {
         named.remove(MUST);
         // Its members in the order of their names, however the file has them.
         let sorted: BTreeMap<_, _> = named.into_iter().collect();
-        let hash = sha256_hex(serde_json::to_string(&sorted).unwrap_or_default().as_bytes());
-        Ok(Mark { name: hash.chars().take(16).collect(), must })
+        let hash = sha256_hex(
+            serde_json::to_string(&sorted)
+                .unwrap_or_default()
+                .as_bytes(),
+        );
+        Ok(Mark {
+            name: hash.chars().take(16).collect(),
+            must,
+        })
     }
 }
 
@@ -286,6 +342,8 @@ impl<N, E> DatasetInternals<N, E> for Dataset<N, E> {
 /// Inputs and labels are content.
 impl<N, E> fmt::Debug for Dataset<N, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Dataset").field("cases", &self.cases.len()).finish_non_exhaustive()
+        f.debug_struct("Dataset")
+            .field("cases", &self.cases.len())
+            .finish_non_exhaustive()
     }
 }

@@ -56,7 +56,8 @@ where
     }
 }
 
-type Start<'r> = dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluation, NodeError>> + Send + 'r;
+type Start<'r> =
+    dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluation, NodeError>> + Send + 'r;
 
 /// An evaluation that starts when it is awaited. [`evaluate`] creates it.
 ///
@@ -173,7 +174,9 @@ where
     // Round by round: with more repeats, a journal still has the answers of the rounds before.
     let asked = data.len().saturating_mul(measured.repeats as usize);
     let rounds = (0..asked).map(|at| &data.cases[at % data.len()]);
-    let mut map = run.map(cases(rounds, &metric, settings)).limits(options.limits);
+    let mut map = run
+        .map(cases(rounds, &metric, settings))
+        .limits(options.limits);
     if let Some(concurrency) = options.concurrency {
         map = map.concurrency(concurrency);
     }
@@ -187,14 +190,20 @@ where
     if let Some(journal) = options.journal {
         map = llmnode_flow::journal::MapExt::resume(map, journal);
     }
-    let ScoredCases { cases, ended, outage } = scored(map).await;
+    let ScoredCases {
+        cases,
+        ended,
+        outage,
+    } = scored(map).await;
     if let Some(error) = ended {
         return Err(error);
     }
     if let Some(error) = outage.filter(|_| cases.iter().all(EvaluatedCase::is_left_out)) {
         return Err(error);
     }
-    let metric = options.metric.map_or_else(|| metric.name(), Cow::into_owned);
+    let metric = options
+        .metric
+        .map_or_else(|| metric.name(), Cow::into_owned);
     let cases = by_case(cases, &data.marks);
     Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases).measured(metric, measured))
 }
@@ -206,7 +215,9 @@ fn by_case(repeats: Vec<EvaluatedCase>, marks: &[Mark]) -> Vec<EvaluatedCase> {
         of_cases[at % marks.len()].push(repeat);
     }
     let merged = of_cases.into_iter().zip(marks);
-    merged.filter_map(|(repeats, mark)| EvaluatedCase::of_repeats(repeats, mark)).collect()
+    merged
+        .filter_map(|(repeats, mark)| EvaluatedCase::of_repeats(repeats, mark))
+        .collect()
 }
 
 /// The nodes of cases.
@@ -220,7 +231,12 @@ where
     E: Sync + 'a,
     M: Sync,
 {
-    cases.map(move |(input, expected)| Case { input, expected, metric, settings })
+    cases.map(move |(input, expected)| Case {
+        input,
+        expected,
+        metric,
+        settings,
+    })
 }
 
 /// What the cases of a map came to.
@@ -261,11 +277,17 @@ pub async fn scored(map: Map<'_, Scored>) -> ScoredCases {
         }
     }
     cases.sort_unstable_by_key(|(index, _)| *index);
-    ScoredCases { cases: cases.into_iter().map(|(_, case)| case).collect(), ended, outage }
+    ScoredCases {
+        cases: cases.into_iter().map(|(_, case)| case).collect(),
+        ended,
+        outage,
+    }
 }
 
 impl fmt::Debug for Evaluate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Evaluate").field("node", &self.node).finish_non_exhaustive()
+        f.debug_struct("Evaluate")
+            .field("node", &self.node)
+            .finish_non_exhaustive()
     }
 }

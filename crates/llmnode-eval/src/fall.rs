@@ -29,17 +29,30 @@ pub fn chance_of_fall(differences: &[f64], steps: u32) -> f64 {
 
 /// The differences in steps; `None`: they are no multiples, or too many.
 fn in_steps(differences: &[f64], steps: u32) -> Option<Vec<i64>> {
-    let scaled: Vec<f64> = differences.iter().map(|difference| difference * f64::from(steps)).collect();
-    let are_whole = scaled.iter().all(|value| (value - value.round()).abs() < 1e-6);
+    let scaled: Vec<f64> = differences
+        .iter()
+        .map(|difference| difference * f64::from(steps))
+        .collect();
+    let are_whole = scaled
+        .iter()
+        .all(|value| (value - value.round()).abs() < 1e-6);
     let sum: f64 = scaled.iter().map(|value| value.abs()).sum();
     let is_countable = are_whole && sum <= MOST_STEPS;
-    is_countable.then(|| scaled.into_iter().map(|value| value.round() as i64).collect())
+    is_countable.then(|| {
+        scaled
+            .into_iter()
+            .map(|value| value.round() as i64)
+            .collect()
+    })
 }
 
 /// Of all ways to choose signs, the share of those whose sum is as low as the one that was seen.
 fn flipped(differences: &[i64]) -> f64 {
-    let moved: Vec<usize> =
-        differences.iter().filter(|value| **value != 0).map(|value| value.unsigned_abs() as usize).collect();
+    let moved: Vec<usize> = differences
+        .iter()
+        .filter(|value| **value != 0)
+        .map(|value| value.unsigned_abs() as usize)
+        .collect();
     let all: usize = moved.iter().sum();
     // By the sum of those with a plus: half of it goes on without this difference, half with it.
     let mut shares = vec![0.0; all + 1];
@@ -79,7 +92,10 @@ pub fn lowest_difference(differences: &[f64]) -> f64 {
     let (_, error) = mean_and_error(&padded);
     let by_spread = mean - quantile(padded.len() as f64 - 1.0, 2.0 * ALPHA) * error;
 
-    let fallen = differences.iter().filter(|difference| **difference <= -HALF).count() as f64;
+    let fallen = differences
+        .iter()
+        .filter(|difference| **difference <= -HALF)
+        .count() as f64;
     let by_count = mean - (most_of(fallen, n) - fallen / n);
     by_spread.min(by_count)
 }
@@ -122,9 +138,13 @@ mod tests {
     /// Figures of scipy 1.17.1: `binomtest(k, n, alternative="less")`.
     #[test]
     fn whole_falls_are_mcnemars_test() {
-        for (fallen, risen, p) in
-            [(5, 0, 0.03125), (4, 0, 0.0625), (8, 2, 0.054_687_5), (15, 5, 0.020_694_733), (0, 3, 1.0)]
-        {
+        for (fallen, risen, p) in [
+            (5, 0, 0.03125),
+            (4, 0, 0.0625),
+            (8, 2, 0.054_687_5),
+            (15, 5, 0.020_694_733),
+            (0, 3, 1.0),
+        ] {
             let chance = chance_of_fall(&differences(fallen, risen, 20), 1);
             assert!((chance - p).abs() < 1e-6, "{fallen}, {risen}: {chance}");
         }
@@ -143,8 +163,16 @@ mod tests {
     /// scipy: `beta.ppf(0.95, few + 1, n - few)`.
     #[test]
     fn few_may_be_more() {
-        for (few, n, most) in [(0.0, 12.0, 0.220_922), (3.0, 60.0, 0.124_187), (12.0, 12.0, 1.0)] {
-            assert!((most_of(few, n) - most).abs() < 1e-5, "{few} of {n}: {}", most_of(few, n));
+        for (few, n, most) in [
+            (0.0, 12.0, 0.220_922),
+            (3.0, 60.0, 0.124_187),
+            (12.0, 12.0, 1.0),
+        ] {
+            assert!(
+                (most_of(few, n) - most).abs() < 1e-5,
+                "{few} of {n}: {}",
+                most_of(few, n)
+            );
         }
     }
 

@@ -46,7 +46,12 @@ pub struct Gate {
 impl Gate {
     /// Creates a gate with the file of the baseline.
     pub fn new(baseline: impl Into<PathBuf>) -> Self {
-        Gate { path: baseline.into(), margin: MARGIN, is_strict: false, with_answers: false }
+        Gate {
+            path: baseline.into(),
+            margin: MARGIN,
+            is_strict: false,
+            with_answers: false,
+        }
     }
 
     /// Sets how far the mean score may have fallen, from 0 to 1, for a node to count as no worse. Default 0.05. A smaller margin needs
@@ -112,24 +117,40 @@ impl Gate {
     {
         let first = self.check(&evaluate().await.map_err(GateError::Evaluation)?);
         match first {
-            Err(GateError::Worse { .. }) => self.check(&evaluate().await.map_err(GateError::Evaluation)?),
+            Err(GateError::Worse { .. }) => {
+                self.check(&evaluate().await.map_err(GateError::Evaluation)?)
+            }
             other => other,
         }
     }
 
     fn must(&self, report: &Evaluation) -> Result<(), GateError> {
-        let scored = report.cases().iter().enumerate().filter(|(_, case)| !case.is_left_out());
+        let scored = report
+            .cases()
+            .iter()
+            .enumerate()
+            .filter(|(_, case)| !case.is_left_out());
         let wrong = scored.filter(|(_, case)| case.must && case.lowest() < 1.0);
-        let wrong: Vec<_> = wrong.map(|(at, case)| FallenCase::alone(at, case)).collect();
-        if wrong.is_empty() { Ok(()) } else { Err(GateError::Must { cases: wrong }) }
+        let wrong: Vec<_> = wrong
+            .map(|(at, case)| FallenCase::alone(at, case))
+            .collect();
+        if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(GateError::Must { cases: wrong })
+        }
     }
 
     fn write(&self, report: &Evaluation) -> Result<Verdict, GateError> {
         if std::env::var_os("CI").is_some() {
-            return Err(GateError::WriteInCi { path: self.path.clone() });
+            return Err(GateError::WriteInCi {
+                path: self.path.clone(),
+            });
         }
         let baseline = Baseline::of(report, self.with_answers);
-        baseline.write(&self.path).map_err(|source| self.file(source))?;
+        baseline
+            .write(&self.path)
+            .map_err(|source| self.file(source))?;
         Ok(Verdict::written(report, &self.path))
     }
 
@@ -138,28 +159,46 @@ impl Gate {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let test = report.test.clone();
-                return Err(GateError::NoBaseline { path: self.path.clone(), test });
+                return Err(GateError::NoBaseline {
+                    path: self.path.clone(),
+                    test,
+                });
             }
             Err(error) => return Err(self.file(error)),
         };
-        Baseline::read(&text).map_err(|source| GateError::Format { path: self.path.clone(), source })
+        Baseline::read(&text).map_err(|source| GateError::Format {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     fn file(&self, source: std::io::Error) -> GateError {
-        GateError::File { path: self.path.clone(), source }
+        GateError::File {
+            path: self.path.clone(),
+            source,
+        }
     }
 
     fn not_comparable(&self, why: String) -> GateError {
-        GateError::NotComparable { path: self.path.clone(), why }
+        GateError::NotComparable {
+            path: self.path.clone(),
+            why,
+        }
     }
 
     fn compare(&self, report: &Evaluation, baseline: &Baseline) -> Result<Verdict, GateError> {
         if report.node != baseline.node {
-            let why = format!("it is of the node `{}`, not of `{}`", baseline.node, report.node);
+            let why = format!(
+                "it is of the node `{}`, not of `{}`",
+                baseline.node, report.node
+            );
             return Err(self.not_comparable(why));
         }
         if report.metric != baseline.metric {
-            let why = format!("it was scored by `{}`, not by `{}`", baseline.metric, report.metric);
+            let why = format!(
+                "it was scored by `{}`, not by `{}`",
+                baseline.metric, report.metric
+            );
             return Err(self.not_comparable(why));
         }
         let common = Common::of(report, baseline);
@@ -179,7 +218,9 @@ impl Gate {
         if verdict.lowest > -self.margin {
             verdict.kind = VerdictKind::NoWorse;
         } else if self.is_strict {
-            return Err(GateError::CannotTell { verdict: Box::new(verdict) });
+            return Err(GateError::CannotTell {
+                verdict: Box::new(verdict),
+            });
         }
         Ok(verdict)
     }
@@ -214,9 +255,16 @@ impl Evaluation {
 }
 
 fn unfinished(report: &Evaluation) -> Result<(), GateError> {
-    let left_out = report.cases.iter().filter(|case| case.is_left_out()).count();
+    let left_out = report
+        .cases
+        .iter()
+        .filter(|case| case.is_left_out())
+        .count();
     let cases = report.cases.len();
-    let lacks_a_must = report.cases.iter().any(|case| case.must && case.is_left_out());
+    let lacks_a_must = report
+        .cases
+        .iter()
+        .any(|case| case.must && case.is_left_out());
     if lacks_a_must || left_out * MOST_LEFT_OUT > cases {
         return Err(GateError::Unfinished { left_out, cases });
     }

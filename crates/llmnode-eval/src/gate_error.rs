@@ -140,7 +140,10 @@ impl FallenCase {
 impl fmt::Debug for FallenCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("FallenCase");
-        shown.field("place", &self.place).field("before", &self.before).field("now", &self.now);
+        shown
+            .field("place", &self.place)
+            .field("before", &self.before)
+            .field("now", &self.now);
         shown.finish_non_exhaustive()
     }
 }
@@ -156,7 +159,12 @@ impl fmt::Display for FallenCase {
             write!(f, "  {}", shown(&self.feedback))?;
         }
         if let [Some(before), Some(now)] = &self.answers {
-            write!(f, "\n    then {}\n    now  {}", shown(&before.to_string()), shown(&now.to_string()))?;
+            write!(
+                f,
+                "\n    then {}\n    now  {}",
+                shown(&before.to_string()),
+                shown(&now.to_string())
+            )?;
         }
         Ok(())
     }
@@ -167,11 +175,19 @@ fn shown(text: &str) -> String {
 }
 
 fn counted(cases: usize) -> String {
-    if cases == 1 { "a case".to_owned() } else { format!("{cases} cases") }
+    if cases == 1 {
+        "a case".to_owned()
+    } else {
+        format!("{cases} cases")
+    }
 }
 
 fn listed(cases: &[FallenCase]) -> String {
-    let mut list: String = cases.iter().take(LISTED).map(|case| format!("\n  {case}")).collect();
+    let mut list: String = cases
+        .iter()
+        .take(LISTED)
+        .map(|case| format!("\n  {case}"))
+        .collect();
     if let more @ 1.. = cases.len().saturating_sub(LISTED) {
         list.push_str(&format!("\n  and {more} more"));
     }

@@ -26,7 +26,8 @@ impl Drop for TestFile {
 }
 
 fn file(name: &str) -> TestFile {
-    let path = std::env::temp_dir().join(format!("llmnode-gate-{}-{name}.json", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("llmnode-gate-{}-{name}.json", std::process::id()));
     let _ = std::fs::remove_file(&path);
     TestFile { path }
 }
@@ -44,7 +45,9 @@ fn case(place: usize, score: f64) -> EvaluatedCase {
 
 /// Of the first cases, so many are wrong.
 fn report(cases: usize, wrong: usize) -> Evaluation {
-    let cases = (0..cases).map(|place| case(place, if place < wrong { 0.0 } else { 1.0 })).collect();
+    let cases = (0..cases)
+        .map(|place| case(place, if place < wrong { 0.0 } else { 1.0 }))
+        .collect();
     let mut report = Evaluation::new("sort", None, cases);
     report.metric = "exact".to_owned();
     report
@@ -69,7 +72,11 @@ fn a_baseline_has_a_line_for_each_case_and_no_answer() {
 "##
     );
     Baseline::of(&report(1, 1), true).write(&path.path).unwrap();
-    assert!(std::fs::read_to_string(&path).unwrap().contains(r#""answer":{"team":"roofers"}"#));
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .contains(r#""answer":{"team":"roofers"}"#)
+    );
 }
 
 #[test]
@@ -80,7 +87,9 @@ fn without_a_baseline_the_test_fails_with_the_command_that_writes_it() {
     assert!(matches!(error, GateError::NoBaseline { .. }));
     let shown = format!("{error:?}");
     assert!(
-        shown.contains("LLMNODE_BLESS=letters_are_sorted cargo test letters_are_sorted -- --ignored"),
+        shown.contains(
+            "LLMNODE_BLESS=letters_are_sorted cargo test letters_are_sorted -- --ignored"
+        ),
         "{shown}"
     );
 }
@@ -90,12 +99,26 @@ fn a_fall_beyond_chance_is_worse_and_names_the_cases() {
     let path = file("worse");
     baseline(&path, &report(60, 0));
     let error = report(60, 7).against(&path).unwrap_err();
-    let GateError::Worse { verdict, cases } = &error else { panic!("{error}") };
-    assert_eq!((verdict.kind.clone(), cases.len(), verdict.cases), (VerdictKind::Worse, 7, 60));
+    let GateError::Worse { verdict, cases } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        (verdict.kind.clone(), cases.len(), verdict.cases),
+        (VerdictKind::Worse, 7, 60)
+    );
     let shown = error.to_string();
-    assert!(shown.starts_with("worse: -0.117 over 60 cases; by chance alone p = 0.008"), "{shown}");
-    assert!(shown.contains("\n  case 0: 1.000 → 0.000  expected 1, got 2"), "{shown}");
-    assert!(!shown.contains("hardly below"), "a p or a limit, and never both: {shown}");
+    assert!(
+        shown.starts_with("worse: -0.117 over 60 cases; by chance alone p = 0.008"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("\n  case 0: 1.000 → 0.000  expected 1, got 2"),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains("hardly below"),
+        "a p or a limit, and never both: {shown}"
+    );
 }
 
 #[test]
@@ -105,19 +128,41 @@ fn a_dozen_cases_are_too_few_and_only_a_strict_gate_fails() {
     let now = report(12, 3);
     let verdict = now.against(&path).unwrap();
     assert_eq!(verdict.kind, VerdictKind::CannotTell);
-    assert!(verdict.to_string().starts_with("cannot tell: -0.250 over 12 cases"), "{verdict}");
+    assert!(
+        verdict
+            .to_string()
+            .starts_with("cannot tell: -0.250 over 12 cases"),
+        "{verdict}"
+    );
     assert!(!verdict.to_string().contains("p ="), "{verdict}");
-    assert!(report(12, 0).against(&path).unwrap().to_string().contains(" cases would show it"));
-    assert!(matches!(Gate::new(&path.path).strict().check(&now), Err(GateError::CannotTell { .. })));
+    assert!(
+        report(12, 0)
+            .against(&path)
+            .unwrap()
+            .to_string()
+            .contains(" cases would show it")
+    );
+    assert!(matches!(
+        Gate::new(&path.path).strict().check(&now),
+        Err(GateError::CannotTell { .. })
+    ));
 }
 
 #[test]
 fn many_cases_without_a_fall_are_no_worse() {
     let path = file("same");
     baseline(&path, &report(200, 20));
-    assert_eq!(report(200, 20).against(&path).unwrap().kind, VerdictKind::NoWorse);
+    assert_eq!(
+        report(200, 20).against(&path).unwrap().kind,
+        VerdictKind::NoWorse
+    );
     let better = report(200, 0).against(&path).unwrap();
-    assert!(better.to_string().starts_with("better: +0.100 over 200 cases"), "{better}");
+    assert!(
+        better
+            .to_string()
+            .starts_with("better: +0.100 over 200 cases"),
+        "{better}"
+    );
 }
 
 #[test]
@@ -128,15 +173,30 @@ fn a_case_that_must_be_right_fails_by_itself() {
     now.cases[1].score = 2.0 / 3.0;
     let error = now.against(file("must")).unwrap_err();
     assert!(matches!(&error, GateError::Must { cases } if cases[0].place == 1));
-    let outage = Failure { category: Category::Network, message: "refused".to_owned() };
+    let outage = Failure {
+        category: Category::Network,
+        message: "refused".to_owned(),
+    };
     let mut unasked = report(30, 0);
-    unasked.cases[1] =
-        EvaluatedCase { must: true, score: 0.0, failure: Some(outage), ..unasked.cases[1].clone() };
+    unasked.cases[1] = EvaluatedCase {
+        must: true,
+        score: 0.0,
+        failure: Some(outage),
+        ..unasked.cases[1].clone()
+    };
     assert!(matches!(
         unasked.against(file("unasked")),
-        Err(GateError::Unfinished { left_out: 1, cases: 30 })
+        Err(GateError::Unfinished {
+            left_out: 1,
+            cases: 30
+        })
     ));
-    assert!(error.to_string().starts_with("a case that must be right is not:\n  case 1: 0.000"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("a case that must be right is not:\n  case 1: 0.000"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -153,11 +213,17 @@ fn what_is_something_else_is_not_compared() {
     assert!(refused(&report(13, 0)).contains("only 10 of 13 cases are in both"));
     let mut now = report(10, 0);
     now.cases.iter_mut().take(2).for_each(|case| {
-        case.failure = Some(Failure { category: Category::Network, message: "refused".to_owned() });
+        case.failure = Some(Failure {
+            category: Category::Network,
+            message: "refused".to_owned(),
+        });
     });
     assert!(refused(&now).starts_with("unfinished: outages left 2 of 10 cases without a score"));
     std::fs::write(&path, "{}").unwrap();
-    assert!(matches!(report(10, 0).against(&path), Err(GateError::Format { .. })));
+    assert!(matches!(
+        report(10, 0).against(&path),
+        Err(GateError::Format { .. })
+    ));
 }
 
 #[test]
@@ -166,10 +232,15 @@ fn new_and_gone_cases_and_another_model_are_named() {
     baseline(&path, &report(20, 0));
     let mut now = report(22, 0);
     now.cases.remove(0);
-    now.cases.iter_mut().for_each(|case| case.model = Some("beta".to_owned()));
+    now.cases
+        .iter_mut()
+        .for_each(|case| case.model = Some("beta".to_owned()));
     let shown = now.against(&path).unwrap().to_string();
     assert!(shown.contains("\ncases: 2 new, 1 gone"), "{shown}");
-    assert!(shown.contains("\nthe model changed from alpha to beta"), "{shown}");
+    assert!(
+        shown.contains("\nthe model changed from alpha to beta"),
+        "{shown}"
+    );
 }
 
 /// Three repeats of five cases fell by one of three, which McNemar's test of single runs could not see.
@@ -181,7 +252,10 @@ fn repeats_are_compared_by_their_means() {
     baseline(&path, &then);
     let mut now = report(40, 0);
     now.repeats = 3;
-    now.cases.iter_mut().take(5).for_each(|case| case.score = 2.0 / 3.0);
+    now.cases
+        .iter_mut()
+        .take(5)
+        .for_each(|case| case.score = 2.0 / 3.0);
     let error = now.against(&path).unwrap_err();
     assert!(error.to_string().contains("p = 0.031"), "{error}");
 }
@@ -195,18 +269,35 @@ async fn a_fall_is_confirmed_before_the_test_fails() {
         let wrong = if falls.replace(0) > 0 { 7 } else { 0 };
         std::future::ready(Ok(report(60, wrong)))
     };
-    let verdict = Gate::new(&path.path).margin(0.1).confirm(evaluate).await.unwrap();
+    let verdict = Gate::new(&path.path)
+        .margin(0.1)
+        .confirm(evaluate)
+        .await
+        .unwrap();
     assert_eq!(verdict.kind, VerdictKind::NoWorse);
     let always = || std::future::ready(Ok(report(60, 7)));
-    assert!(matches!(Gate::new(&path.path).confirm(always).await, Err(GateError::Worse { .. })));
+    assert!(matches!(
+        Gate::new(&path.path).confirm(always).await,
+        Err(GateError::Worse { .. })
+    ));
 }
 
 #[test]
 fn times_of_repeats_are_means_and_what_they_used_is_a_sum() {
-    let mark = crate::dataset::Mark { name: "a".to_owned(), must: true };
-    let merged = EvaluatedCase::of_repeats(vec![case(0, 1.0), case(1, 0.0), case(2, 1.0)], &mark).unwrap();
-    assert_eq!((merged.score, merged.lowest(), merged.scores.len()), (2.0 / 3.0, 0.0, 3));
-    assert_eq!((merged.usage.requests, merged.elapsed), (3, Duration::from_millis(250)));
+    let mark = crate::dataset::Mark {
+        name: "a".to_owned(),
+        must: true,
+    };
+    let merged =
+        EvaluatedCase::of_repeats(vec![case(0, 1.0), case(1, 0.0), case(2, 1.0)], &mark).unwrap();
+    assert_eq!(
+        (merged.score, merged.lowest(), merged.scores.len()),
+        (2.0 / 3.0, 0.0, 3)
+    );
+    assert_eq!(
+        (merged.usage.requests, merged.elapsed),
+        (3, Duration::from_millis(250))
+    );
     assert_eq!(
         (merged.feedback.as_str(), merged.name.as_str(), merged.must),
         ("expected 1, got 2", "a", true)

@@ -32,7 +32,10 @@ fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
     match serde_json::from_str(text) {
         Ok(Value::Object(row)) => Ok(row),
-        Ok(other) => Err(format!("a row is a JSON object, and this is {}", kind(&other))),
+        Ok(other) => Err(format!(
+            "a row is a JSON object, and this is {}",
+            kind(&other)
+        )),
         Err(error) => Err(format!("no JSON: {error}")),
     }
 }
@@ -72,12 +75,21 @@ mod tests {
     #[test]
     fn a_label_stands_in_expected_or_in_the_row() {
         let read = |text: &str| read(text.as_bytes(), expected::<Label>);
-        let rows = "\u{feff}{\"verdict\": true}\r\n\n{\"expected\": {\"verdict\": false}, \"x\": 1}\n";
-        assert_eq!(read(rows), Ok(vec![Label { verdict: true }, Label { verdict: false }]));
-        let bad = read("{\"verdict\": 1}\n{\"expected\": {}}\n[1]\n{\n{\"verdict\": true}").unwrap_err();
+        let rows =
+            "\u{feff}{\"verdict\": true}\r\n\n{\"expected\": {\"verdict\": false}, \"x\": 1}\n";
+        assert_eq!(
+            read(rows),
+            Ok(vec![Label { verdict: true }, Label { verdict: false }])
+        );
+        let bad =
+            read("{\"verdict\": 1}\n{\"expected\": {}}\n[1]\n{\n{\"verdict\": true}").unwrap_err();
         let lines: Vec<_> = bad.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 2, 3, 4]);
-        assert!(bad[0].1.contains("invalid type: integer `1`"), "{}", bad[0].1);
+        assert!(
+            bad[0].1.contains("invalid type: integer `1`"),
+            "{}",
+            bad[0].1
+        );
         assert_eq!(bad[1].1, "`expected`: missing field `verdict`");
         assert_eq!(bad[2].1, "a row is a JSON object, and this is a list");
         assert!(bad[3].1.starts_with("no JSON: EOF"), "{}", bad[3].1);

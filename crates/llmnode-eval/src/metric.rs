@@ -28,7 +28,9 @@ impl<N: Node, E> Copy for Judged<'_, N, E> {}
 
 impl<N: Node, E> fmt::Debug for Judged<'_, N, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("node", &N::NAME).finish_non_exhaustive()
+        f.debug_struct("Judged")
+            .field("node", &N::NAME)
+            .finish_non_exhaustive()
     }
 }
 

@@ -56,7 +56,10 @@ mod tests {
         let mut random = Random::new(1);
         let mut counts = [0_u32; 6];
         (0..60_000).for_each(|_| counts[random.below(6)] += 1);
-        assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (9_500..10_500).contains(count)),
+            "{counts:?}"
+        );
         assert_eq!(random.below(0), 0);
     }
 }

@@ -53,8 +53,16 @@ impl Measured {
         let test = path.rsplit("::").next().unwrap_or_default().to_owned();
         let blessed = std::env::var("LLMNODE_BLESS").unwrap_or_default();
         let is_blessing = !test.is_empty() && (blessed == test || blessed == path);
-        let repeats = if is_blessing { repeats.saturating_mul(BLESSED) } else { repeats };
-        Measured { repeats, is_blessing, test }
+        let repeats = if is_blessing {
+            repeats.saturating_mul(BLESSED)
+        } else {
+            repeats
+        };
+        Measured {
+            repeats,
+            is_blessing,
+            test,
+        }
     }
 }
 
@@ -122,14 +130,19 @@ impl EvaluatedCase {
     /// Returns whether an outage left the case without a score: its failure is of the transport, or of a key, a quota or a model
     /// that is not found.
     pub fn is_left_out(&self) -> bool {
-        self.failure.as_ref().is_some_and(|failure| is_outage(failure.category))
+        self.failure
+            .as_ref()
+            .is_some_and(|failure| is_outage(failure.category))
     }
 
     /// The repeats of one case as one: the worst of them, with the mean of the scores. `None`: there is none.
     pub(super) fn of_repeats(repeats: Vec<EvaluatedCase>, mark: &Mark) -> Option<Self> {
         let count = u32::try_from(repeats.len()).unwrap_or(u32::MAX);
-        let scores: Vec<f64> =
-            repeats.iter().filter(|repeat| !repeat.is_left_out()).map(|repeat| repeat.score).collect();
+        let scores: Vec<f64> = repeats
+            .iter()
+            .filter(|repeat| !repeat.is_left_out())
+            .map(|repeat| repeat.score)
+            .collect();
         let mut usage = Usage::default();
         let mut replayed_usage = Usage::default();
         let mut replayed = 0;
@@ -140,7 +153,9 @@ impl EvaluatedCase {
         }
         let elapsed: Duration = repeats.iter().map(|repeat| repeat.elapsed).sum();
         // One with a score says more than one that was left out; of equal ones, the first is taken.
-        let worst = repeats.into_iter().min_by(|one, two| one.rank().total_cmp(&two.rank()))?;
+        let worst = repeats
+            .into_iter()
+            .min_by(|one, two| one.rank().total_cmp(&two.rank()))?;
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         Some(EvaluatedCase {
             name: mark.name.clone(),
@@ -157,7 +172,11 @@ impl EvaluatedCase {
 
     /// The worst is the lowest; one that was left out is above all.
     fn rank(&self) -> f64 {
-        if self.is_left_out() { f64::INFINITY } else { self.score }
+        if self.is_left_out() {
+            f64::INFINITY
+        } else {
+            self.score
+        }
     }
 
     /// The lowest score of its repeats.
@@ -167,12 +186,19 @@ impl EvaluatedCase {
 
     /// Why it failed, or what the metric said.
     pub(super) fn reason(&self) -> &str {
-        self.failure.as_ref().map_or(&self.feedback, |failure| &failure.message)
+        self.failure
+            .as_ref()
+            .map_or(&self.feedback, |failure| &failure.message)
     }
 
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
         let replayed_usage = report.replayed();
-        let Scored { score, output, replayed, model } = report.value;
+        let Scored {
+            score,
+            output,
+            replayed,
+            model,
+        } = report.value;
         EvaluatedCase {
             name: String::new(),
             must: false,
@@ -197,11 +223,20 @@ impl EvaluatedCase {
             scores: Vec::new(),
             score: 0.0,
             feedback: String::new(),
-            failure: Some(Failure { category: error.category(), message: error.to_string() }),
+            failure: Some(Failure {
+                category: error.category(),
+                message: error.to_string(),
+            }),
             output: None,
-            model: error.attempts().last().and_then(|attempt| attempt.model.clone()),
+            model: error
+                .attempts()
+                .last()
+                .and_then(|attempt| attempt.model.clone()),
             usage: error.usage(),
-            elapsed: error.record().map(|record| record.elapsed).unwrap_or_default(),
+            elapsed: error
+                .record()
+                .map(|record| record.elapsed)
+                .unwrap_or_default(),
             replayed,
             replayed_usage,
         }
@@ -223,13 +258,26 @@ impl Evaluation {
     }
 
     pub(super) fn measured(self, metric: String, measured: Measured) -> Self {
-        let Measured { repeats, is_blessing, test } = measured;
-        Evaluation { metric, repeats, is_blessing, test, ..self }
+        let Measured {
+            repeats,
+            is_blessing,
+            test,
+        } = measured;
+        Evaluation {
+            metric,
+            repeats,
+            is_blessing,
+            test,
+            ..self
+        }
     }
 
     /// The models that answered.
     pub(super) fn models(&self) -> BTreeSet<String> {
-        self.cases.iter().filter_map(|case| case.model.clone()).collect()
+        self.cases
+            .iter()
+            .filter_map(|case| case.model.clone())
+            .collect()
     }
 
     /// Returns the cases, in the order of the data.
@@ -249,7 +297,10 @@ impl Evaluation {
     }
 
     fn scores(&self) -> impl Iterator<Item = f64> {
-        self.cases.iter().filter(|case| !case.is_left_out()).map(|case| case.score)
+        self.cases
+            .iter()
+            .filter(|case| !case.is_left_out())
+            .map(|case| case.score)
     }
 
     /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
@@ -266,16 +317,21 @@ impl Evaluation {
 
     /// Returns the failed cases, each with its index. Those that an outage left out are in [`left_out`](Self::left_out).
     pub fn failures(&self) -> impl Iterator<Item = (usize, &Failure)> {
-        self.without_output().filter(|(_, failure)| !is_outage(failure.category))
+        self.without_output()
+            .filter(|(_, failure)| !is_outage(failure.category))
     }
 
     /// Returns the cases that an outage left without a score, each with its index. They count in no mean and in no comparison.
     pub fn left_out(&self) -> impl Iterator<Item = (usize, &Failure)> {
-        self.without_output().filter(|(_, failure)| is_outage(failure.category))
+        self.without_output()
+            .filter(|(_, failure)| is_outage(failure.category))
     }
 
     fn without_output(&self) -> impl Iterator<Item = (usize, &Failure)> {
-        self.cases.iter().enumerate().filter_map(|(index, case)| Some((index, case.failure.as_ref()?)))
+        self.cases
+            .iter()
+            .enumerate()
+            .filter_map(|(index, case)| Some((index, case.failure.as_ref()?)))
     }
 
     /// Returns what all cases used, including the requests of the metric. Unknown figures stay unknown.
@@ -287,8 +343,11 @@ impl Evaluation {
 
     /// Returns the mean time of the cases without an answer from a journal, and not left out. `None`: there is none.
     pub fn time_per_case(&self) -> Option<Duration> {
-        let asked: Vec<_> =
-            self.cases.iter().filter(|case| case.replayed == 0 && !case.is_left_out()).collect();
+        let asked: Vec<_> = self
+            .cases
+            .iter()
+            .filter(|case| case.replayed == 0 && !case.is_left_out())
+            .collect();
         let sum: Duration = asked.iter().map(|case| case.elapsed).sum();
         sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
     }
@@ -317,8 +376,18 @@ impl Evaluation {
         fn once() -> u32 {
             1
         }
-        let Body { node, data, metric, repeats, cases } = read_format(json, FORMAT, VERSION)?;
-        Ok(Evaluation { metric, repeats, ..Evaluation::new(&node, data, cases) })
+        let Body {
+            node,
+            data,
+            metric,
+            repeats,
+            cases,
+        } = read_format(json, FORMAT, VERSION)?;
+        Ok(Evaluation {
+            metric,
+            repeats,
+            ..Evaluation::new(&node, data, cases)
+        })
     }
 }
 
@@ -351,7 +420,10 @@ impl fmt::Debug for EvaluatedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failure = self.failure.as_ref().map(|failure| failure.category);
         let mut shown = f.debug_struct("EvaluatedCase");
-        shown.field("score", &self.score).field("failure", &failure).field("elapsed", &self.elapsed);
+        shown
+            .field("score", &self.score)
+            .field("failure", &failure)
+            .field("elapsed", &self.elapsed);
         shown.finish_non_exhaustive()
     }
 }
@@ -359,7 +431,10 @@ impl fmt::Debug for EvaluatedCase {
 impl fmt::Debug for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Evaluation");
-        shown.field("node", &self.node).field("n", &self.cases.len()).field("mean", &self.mean());
+        shown
+            .field("node", &self.node)
+            .field("n", &self.cases.len())
+            .field("mean", &self.mean());
         shown.finish_non_exhaustive()
     }
 }

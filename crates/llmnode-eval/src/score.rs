@@ -23,7 +23,10 @@ pub struct Score {
 impl Score {
     /// Creates a score from 0 to 1. An evaluation counts a case with any other value as failed.
     pub fn new(value: f64) -> Self {
-        Score { value, feedback: String::new() }
+        Score {
+            value,
+            feedback: String::new(),
+        }
     }
 
     /// Sets the feedback.
@@ -55,6 +58,8 @@ impl<V: Into<Score>, F: Into<String>> From<(V, F)> for Score {
 /// The feedback may be private.
 impl std::fmt::Debug for Score {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Score").field("value", &self.value).finish_non_exhaustive()
+        f.debug_struct("Score")
+            .field("value", &self.value)
+            .finish_non_exhaustive()
     }
 }

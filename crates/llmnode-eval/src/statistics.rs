@@ -11,7 +11,10 @@ pub(super) fn wilson(mean: f64, n: usize) -> (f64, f64) {
     let n = n as f64;
     let scale = 1.0 + Z * Z / n;
     let centre = (mean + Z * Z / (2.0 * n)) / scale;
-    let half = Z / scale * (mean * (1.0 - mean) / n + Z * Z / (4.0 * n * n)).max(0.0).sqrt();
+    let half = Z / scale
+        * (mean * (1.0 - mean) / n + Z * Z / (4.0 * n * n))
+            .max(0.0)
+            .sqrt();
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
@@ -34,13 +37,21 @@ pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
 pub(super) fn sign_test(up: usize, down: usize) -> f64 {
     let (fewer, all) = (up.min(down) as f64, (up + down) as f64);
     // P(X ≤ k) of a binomial distribution, by the incomplete beta function.
-    if up == down { 1.0 } else { (2.0 * incomplete_beta(all - fewer, fewer + 1.0, 0.5)).min(1.0) }
+    if up == down {
+        1.0
+    } else {
+        (2.0 * incomplete_beta(all - fewer, fewer + 1.0, 0.5)).min(1.0)
+    }
 }
 
 /// Permutation test of the signs: exact for up to 16 differences that are not 0, Student's t beyond.
 pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     const EXACT: usize = 16;
-    let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+    let moved: Vec<f64> = differences
+        .iter()
+        .copied()
+        .filter(|difference| *difference != 0.0)
+        .collect();
     if moved.is_empty() {
         return 1.0;
     }
@@ -51,10 +62,14 @@ pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     let ways = 1_u32 << moved.len();
     let sum = |signs: u32| -> f64 {
         let signed = moved.iter().enumerate();
-        signed.map(|(at, moved)| if signs >> at & 1 == 1 { *moved } else { -moved }).sum()
+        signed
+            .map(|(at, moved)| if signs >> at & 1 == 1 { *moved } else { -moved })
+            .sum()
     };
     // The tolerance is for rounding: equal sums must count.
-    let as_large = (0..ways).filter(|signs| sum(*signs).abs() >= seen - 1e-9).count();
+    let as_large = (0..ways)
+        .filter(|signs| sum(*signs).abs() >= seen - 1e-9)
+        .count();
     as_large as f64 / f64::from(ways)
 }
 
@@ -104,7 +119,8 @@ pub(super) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
-    let front = (a * x.ln() + b * (1.0 - x).ln() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)).exp() / a;
+    let front =
+        (a * x.ln() + b * (1.0 - x).ln() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)).exp() / a;
     front * fraction(a, b, x)
 }
 
@@ -143,7 +159,10 @@ fn ln_gamma(x: f64) -> f64 {
         1.505_632_735_149_311_6e-7,
     ];
     let x = x - 1.0;
-    let terms = COEFFICIENTS.iter().zip(1_u32..).map(|(coefficient, at)| coefficient / (x + f64::from(at)));
+    let terms = COEFFICIENTS
+        .iter()
+        .zip(1_u32..)
+        .map(|(coefficient, at)| coefficient / (x + f64::from(at)));
     let sum = 0.999_999_999_999_809_9 + terms.sum::<f64>();
     let t = x + 7.5;
     0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()

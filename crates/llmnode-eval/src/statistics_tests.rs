@@ -8,20 +8,42 @@ fn near(one: f64, other: f64) -> bool {
 /// Figures of scipy 1.17.1: `t.ppf`, `binomtest`, `proportion_ci(method="wilson")`, `t.interval`, `ttest_1samp`.
 #[test]
 fn figures_are_those_of_scipy() {
-    for (freedom, expected) in
-        [(1.0, 12.706_204_736), (2.0, 4.302_652_730), (19.0, 2.093_024_054), (499.0, 1.964_729_391)]
-    {
-        assert!(near(quantile(freedom, OUTSIDE), expected), "{freedom}: {}", quantile(freedom, OUTSIDE));
+    for (freedom, expected) in [
+        (1.0, 12.706_204_736),
+        (2.0, 4.302_652_730),
+        (19.0, 2.093_024_054),
+        (499.0, 1.964_729_391),
+    ] {
+        assert!(
+            near(quantile(freedom, OUTSIDE), expected),
+            "{freedom}: {}",
+            quantile(freedom, OUTSIDE)
+        );
     }
-    for (up, down, p) in [(1, 0, 1.0), (5, 0, 0.0625), (8, 2, 0.109_375), (15, 5, 0.041_389_465), (7, 7, 1.0)]
-    {
-        assert!(near(sign_test(up, down), p), "{up}, {down}: {}", sign_test(up, down));
+    for (up, down, p) in [
+        (1, 0, 1.0),
+        (5, 0, 0.0625),
+        (8, 2, 0.109_375),
+        (15, 5, 0.041_389_465),
+        (7, 7, 1.0),
+    ] {
+        assert!(
+            near(sign_test(up, down), p),
+            "{up}, {down}: {}",
+            sign_test(up, down)
+        );
         assert!(near(sign_test(down, up), p));
     }
     let (low, high) = wilson(0.9, 20);
-    assert!(near(low, 0.698_966_355) && near(high, 0.972_133_519), "{low} {high}");
+    assert!(
+        near(low, 0.698_966_355) && near(high, 0.972_133_519),
+        "{low} {high}"
+    );
     let (low, high) = student(&[0.1, 0.4, 0.5, 0.8, 0.9]);
-    assert!(near(low, 0.141_505_161) && near(high, 0.938_494_839), "{low} {high}");
+    assert!(
+        near(low, 0.141_505_161) && near(high, 0.938_494_839),
+        "{low} {high}"
+    );
 }
 
 #[test]
@@ -41,17 +63,25 @@ fn flips_of_equal_differences_are_the_sign_test() {
         let mut differences = vec![0.25; up];
         differences.extend(vec![-0.25; down]);
         differences.extend([0.0; 7]);
-        assert!(near(sign_flips(&differences), sign_test(up, down)), "{up}, {down}");
+        assert!(
+            near(sign_flips(&differences), sign_test(up, down)),
+            "{up}, {down}"
+        );
     }
     assert_eq!(sign_flips(&[0.0; 30]), 1.0);
     assert_eq!(sign_flips(&[0.5; 30]), 0.0);
     let mixed: Vec<f64> = (0..20).map(|at| if at < 15 { 0.2 } else { -0.2 }).collect();
-    assert!(near(sign_flips(&mixed), 0.020_991_505), "{}", sign_flips(&mixed));
+    assert!(
+        near(sign_flips(&mixed), 0.020_991_505),
+        "{}",
+        sign_flips(&mixed)
+    );
 }
 
 /// How often Wilson's interval holds the true share, summed over all outcomes.
 fn coverage(n: usize, p: f64) -> f64 {
-    let ln_choose = |k: f64| ln_gamma(n as f64 + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n as f64 - k + 1.0);
+    let ln_choose =
+        |k: f64| ln_gamma(n as f64 + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n as f64 - k + 1.0);
     let likely = |k: usize| {
         let k = k as f64;
         (ln_choose(k) + k * p.ln() + (n as f64 - k) * (1.0 - p).ln()).exp()
@@ -86,7 +116,9 @@ fn simulated_sets_agree_with_the_exact_coverage() {
             let below = (p * 1e9) as usize;
             let mut held = 0;
             for _ in 0..SETS {
-                let passed = (0..n).filter(|_| random.below(1_000_000_000) < below).count();
+                let passed = (0..n)
+                    .filter(|_| random.below(1_000_000_000) < below)
+                    .count();
                 let (low, high) = wilson(passed as f64 / n as f64, n);
                 held += u32::from(low <= p && p <= high);
             }
@@ -94,7 +126,10 @@ fn simulated_sets_agree_with_the_exact_coverage() {
             println!("n = {n}, p = {p}: simulated {held:.4}, exact {exact:.4}");
             assert!((0.93..=0.98).contains(&held), "n = {n}, p = {p}: {held}");
             let deviation = (exact * (1.0 - exact) / f64::from(SETS)).sqrt();
-            assert!((held - exact).abs() < 4.0 * deviation, "n = {n}, p = {p}: {held}, {exact}");
+            assert!(
+                (held - exact).abs() < 4.0 * deviation,
+                "n = {n}, p = {p}: {held}, {exact}"
+            );
         }
     }
 }

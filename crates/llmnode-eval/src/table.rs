@@ -46,23 +46,42 @@ impl Evaluation {
         if by_category.is_empty() {
             return Ok(());
         }
-        let categories: Vec<_> =
-            by_category.iter().map(|(category, times)| format!("{times} {category}")).collect();
-        write!(f, ", {} left out ({})", self.left_out().count(), categories.join(", "))
+        let categories: Vec<_> = by_category
+            .iter()
+            .map(|(category, times)| format!("{times} {category}"))
+            .collect();
+        write!(
+            f,
+            ", {} left out ({})",
+            self.left_out().count(),
+            categories.join(", ")
+        )
     }
 
     fn write_worst(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let below = self.cases.iter().enumerate().filter(|(_, case)| case.score < 1.0 && !case.is_left_out());
+        let below = self
+            .cases
+            .iter()
+            .enumerate()
+            .filter(|(_, case)| case.score < 1.0 && !case.is_left_out());
         let mut worst: Vec<_> = below.collect();
         if worst.is_empty() {
             return Ok(());
         }
         // The sort is stable: equal scores keep their order.
         worst.sort_by(|(_, one), (_, other)| one.score.total_cmp(&other.score));
-        write!(f, "\n\n{:>6}  {:>5}  {:>8}  {:>7}", "case", "score", "tokens", "seconds")?;
+        write!(
+            f,
+            "\n\n{:>6}  {:>5}  {:>8}  {:>7}",
+            "case", "score", "tokens", "seconds"
+        )?;
         for (index, case) in worst.iter().take(LISTED) {
             let (tokens, time) = (tokens(case.usage.total), case.elapsed.as_secs_f64());
-            write!(f, "\n{index:>6}  {:>5.3}  {tokens:>8}  {time:>7.2}", case.score)?;
+            write!(
+                f,
+                "\n{index:>6}  {:>5.3}  {tokens:>8}  {time:>7.2}",
+                case.score
+            )?;
             match reason(case) {
                 reason if reason.is_empty() => {}
                 reason => write!(f, "  {reason}")?,
@@ -80,9 +99,18 @@ fn reason(case: &EvaluatedCase) -> String {
 }
 
 fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {
-    write!(f, "{} requests, {} tokens", usage.requests, grouped(usage.total.known))?;
+    write!(
+        f,
+        "{} requests, {} tokens",
+        usage.requests,
+        grouped(usage.total.known)
+    )?;
     if usage.total.unreported_calls > 0 {
-        write!(f, " and those of {} requests that did not report theirs", usage.total.unreported_calls)?;
+        write!(
+            f,
+            " and those of {} requests that did not report theirs",
+            usage.total.unreported_calls
+        )?;
     }
     match usage.cost.total() {
         Some(cost) if usage.requests > 0 => write!(f, ", cost {cost:.6}"),

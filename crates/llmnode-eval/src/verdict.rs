@@ -60,8 +60,13 @@ impl Verdict {
         let differences = common.differences();
         let steps = report.repeats.saturating_mul(baseline.repeats).max(1);
         let tokens_then = common.pairs.iter().map(|pair| pair.then.tokens).sum();
-        let tokens_now = common.pairs.iter().map(|pair| pair.now.usage.total.total()).sum();
-        let tokens = per_repeat(tokens_then, baseline.repeats).zip(per_repeat(tokens_now, report.repeats));
+        let tokens_now = common
+            .pairs
+            .iter()
+            .map(|pair| pair.now.usage.total.total())
+            .sum();
+        let tokens =
+            per_repeat(tokens_then, baseline.repeats).zip(per_repeat(tokens_now, report.repeats));
         let models = report.models();
         let are_known = !models.is_empty() && !baseline.models.is_empty();
         Verdict {
@@ -71,7 +76,8 @@ impl Verdict {
             chance: chance_of_fall(&differences, steps),
             lowest: lowest_difference(&differences),
             margin,
-            models: (are_known && models != baseline.models).then(|| [baseline.models.clone(), models]),
+            models: (are_known && models != baseline.models)
+                .then(|| [baseline.models.clone(), models]),
             added: common.added,
             gone: common.gone,
             tokens: tokens.map(|(then, now)| [then, now]),
@@ -112,10 +118,20 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { difference, cases, chance, lowest, margin, .. } = self;
+        let Verdict {
+            difference,
+            cases,
+            chance,
+            lowest,
+            margin,
+            ..
+        } = self;
         match &self.kind {
             VerdictKind::Worse => {
-                write!(f, "worse: {difference:+.3} over {cases} cases; by chance alone p = {chance:.3}")?;
+                write!(
+                    f,
+                    "worse: {difference:+.3} over {cases} cases; by chance alone p = {chance:.3}"
+                )?;
             }
             VerdictKind::NoWorse if self.is_better() => {
                 write!(
@@ -135,11 +151,15 @@ impl fmt::Display for Verdict {
                     "cannot tell: {difference:+.3} over {cases} cases may stand for {lowest:+.3} (margin {margin})"
                 )?;
                 match self.cases_needed() {
-                    Some([least, most]) => write!(f, "; some {least} to {most} cases would show it")?,
+                    Some([least, most]) => {
+                        write!(f, "; some {least} to {most} cases would show it")?
+                    }
                     None => f.write_str("; more cases would not show that it is no worse")?,
                 }
             }
-            VerdictKind::Written(path) => write!(f, "{} is written, with {cases} cases", path.display())?,
+            VerdictKind::Written(path) => {
+                write!(f, "{} is written, with {cases} cases", path.display())?
+            }
         }
         self.write_changes(f)
     }
@@ -170,5 +190,9 @@ fn per_repeat(tokens: Option<u64>, repeats: u32) -> Option<u64> {
 }
 
 fn named(models: &BTreeSet<String>) -> String {
-    models.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    models
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -35,29 +35,52 @@ async fn doubles() {
 
 fn doubles_with(baseline: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut test = Command::new(std::env::current_exe().unwrap());
-    test.args(["doubles", "--exact", "--ignored", "--nocapture"]).env("TEST_BASELINE", baseline);
-    test.env_remove("CI").env_remove("LLMNODE_BLESS").envs(variables.iter().copied());
+    test.args(["doubles", "--exact", "--ignored", "--nocapture"])
+        .env("TEST_BASELINE", baseline);
+    test.env_remove("CI")
+        .env_remove("LLMNODE_BLESS")
+        .envs(variables.iter().copied());
     let output = test.output().unwrap();
-    let text =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let text = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     (output.status.success(), text)
 }
 
 #[test]
 fn the_named_test_writes_it_with_three_times_the_repeats() {
-    let baseline =
-        format!("{}/evals-{}/double.baseline.json", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    let baseline = format!(
+        "{}/evals-{}/double.baseline.json",
+        env!("CARGO_TARGET_TMPDIR"),
+        std::process::id()
+    );
     for (variables, succeeds, said) in [
         (&[][..], false, "there is no baseline"),
-        (&[("LLMNODE_BLESS", "another")], false, "there is no baseline"),
-        (&[("LLMNODE_BLESS", "doubles"), ("CI", "true")], false, "is not written where CI is set"),
-        (&[("LLMNODE_BLESS", "doubles")], true, "is written, with 2 cases"),
+        (
+            &[("LLMNODE_BLESS", "another")],
+            false,
+            "there is no baseline",
+        ),
+        (
+            &[("LLMNODE_BLESS", "doubles"), ("CI", "true")],
+            false,
+            "is not written where CI is set",
+        ),
+        (
+            &[("LLMNODE_BLESS", "doubles")],
+            true,
+            "is written, with 2 cases",
+        ),
         (&[], true, "cannot tell: +0.000 over 2 cases"),
     ] {
         let (succeeded, text) = doubles_with(&baseline, variables);
         assert_eq!(succeeded, succeeds, "{variables:?}: {text}");
         assert!(text.contains(said), "{variables:?}: {text}");
     }
-    assert!(std::fs::read_to_string(&baseline).unwrap().contains(r#""metric":"exact","repeats":6"#));
+    assert!(
+        std::fs::read_to_string(&baseline)
+            .unwrap()
+            .contains(r#""metric":"exact","repeats":6"#)
+    );
     std::fs::remove_dir_all(std::path::Path::new(&baseline).parent().unwrap()).unwrap();
 }

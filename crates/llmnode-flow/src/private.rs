@@ -5,9 +5,9 @@ pub use std::sync::OnceLock;
 use llmnode_runtime::{BoxError, NodeError};
 
 pub use crate::flow::generated::{
-    Arm, Bounds, Edge, ErrorAction, FlowCursor, FlowType, HasArms, MatchAction, MatchOn, OuterFlows,
-    Parameter, Progress, Runnable, Runner, Startable, Table, Target, UnitAction, advance, outline,
-    plain_arrow, runner, write,
+    Arm, Bounds, Edge, ErrorAction, FlowCursor, FlowType, HasArms, MatchAction, MatchOn,
+    OuterFlows, Parameter, Progress, Runnable, Runner, Startable, Table, Target, UnitAction,
+    advance, outline, plain_arrow, runner, write,
 };
 
 pub use crate::flow::post::{decided, post, route, store};
@@ -28,5 +28,7 @@ pub type Advanced<A> = Result<Progress<A>, NodeError>;
 pub mod forms {
     pub use std::sync::OnceLock;
 
-    pub use crate::flow::prep_value::{FallibleForm as _, OptionalForm as _, OtherForm as _, ValueForm as _};
+    pub use crate::flow::prep_value::{
+        FallibleForm as _, OptionalForm as _, OtherForm as _, ValueForm as _,
+    };
 }

@@ -52,6 +52,9 @@ pub(crate) enum Role {
 
 impl Facts {
     pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
-        self.writes.iter().map(|write| &write.key).chain(&self.also_writes)
+        self.writes
+            .iter()
+            .map(|write| &write.key)
+            .chain(&self.also_writes)
     }
 }

@@ -78,8 +78,12 @@ impl Graph {
 
     pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
         let Inputs { declared, read, .. } = &self.loaded.inputs;
-        let declared = declared.iter().filter(|(_, schema)| schema.get("default").is_none());
-        declared.map(|(name, _)| name.as_str()).chain(read.iter().map(String::as_str))
+        let declared = declared
+            .iter()
+            .filter(|(_, schema)| schema.get("default").is_none());
+        declared
+            .map(|(name, _)| name.as_str())
+            .chain(read.iter().map(String::as_str))
     }
 
     /// Returns its name. Without one, it is the name of the file, or empty.
@@ -92,7 +96,12 @@ impl Graph {
     pub fn inputs(&self) -> BTreeMap<&str, Option<&Value>> {
         let Inputs { declared, read, .. } = &self.loaded.inputs;
         let read = read.iter().map(|name| (name.as_str(), None));
-        read.chain(declared.iter().map(|(name, schema)| (name.as_str(), Some(schema)))).collect()
+        read.chain(
+            declared
+                .iter()
+                .map(|(name, schema)| (name.as_str(), Some(schema))),
+        )
+        .collect()
     }
 
     /// Returns possible mistakes that did not stop the graph from loading.
@@ -121,33 +130,48 @@ impl Graph {
             Value::Null => Map::new(),
             _ => return Err(refused(vec!["they must be an object".to_owned()])),
         };
-        let Inputs { declared, allows_unknown, .. } = &self.loaded.inputs;
+        let Inputs {
+            declared,
+            allows_unknown,
+            ..
+        } = &self.loaded.inputs;
         let mut faults = Vec::new();
         for (name, value) in &given {
             let rules = || self.loaded.rules.0.get(name).map(|field| &field.schema);
             match declared.get(name).or_else(rules) {
                 _ if name.starts_with('_') => {
-                    faults.push(format!("{:?} is reserved for the graph", one_line(name, 80)));
+                    faults.push(format!(
+                        "{:?} is reserved for the graph",
+                        one_line(name, 80)
+                    ));
                 }
                 Some(schema) => {
-                    faults.extend(schema_mismatch(schema, value).map(|wrong| format!("{name:?} {wrong}")));
+                    faults.extend(
+                        schema_mismatch(schema, value).map(|wrong| format!("{name:?} {wrong}")),
+                    );
                 }
                 None if *allows_unknown => {}
                 None => {
                     let meant = nearest(name, declared.keys().map(String::as_str));
-                    let meant = meant.map(|meant| format!("; did you mean {meant:?}?")).unwrap_or_default();
+                    let meant = meant
+                        .map(|meant| format!("; did you mean {meant:?}?"))
+                        .unwrap_or_default();
                     faults.push(format!("there is no input {:?}{meant}", one_line(name, 80)));
                 }
             }
         }
-        let missing = self.needs().filter(|name| given.get(*name).is_none_or(Value::is_null));
+        let missing = self
+            .needs()
+            .filter(|name| given.get(*name).is_none_or(Value::is_null));
         faults.extend(missing.map(|name| format!("the input {name:?} is missing")));
         if !faults.is_empty() {
             return Err(refused(faults));
         }
         let rules = self.loaded.rules.0.iter();
         let defaults = rules.filter_map(|(key, field)| Some((key, field.default.as_ref()?)));
-        let of_inputs = declared.iter().filter_map(|(name, schema)| Some((name, schema.get("default")?)));
+        let of_inputs = declared
+            .iter()
+            .filter_map(|(name, schema)| Some((name, schema.get("default")?)));
         for (key, default) in defaults.chain(of_inputs) {
             given.entry(key.clone()).or_insert_with(|| default.clone());
         }
@@ -156,20 +180,34 @@ impl Graph {
 }
 
 fn refused(faults: Vec<String>) -> NodeError {
-    NodeError::new(Category::ConfigError, format!("the inputs do not fit: {}", faults.join("; ")))
+    NodeError::new(
+        Category::ConfigError,
+        format!("the inputs do not fit: {}", faults.join("; ")),
+    )
 }
 
 impl<'r> RunFlow<'r, State> for &Graph {
     type Action = String;
 
     fn runner(self) -> Runner<'r, State, String> {
-        (&self.flow).runner().within(self.loaded.bounds).showing(State::shown)
+        (&self.flow)
+            .runner()
+            .within(self.loaded.bounds)
+            .showing(State::shown)
     }
 }
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes: Vec<&str> = self.loaded.loaded_nodes.iter().map(|one| one.id.as_str()).collect();
-        f.debug_struct("Graph").field("name", &self.name()).field("nodes", &nodes).finish_non_exhaustive()
+        let nodes: Vec<&str> = self
+            .loaded
+            .loaded_nodes
+            .iter()
+            .map(|one| one.id.as_str())
+            .collect();
+        f.debug_struct("Graph")
+            .field("name", &self.name())
+            .field("nodes", &nodes)
+            .finish_non_exhaustive()
     }
 }

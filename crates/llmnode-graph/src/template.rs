@@ -56,7 +56,9 @@ impl Template {
                     }
                 }
                 None => {
-                    wrong.push(format!("the `{{{{` at character {place} is not closed by `}}}}`"));
+                    wrong.push(format!(
+                        "the `{{{{` at character {place} is not closed by `}}}}`"
+                    ));
                     rest = &after[inner.len()..];
                 }
             }
@@ -108,10 +110,12 @@ impl Template {
             Part::Text(text) => Some(text.as_str()),
             Part::Name(_) => None,
         });
-        texts.flat_map(|text| text.split('{').skip(1)).filter_map(|rest| {
-            let name = rest.split_once('}')?.0.trim();
-            refused(name).is_none().then_some(name)
-        })
+        texts
+            .flat_map(|text| text.split('{').skip(1))
+            .filter_map(|rest| {
+                let name = rest.split_once('}')?.0.trim();
+                refused(name).is_none().then_some(name)
+            })
     }
 }
 
@@ -122,14 +126,18 @@ fn refused(name: &str) -> Option<String> {
     }
     if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
         let shown: String = name.chars().take(40).collect();
-        if let Some((list, item)) = shown.strip_suffix(']').and_then(|name| name.split_once('['))
+        if let Some((list, item)) = shown
+            .strip_suffix(']')
+            .and_then(|name| name.split_once('['))
             && refused(list).is_none()
             && refused(item).is_none()
         {
             return Some(format!("is followed by {shown:?}: write `{list}.{item}`"));
         }
         let remedy = "use letters, digits, `_` and `-`, and `.` before a member";
-        return Some(format!("is followed by {shown:?}, which is not a name: {remedy}"));
+        return Some(format!(
+            "is followed by {shown:?}, which is not a name: {remedy}"
+        ));
     }
     None
 }
@@ -160,8 +168,14 @@ mod tests {
     #[test]
     fn names_are_found_in_order() {
         let template = parse("a {{ x }}{{y.z}} b {{ context.q }} {{x}}");
-        assert_eq!(template.names().collect::<Vec<_>>(), ["x", "y.z", "context.q", "x"]);
-        assert_eq!(template.names().map(key).collect::<Vec<_>>(), ["x", "y", "q", "x"]);
+        assert_eq!(
+            template.names().collect::<Vec<_>>(),
+            ["x", "y.z", "context.q", "x"]
+        );
+        assert_eq!(
+            template.names().map(key).collect::<Vec<_>>(),
+            ["x", "y", "q", "x"]
+        );
     }
 
     #[test]
@@ -181,7 +195,10 @@ mod tests {
             _ => None,
         };
         assert_eq!(template.render(values).unwrap(), "<{{ b }}> { 2 }}");
-        assert_eq!(parse("{{ c }}").render(values), Err(MissingName("c".to_owned())));
+        assert_eq!(
+            parse("{{ c }}").render(values),
+            Err(MissingName("c".to_owned()))
+        );
     }
 
     #[test]

@@ -13,9 +13,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn registry() -> Registered {
-    let tools = ["web_search", "search", "calculator"].into_iter().fold(Toolset::new(), |tools, name| {
-        tools.function(name, "A tool.", |query: String| async { Ok::<String, BoxError>(query) })
-    });
+    let tools =
+        ["web_search", "search", "calculator"]
+            .into_iter()
+            .fold(Toolset::new(), |tools, name| {
+                tools.function(name, "A tool.", |query: String| async {
+                    Ok::<String, BoxError>(query)
+                })
+            });
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/subgraphs");
     Registry::new()
         .tools(tools)
@@ -28,14 +33,20 @@ fn registry() -> Registered {
 
 fn good() -> Vec<Value> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = [here.join("tests/data/good"), here.join("../../examples/data/graphs")];
+    let folders = [
+        here.join("tests/data/good"),
+        here.join("../../examples/data/graphs"),
+    ];
     let mut files: Vec<_> = folders
         .iter()
         .flat_map(|folder| fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
         .collect();
     files.sort();
-    files.iter().map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect()
+    files
+        .iter()
+        .map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
+        .collect()
 }
 
 /// Every place of a file.
@@ -44,12 +55,17 @@ fn places(value: &Value, at: &str, to: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                places(value, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), to);
+                places(
+                    value,
+                    &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
+                    to,
+                );
             }
         }
-        Value::Array(list) => {
-            list.iter().enumerate().for_each(|(at_of, value)| places(value, &format!("{at}/{at_of}"), to))
-        }
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .for_each(|(at_of, value)| places(value, &format!("{at}/{at_of}"), to)),
         _ => {}
     }
 }
@@ -95,7 +111,9 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn changed(file: &mut Value, place: &str, change: &Change) {
-    let Some((around, part)) = place.rsplit_once('/') else { return };
+    let Some((around, part)) = place.rsplit_once('/') else {
+        return;
+    };
     let part = part.replace("~1", "/").replace("~0", "~");
     let own = file.pointer(place).cloned();
     match (file.pointer_mut(around), change) {

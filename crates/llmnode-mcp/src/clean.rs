@@ -9,7 +9,13 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// Providers accept only these characters.
 pub(crate) fn name(text: &str) -> String {
-    let name = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    let name = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+            c
+        } else {
+            '_'
+        }
+    };
     text.chars().map(name).take(MAX_NAME_CHARS).collect()
 }
 
@@ -20,7 +26,12 @@ pub(crate) fn description(text: &str) -> String {
 /// Without what a model reads and a person does not see.
 pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !is_unseen(*c)).collect();
-    match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= most).last() {
+    match clean
+        .char_indices()
+        .map(|(at, c)| at + c.len_utf8())
+        .take_while(|end| *end <= most)
+        .last()
+    {
         Some(end) if end < clean.len() => format!("{}…", clean[..end].trim_end()),
         _ => clean,
     }
@@ -36,7 +47,10 @@ pub(crate) fn clean_schema(schema: &mut Value) {
                     ("description" | "title", Value::String(text)) => *text = description(text),
                     ("examples" | "example", value) => clean_example(value),
                     ("enum" | "const" | "default", _) => {}
-                    ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                    (
+                        "properties" | "patternProperties" | "$defs" | "definitions",
+                        Value::Object(named),
+                    ) => {
                         named.values_mut().for_each(clean_schema);
                     }
                     (_, inner) => clean_schema(inner),
@@ -54,8 +68,10 @@ fn clean_example(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(clean_example),
         Value::Object(members) => {
             members.values_mut().for_each(clean_example);
-            *members =
-                std::mem::take(members).into_iter().map(|(name, one)| (description(&name), one)).collect();
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(name, one)| (description(&name), one))
+                .collect();
         }
         _ => {}
     }
@@ -66,7 +82,9 @@ pub(crate) fn has_hidden(schema: &Value) -> bool {
     match schema {
         Value::String(text) => hidden(text),
         Value::Array(items) => items.iter().any(has_hidden),
-        Value::Object(members) => members.iter().any(|(name, value)| hidden(name) || has_hidden(value)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| hidden(name) || has_hidden(value)),
         _ => false,
     }
 }
@@ -85,13 +103,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_gone() {
-        assert_eq!(description("Reads\u{200b} a\u{202e} file.\u{7}\n\u{e0041}Ends."), "Reads a file.\nEnds.");
+        assert_eq!(
+            description("Reads\u{200b} a\u{202e} file.\u{7}\n\u{e0041}Ends."),
+            "Reads a file.\nEnds."
+        );
     }
 
     #[test]
     fn long_descriptions_are_cut_at_a_character() {
         let cut = description(&"é".repeat(100_000));
-        assert!(cut.len() <= MAX_DESCRIPTION_BYTES + 3 && cut.ends_with("é…"), "{}", cut.len());
+        assert!(
+            cut.len() <= MAX_DESCRIPTION_BYTES + 3 && cut.ends_with("é…"),
+            "{}",
+            cut.len()
+        );
     }
 
     #[test]

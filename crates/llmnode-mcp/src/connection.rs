@@ -14,7 +14,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
     ProtocolVersion,
 };
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceError};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceError,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Map, Value};
@@ -71,7 +73,10 @@ struct Unopened {
 
 impl From<NodeError> for Unopened {
     fn from(fault: NodeError) -> Unopened {
-        Unopened { fault, may_be_older: false }
+        Unopened {
+            fault,
+            may_be_older: false,
+        }
     }
 }
 
@@ -83,7 +88,8 @@ impl Connection {
         }
         *current = None;
         let made = timeout(self.connect_timeout, self.connect()).await;
-        let made = made.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
+        let made =
+            made.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
         let open = Arc::new(made?);
         *current = Some(Arc::clone(&open));
         Ok(open)
@@ -96,13 +102,21 @@ impl Connection {
         };
         let open = match self.connect_by(newest).await {
             Err(unopened) if unopened.may_be_older => {
-                tracing::debug!(server = self.server, "connecting in the older protocol: {}", unopened.fault);
+                tracing::debug!(
+                    server = self.server,
+                    "connecting in the older protocol: {}",
+                    unopened.fault
+                );
                 self.connect_by(ClientLifecycleMode::Initialize).await
             }
             made => made,
         };
         let open = open.map_err(|unopened| unopened.fault)?;
-        let version = open.service.peer().peer_info().map(|info| info.protocol_version.to_string());
+        let version = open
+            .service
+            .peer()
+            .peer_info()
+            .map(|info| info.protocol_version.to_string());
         *self.version.write().unwrap_or_else(PoisonError::into_inner) = version;
         Ok(open)
     }
@@ -127,10 +141,16 @@ impl Connection {
         let started = program.start(&self.server, self.probe(), MAX_MESSAGE_BYTES);
         let (transport, log) = started.map_err(|error| {
             let program = program.program.to_string_lossy();
-            self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
+            self.fault(
+                Category::ConfigError,
+                &format!("`{program}` cannot be started: {error}"),
+            )
         })?;
         match client.serve_with_lifecycle(transport, lifecycle).await {
-            Ok(service) => Ok(Open { service, accepted: Arc::default() }),
+            Ok(service) => Ok(Open {
+                service,
+                accepted: Arc::default(),
+            }),
             Err(error) => {
                 let failure = of_handshake(&error);
                 let mut why = self.without_token(&failure.of_a_connection());
@@ -138,7 +158,10 @@ impl Connection {
                     why = format!("{why}; its log ends with: {words}");
                 }
                 let fault = self.fault(failure.category, &why);
-                Err(Unopened { fault, may_be_older: may_be_older(&error) })
+                Err(Unopened {
+                    fault,
+                    may_be_older: may_be_older(&error),
+                })
             }
         }
     }
@@ -201,17 +224,27 @@ impl Connection {
         tool: String,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, BoxError> {
-        let open = self.open().await.map_err(|error| format!("not executed: {error}"))?;
+        let open = self
+            .open()
+            .await
+            .map_err(|error| format!("not executed: {error}"))?;
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-        let response = match timeout(self.call_timeout, open.service.peer().call_tool_once(request)).await {
+        let response = match timeout(
+            self.call_timeout,
+            open.service.peer().call_tool_once(request),
+        )
+        .await
+        {
             Ok(response) => response,
             Err(_) => {
                 if open.accepted.load(Ordering::Relaxed) {
                     self.lose(&open).await;
                 }
-                return Err(
-                    format!("no result within {:?}; it may have been executed", self.call_timeout).into()
-                );
+                return Err(format!(
+                    "no result within {:?}; it may have been executed",
+                    self.call_timeout
+                )
+                .into());
             }
         };
         match response {
@@ -243,14 +276,19 @@ impl Connection {
     /// Another call may have reconnected meanwhile.
     async fn lose(&self, open: &Arc<Open>) {
         let mut current = self.current.lock().await;
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, open)) {
+        if current
+            .as_ref()
+            .is_some_and(|current| Arc::ptr_eq(current, open))
+        {
             *current = None;
         }
     }
 
     /// Waits until a child has ended.
     pub(crate) async fn close(&self) {
-        let Some(open) = self.current.lock().await.take() else { return };
+        let Some(open) = self.current.lock().await.take() else {
+            return;
+        };
         match Arc::try_unwrap(open) {
             Ok(mut open) => drop(open.service.close_with_timeout(CLOSE_TIMEOUT).await),
             // A call is in progress.
@@ -259,8 +297,16 @@ impl Connection {
     }
 
     fn token(&self) -> Result<Option<Token>, NodeError> {
-        let Transport::Http { token: Some(variable), .. } = &self.transport else { return Ok(None) };
-        Token::from_env(variable).map(Some).map_err(|why| self.fault(Category::ConfigError, &why))
+        let Transport::Http {
+            token: Some(variable),
+            ..
+        } = &self.transport
+        else {
+            return Ok(None);
+        };
+        Token::from_env(variable)
+            .map(Some)
+            .map_err(|why| self.fault(Category::ConfigError, &why))
     }
 
     fn redact_reply(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
@@ -286,7 +332,10 @@ impl Connection {
     }
 
     fn failed(&self, failure: &Failure) -> NodeError {
-        self.fault(failure.category, &self.without_token(&failure.of_a_connection()))
+        self.fault(
+            failure.category,
+            &self.without_token(&failure.of_a_connection()),
+        )
     }
 
     fn timed_out(&self, what: &str, limit: Duration) -> NodeError {

@@ -23,9 +23,19 @@ pub(crate) fn events(
     awaited: Option<Awaited>,
     listening: Option<Listening>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let bytes = BoundedBytes { body, size: EventSize::default(), limit, given_up, failed: false };
+    let bytes = BoundedBytes {
+        body,
+        size: EventSize::default(),
+        limit,
+        given_up,
+        failed: false,
+    };
     let events = Box::pin(SseStream::from_bytes_stream(bytes));
-    Box::pin(Mended { events, awaited, _listening: listening })
+    Box::pin(Mended {
+        events,
+        awaited,
+        _listening: listening,
+    })
 }
 
 /// Counts a stream for as long as it is open.
@@ -105,7 +115,11 @@ impl Stream for BoundedBytes {
         let next = match ready!(self.body.poll_chunk(cx)) {
             Ok(Some(bytes)) => {
                 let limit = self.limit;
-                if self.size.fits(&bytes, limit) { Ok(Some(bytes)) } else { Err(EventFault::TooLarge(limit)) }
+                if self.size.fits(&bytes, limit) {
+                    Ok(Some(bytes))
+                } else {
+                    Err(EventFault::TooLarge(limit))
+                }
             }
             Ok(None) => Ok(None),
             Err(error) => Err(EventFault::Connection(error)),
@@ -132,7 +146,11 @@ impl EventSize {
                 b'\n' if self.after_return => {}
                 b'\r' | b'\n' => self.end_line(),
                 byte => {
-                    self.is_comment = if self.line == 0 { *byte == b':' } else { self.is_comment };
+                    self.is_comment = if self.line == 0 {
+                        *byte == b':'
+                    } else {
+                        self.is_comment
+                    };
                     self.line += 1;
                 }
             }
@@ -188,7 +206,9 @@ mod tests {
             (&["data: aaa\ndata: bbb\n\n"], 18, false),
         ] {
             let mut size = EventSize::default();
-            let all = pieces.iter().all(|piece| size.fits(piece.as_bytes(), limit));
+            let all = pieces
+                .iter()
+                .all(|piece| size.fits(piece.as_bytes(), limit));
             assert_eq!(all, fits, "{pieces:?}");
         }
     }

@@ -50,18 +50,28 @@ impl Failure {
     }
 
     pub(crate) fn unsent(self) -> Failure {
-        Failure { may_have_run: false, ..self }
+        Failure {
+            may_have_run: false,
+            ..self
+        }
     }
 
     /// `server/discover` that fails so is not followed by the older handshake, which would fail in the same way.
     fn is_final(&self) -> bool {
         use Category::{ApiKeyError, Network, QuotaError, RateLimitError};
-        matches!(self.category, ApiKeyError | Network | QuotaError | RateLimitError)
+        matches!(
+            self.category,
+            ApiKeyError | Network | QuotaError | RateLimitError
+        )
     }
 
     pub(crate) fn into_error(self) -> ErrorData {
         // rmcp takes the first for one that a server of the new protocol refused, the second for one of an older server.
-        let code = if self.is_final() { ErrorCode::HEADER_MISMATCH } else { ErrorCode::INTERNAL_ERROR };
+        let code = if self.is_final() {
+            ErrorCode::HEADER_MISMATCH
+        } else {
+            ErrorCode::INTERNAL_ERROR
+        };
         let marked = json!({
             "category": self.category.as_str(),
             "why": self.why,
@@ -85,8 +95,16 @@ impl Failure {
 
     /// For the model whose call it was.
     pub(crate) fn of_a_call(&self) -> String {
-        let ran = if self.may_have_run { "it may have been executed" } else { "it was not executed" };
-        format!("the server of this tool {}, and {ran}{}", self.what, self.because())
+        let ran = if self.may_have_run {
+            "it may have been executed"
+        } else {
+            "it was not executed"
+        };
+        format!(
+            "the server of this tool {}, and {ran}{}",
+            self.what,
+            self.because()
+        )
     }
 
     /// For the program that connects.
@@ -95,7 +113,11 @@ impl Failure {
     }
 
     fn because(&self) -> String {
-        if self.why.is_empty() { String::new() } else { format!(": {}", self.why) }
+        if self.why.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", self.why)
+        }
     }
 }
 
@@ -104,11 +126,16 @@ pub(crate) fn of_handshake(error: &ClientInitializeError) -> Failure {
     match error {
         ClientInitializeError::JsonRpcError(error) => of_answer(error),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_handshake(fallback),
-        ClientInitializeError::ConnectionClosed(_) => {
-            Failure { what: "closed the connection".to_owned(), ..Failure::lost("") }
+        ClientInitializeError::ConnectionClosed(_) => Failure {
+            what: "closed the connection".to_owned(),
+            ..Failure::lost("")
+        },
+        ClientInitializeError::TransportError { error, .. } => {
+            Failure::lost(innermost(&*error.error))
         }
-        ClientInitializeError::TransportError { error, .. } => Failure::lost(innermost(&*error.error)),
-        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => Failure {
+        ClientInitializeError::NoCompatibleProtocolVersion {
+            server_supported, ..
+        } => Failure {
             category: Category::BadRequest,
             what: "speaks other versions of the protocol".to_owned(),
             ..Failure::lost(list_of(server_supported))
@@ -119,13 +146,20 @@ pub(crate) fn of_handshake(error: &ClientInitializeError) -> Failure {
 
 fn list_of(versions: &[ProtocolVersion]) -> String {
     let versions: Vec<&str> = versions.iter().map(ProtocolVersion::as_str).collect();
-    if versions.is_empty() { "it names none".to_owned() } else { versions.join(", ") }
+    if versions.is_empty() {
+        "it names none".to_owned()
+    } else {
+        versions.join(", ")
+    }
 }
 
 /// Whether a server may have failed because it was asked for what only newer ones know.
 pub(crate) fn may_be_older(error: &ClientInitializeError) -> bool {
     use ClientInitializeError as E;
-    !matches!(error, E::JsonRpcError(_) | E::LegacyFallbackFailed { .. } | E::Cancelled)
+    !matches!(
+        error,
+        E::JsonRpcError(_) | E::LegacyFallbackFailed { .. } | E::Cancelled
+    )
 }
 
 /// Why a request of a connection failed.
@@ -133,9 +167,10 @@ pub(crate) fn of_service(error: &ServiceError) -> Failure {
     match error {
         ServiceError::McpError(error) => of_answer(error),
         ServiceError::TransportSend(error) => Failure::lost(innermost(&*error.error)),
-        ServiceError::UnexpectedResponse => {
-            Failure::unreadable("answered with something that is no answer to this request", "")
-        }
+        ServiceError::UnexpectedResponse => Failure::unreadable(
+            "answered with something that is no answer to this request",
+            "",
+        ),
         _ => Failure::lost("its connection was closed"),
     }
 }
@@ -165,8 +200,10 @@ mod tests {
 
     #[test]
     fn a_failure_comes_back_out_of_the_error_that_carries_it() {
-        for failure in [Failure::lost("reset"), Failure::unreadable("answered with a web page", "").unsent()]
-        {
+        for failure in [
+            Failure::lost("reset"),
+            Failure::unreadable("answered with a web page", "").unsent(),
+        ] {
             assert_eq!(Failure::of(&failure.clone().into_error()).unwrap(), failure);
         }
         assert_eq!(Failure::of(&ErrorData::internal_error("no", None)), None);

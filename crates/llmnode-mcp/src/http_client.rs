@@ -19,7 +19,9 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use llmnode_http::__private::{ClientError, PlainClient, ResponseBody};
 use llmnode_runtime::Category;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::common::http_header::{
     EVENT_STREAM_MIME_TYPE, HEADER_LAST_EVENT_ID, HEADER_SESSION_ID, JSON_MIME_TYPE,
 };
@@ -85,7 +87,8 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let limits = StreamableHttpResponseLimits::default();
-        self.post_message_with_response_limits(uri, message, id, token, headers, limits).await
+        self.post_message_with_response_limits(uri, message, id, token, headers, limits)
+            .await
     }
 
     async fn post_message_with_response_limits(
@@ -97,7 +100,8 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        self.unless_given_up(self.post(message, Session { id, token, headers }, limits)).await
+        self.unless_given_up(self.post(message, Session { id, token, headers }, limits))
+            .await
     }
 
     async fn delete_session(
@@ -107,9 +111,17 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
-        let session = Session { id: Some(id), token, headers };
+        let session = Session {
+            id: Some(id),
+            token,
+            headers,
+        };
         let request = self.request(Method::DELETE, session, Bytes::new())?;
-        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
+        let response = self
+            .http
+            .send(request)
+            .await
+            .map_err(StreamableHttpError::Client)?;
         // A server need not support deletion.
         if response.status().is_success() || response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
@@ -126,7 +138,8 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let limit = StreamableHttpResponseLimits::default().max_sse_event_size;
-        self.get_stream_with_max_sse_event_size(uri, id, last_event, token, headers, limit).await
+        self.get_stream_with_max_sse_event_size(uri, id, last_event, token, headers, limit)
+            .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -139,7 +152,8 @@ impl StreamableHttpClient for HttpClient {
         limit: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let session = Session { id, token, headers };
-        self.unless_given_up(self.get(session, last_event, limit)).await
+        self.unless_given_up(self.get(session, last_event, limit))
+            .await
     }
 }
 
@@ -158,7 +172,10 @@ impl HttpClient {
     }
 
     /// The transport's task would wait for as long as the server keeps its connection.
-    async fn unless_given_up<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    async fn unless_given_up<T>(
+        &self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let (mut work, mut given_up) = (pin!(work), pin!(self.attempt.clone().given_up()));
         poll_fn(|cx| match given_up.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(StreamableHttpError::TransportChannelClosed)),
@@ -175,15 +192,24 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, Error> {
         let JsonRpcMessage::Request(request) = &message else {
             if let Err(failure) = self.exchange(&message, session, limits, None).await {
-                tracing::debug!("a notification was not taken: {}", failure.of_a_connection());
+                tracing::debug!(
+                    "a notification was not taken: {}",
+                    failure.of_a_connection()
+                );
             }
             return Ok(StreamableHttpPostResponse::Accepted);
         };
         let is_discovery = matches!(request.request, ClientRequest::DiscoverRequest(_));
-        let awaited = Awaited { id: serde_json::to_value(&request.id)?, is_discovery };
+        let awaited = Awaited {
+            id: serde_json::to_value(&request.id)?,
+            is_discovery,
+        };
         let exchange = self.exchange(&message, session, limits, Some(awaited));
         let answered = if is_discovery {
-            let silent = Failure { category: Category::Timeout, ..Failure::lost("it does not answer") };
+            let silent = Failure {
+                category: Category::Timeout,
+                ..Failure::lost("it does not answer")
+            };
             timeout(self.probe, exchange).await.unwrap_or(Err(silent))
         } else {
             exchange.await
@@ -201,16 +227,24 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let has_session = session.id.is_some();
         let has_token = session.token.is_some();
-        let body = serde_json::to_vec(message).map_err(|error| Failure::lost(error.to_string()).unsent())?;
+        let body = serde_json::to_vec(message)
+            .map_err(|error| Failure::lost(error.to_string()).unsent())?;
         let request = self.request(Method::POST, session, Bytes::from(body));
         let request = request.map_err(|error| Failure::lost(error.to_string()).unsent())?;
-        let response = self.http.send(request).await.map_err(|error| no_response(&error))?;
+        let response = self
+            .http
+            .send(request)
+            .await
+            .map_err(|error| no_response(&error))?;
         match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => self.accepted(awaited.is_some()),
             StatusCode::NOT_FOUND if has_session => Err(session_ended("it no longer knows it")),
             status if status.is_success() => self.answer(response, awaited, limits).await,
             _ => {
-                let refusal = Refusal { has_session, has_token };
+                let refusal = Refusal {
+                    has_session,
+                    has_token,
+                };
                 refusal.read(response, awaited.as_ref(), limits).await
             }
         }
@@ -239,9 +273,15 @@ impl HttpClient {
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let mut request = self.request(Method::GET, session, Bytes::new())?;
         if let Some(last_event) = last_event {
-            request.headers_mut().insert(name(HEADER_LAST_EVENT_ID)?, value(&last_event)?);
+            request
+                .headers_mut()
+                .insert(name(HEADER_LAST_EVENT_ID)?, value(&last_event)?);
         }
-        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
+        let response = self
+            .http
+            .send(request)
+            .await
+            .map_err(StreamableHttpError::Client)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if !status.is_success() => Err(unexpected(status)),
@@ -250,7 +290,9 @@ impl HttpClient {
                     let listening = Listening::new(&self.listening);
                     Ok(self.events(response.into_body(), limit, None, Some(listening)))
                 }
-                other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
+                other => Err(StreamableHttpError::UnexpectedContentType(
+                    other.map(str::to_owned),
+                )),
             },
         }
     }
@@ -263,7 +305,11 @@ impl HttpClient {
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let (head, mut body) = response.into_parts();
-        let session = head.headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let session = head
+            .headers
+            .get(HEADER_SESSION_ID)
+            .and_then(|id| id.to_str().ok())
+            .map(str::to_owned);
         let kind = content_type(&head.headers);
         if kind == Some(EVENT_STREAM_MIME_TYPE) {
             let events = self.events(body, limits.max_sse_event_size, awaited, None);
@@ -276,10 +322,14 @@ impl HttpClient {
         let message = message::read(&said, awaited.as_ref());
         match message.map(serde_json::from_value) {
             Some(Ok(message)) => Ok(StreamableHttpPostResponse::Json(message, session)),
-            _ if is_page(kind, &said) => {
-                Err(Failure::unreadable("answered with a web page", "is this the URL of an MCP server?"))
-            }
-            _ => Err(Failure::unreadable("answered with something that is no message of MCP", "")),
+            _ if is_page(kind, &said) => Err(Failure::unreadable(
+                "answered with a web page",
+                "is this the URL of an MCP server?",
+            )),
+            _ => Err(Failure::unreadable(
+                "answered with something that is no message of MCP",
+                "",
+            )),
         }
     }
 
@@ -290,17 +340,31 @@ impl HttpClient {
         awaited: Option<Awaited>,
         listening: Option<Listening>,
     ) -> BoxStream<'static, Result<Sse, SseError>> {
-        events(body, limit, Box::pin(self.attempt.clone().given_up()), awaited, listening)
+        events(
+            body,
+            limit,
+            Box::pin(self.attempt.clone().given_up()),
+            awaited,
+            listening,
+        )
     }
 
-    fn request(&self, method: Method, session: Session, body: Bytes) -> Result<Request<Bytes>, Error> {
+    fn request(
+        &self,
+        method: Method,
+        session: Session,
+        body: Bytes,
+    ) -> Result<Request<Bytes>, Error> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = self.http.uri();
         let headers = request.headers_mut();
         headers.extend(session.headers);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON_MIME_TYPE));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("text/event-stream, application/json"),
+        );
         if let Some(id) = session.id {
             headers.insert(name(HEADER_SESSION_ID)?, value(&id)?);
         }
@@ -320,10 +384,20 @@ fn failed(failure: Failure, id: &RequestId) -> StreamableHttpPostResponse {
 }
 
 fn no_response(error: &ClientError) -> Failure {
-    let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
-    let lost = Failure { category, ..Failure::lost(error.cause()) };
+    let category = if error.is_timeout() {
+        Category::Timeout
+    } else {
+        Category::Network
+    };
+    let lost = Failure {
+        category,
+        ..Failure::lost(error.cause())
+    };
     if error.is_unsent() {
-        return Failure { what: "cannot be reached".to_owned(), ..lost.unsent() };
+        return Failure {
+            what: "cannot be reached".to_owned(),
+            ..lost.unsent()
+        };
     }
     lost
 }
@@ -354,7 +428,10 @@ impl Refusal {
         let status = head.status;
         let said = begin(&mut body, limits.max_error_response_size).await;
         let text = String::from_utf8_lossy(&said);
-        if self.has_session && status == StatusCode::BAD_REQUEST && text.to_lowercase().contains("session") {
+        if self.has_session
+            && status == StatusCode::BAD_REQUEST
+            && text.to_lowercase().contains("session")
+        {
             return Err(session_ended(&words(content_type(&head.headers), &said)));
         }
         let is_told_by_status = matches!(
@@ -363,7 +440,9 @@ impl Refusal {
         );
         if status.is_client_error() && !is_told_by_status {
             let message = message::read(&said, awaited);
-            if let Some(Ok(error @ ServerJsonRpcMessage::Error(_))) = message.map(serde_json::from_value) {
+            if let Some(Ok(error @ ServerJsonRpcMessage::Error(_))) =
+                message.map(serde_json::from_value)
+            {
                 return Ok(StreamableHttpPostResponse::Json(error, None));
             }
         }
@@ -387,10 +466,23 @@ impl Refusal {
             status => PlainClient::category(status),
         };
         let is_token = category == Category::ApiKeyError;
-        let what = if status.is_server_error() { "failed" } else { "refused the request" };
+        let what = if status.is_server_error() {
+            "failed"
+        } else {
+            "refused the request"
+        };
         // With a new connection the token is read anew.
-        let lost = Failure { category, what: what.to_owned(), is_lost: is_token, ..Failure::lost(why) };
-        if status.is_server_error() { lost } else { lost.unsent() }
+        let lost = Failure {
+            category,
+            what: what.to_owned(),
+            is_lost: is_token,
+            ..Failure::lost(why)
+        };
+        if status.is_server_error() {
+            lost
+        } else {
+            lost.unsent()
+        }
     }
 }
 
@@ -402,8 +494,16 @@ fn words(kind: Option<&str>, said: &[u8]) -> String {
     let text = match serde_json::from_slice::<Value>(said) {
         Ok(Value::Object(members)) => {
             let error = members.get("error").unwrap_or(&Value::Null);
-            let texts = [&error["message"], error, members.get("message").unwrap_or(&Value::Null)];
-            texts.into_iter().find_map(Value::as_str).unwrap_or_default().to_owned()
+            let texts = [
+                &error["message"],
+                error,
+                members.get("message").unwrap_or(&Value::Null),
+            ];
+            texts
+                .into_iter()
+                .find_map(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
         }
         Ok(Value::String(text)) => text,
         Ok(_) => String::new(),
@@ -413,18 +513,29 @@ fn words(kind: Option<&str>, said: &[u8]) -> String {
 }
 
 fn is_page(kind: Option<&str>, said: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(&said[..said.len().min(256)]).trim_start().to_lowercase();
+    let text = String::from_utf8_lossy(&said[..said.len().min(256)])
+        .trim_start()
+        .to_lowercase();
     kind == Some("text/html") || text.starts_with("<!doctype") || text.starts_with("<html")
 }
 
 /// The announced length is not trusted: memory grows with what arrives.
 async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failure> {
-    let too_large = || Failure::unreadable("answered with too much", format!("more than {max_size} bytes"));
+    let too_large = || {
+        Failure::unreadable(
+            "answered with too much",
+            format!("more than {max_size} bytes"),
+        )
+    };
     if body.length().is_some_and(|length| length > max_size as u64) {
         return Err(too_large());
     }
     let mut read = Vec::new();
-    while let Some(bytes) = body.chunk().await.map_err(|error| Failure::lost(error.cause()))? {
+    while let Some(bytes) = body
+        .chunk()
+        .await
+        .map_err(|error| Failure::lost(error.cause()))?
+    {
         if bytes.len() > max_size - read.len() {
             return Err(too_large());
         }
@@ -445,9 +556,20 @@ async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {
 
 /// Lower case, without its parameters.
 fn content_type(headers: &HeaderMap) -> Option<&str> {
-    let given = headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim();
+    let given = headers
+        .get(CONTENT_TYPE)?
+        .to_str()
+        .ok()?
+        .split(';')
+        .next()?
+        .trim();
     let known = [JSON_MIME_TYPE, EVENT_STREAM_MIME_TYPE, "text/html"];
-    Some(known.into_iter().find(|known| known.eq_ignore_ascii_case(given)).unwrap_or(given))
+    Some(
+        known
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(given))
+            .unwrap_or(given),
+    )
 }
 
 fn unexpected(status: StatusCode) -> Error {
@@ -455,10 +577,12 @@ fn unexpected(status: StatusCode) -> Error {
 }
 
 fn name(name: &str) -> Result<HeaderName, Error> {
-    name.parse().map_err(|_| StreamableHttpError::ReservedHeaderConflict(name.to_owned()))
+    name.parse()
+        .map_err(|_| StreamableHttpError::ReservedHeaderConflict(name.to_owned()))
 }
 
 fn value(text: &str) -> Result<HeaderValue, Error> {
     let fault = "a header's value has a character that headers cannot have";
-    HeaderValue::from_str(text).map_err(|_| StreamableHttpError::UnexpectedServerResponse(fault.into()))
+    HeaderValue::from_str(text)
+        .map_err(|_| StreamableHttpError::UnexpectedServerResponse(fault.into()))
 }

@@ -33,11 +33,15 @@ pub(crate) fn read(json: &[u8], awaited: Option<&Awaited>) -> Option<Value> {
         let error = error(-32603, "the message has too many values");
         return Some(answer(&Map::new(), awaited, "error", error));
     }
-    serde_json::from_slice(json).ok().map(|message| mend(message, awaited))
+    serde_json::from_slice(json)
+        .ok()
+        .map(|message| mend(message, awaited))
 }
 
 pub(crate) fn mend(message: Value, awaited: Option<&Awaited>) -> Value {
-    let Value::Object(mut members) = message else { return message };
+    let Value::Object(mut members) = message else {
+        return message;
+    };
     if members.contains_key("method") {
         return Value::Object(members);
     }
@@ -45,12 +49,19 @@ pub(crate) fn mend(message: Value, awaited: Option<&Awaited>) -> Value {
         let error = mended_error(error);
         return answer(&members, awaited, "error", error);
     }
-    let Some(result) = members.remove("result") else { return Value::Object(members) };
+    let Some(result) = members.remove("result") else {
+        return Value::Object(members);
+    };
     if awaited.is_some_and(|awaited| awaited.is_discovery) {
         return match discovery(&result) {
             Some(result) => answer(&members, awaited, "result", result),
             // Some old servers answer what they do not know with an empty object.
-            None => answer(&members, awaited, "error", error(-32601, "does not know server/discover")),
+            None => answer(
+                &members,
+                awaited,
+                "error",
+                error(-32601, "does not know server/discover"),
+            ),
         };
     }
     match mended_result(result) {
@@ -63,7 +74,12 @@ pub(crate) fn mend(message: Value, awaited: Option<&Awaited>) -> Value {
 }
 
 /// A server that could not read the request does not know its id.
-fn answer(members: &Map<String, Value>, awaited: Option<&Awaited>, kind: &str, content: Value) -> Value {
+fn answer(
+    members: &Map<String, Value>,
+    awaited: Option<&Awaited>,
+    kind: &str,
+    content: Value,
+) -> Value {
     let own = members.get("id").filter(|id| !id.is_null());
     let id = awaited.map(|awaited| &awaited.id).or(own);
     match id {
@@ -79,7 +95,10 @@ fn error(code: i64, message: &str) -> Value {
 fn mended_error(given: &Value) -> Value {
     let text = given.as_str().or_else(|| given["message"].as_str());
     let text = text.map_or_else(|| given.to_string(), str::to_owned);
-    let code = given["code"].as_i64().filter(|code| i32::try_from(*code).is_ok()).unwrap_or(-32603);
+    let code = given["code"]
+        .as_i64()
+        .filter(|code| i32::try_from(*code).is_ok())
+        .unwrap_or(-32603);
     let mut mended = error(code, &text);
     // The versions that it speaks.
     if let Some(supported) = given["data"].get("supported") {
@@ -89,11 +108,17 @@ fn mended_error(given: &Value) -> Value {
 }
 
 fn strings(list: &Value) -> Vec<&str> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 fn discovery(result: &Value) -> Option<Value> {
-    let versions = result.get("supportedVersions").filter(|versions| versions.is_array())?;
+    let versions = result
+        .get("supportedVersions")
+        .filter(|versions| versions.is_array())?;
     Some(json!({
         "resultType": "complete",
         "supportedVersions": strings(versions),
@@ -107,11 +132,17 @@ fn mended_result(result: Value) -> Result<Value, &'static str> {
     let Value::Object(members) = result else {
         return Ok(call(Map::from_iter([("content".to_owned(), result)])));
     };
-    if let Some(version) = members.get("protocolVersion").filter(|version| version.is_string()) {
+    if let Some(version) = members
+        .get("protocolVersion")
+        .filter(|version| version.is_string())
+    {
         let own = json!({"name": "server", "version": "0"});
         return Ok(json!({"protocolVersion": version, "capabilities": {}, "serverInfo": own}));
     }
-    if let Some(tools) = members.get("tools").filter(|_| !members.contains_key("content")) {
+    if let Some(tools) = members
+        .get("tools")
+        .filter(|_| !members.contains_key("content"))
+    {
         let tools = tools.as_array().ok_or("its list of tools is no list")?;
         return Ok(list(tools, members.get("nextCursor")));
     }
@@ -145,7 +176,10 @@ fn list(tools: &[Value], cursor: Option<&Value>) -> Value {
 }
 
 fn name_of(tool: &Value, index: usize) -> String {
-    match tool["name"].as_str().map(|name| clean::without_hidden(name, MAX_NAME_BYTES)) {
+    match tool["name"]
+        .as_str()
+        .map(|name| clean::without_hidden(name, MAX_NAME_BYTES))
+    {
         Some(name) if !name.is_empty() => name,
         _ => format!("tool {}", index + 1),
     }
@@ -153,10 +187,18 @@ fn name_of(tool: &Value, index: usize) -> String {
 
 /// What is used of a tool. A title or hints that cannot be read cost nothing.
 fn mended_tool(tool: &Value) -> Result<Value, String> {
-    let name = tool["name"].as_str().filter(|name| !name.trim().is_empty()).ok_or("it has no name")?;
+    let name = tool["name"]
+        .as_str()
+        .filter(|name| !name.trim().is_empty())
+        .ok_or("it has no name")?;
     let schema = match tool.get("inputSchema") {
         Some(schema) if schema.is_object() => schema,
-        Some(schema) => return Err(format!("its inputSchema is {}, not an object", kind_of(schema))),
+        Some(schema) => {
+            return Err(format!(
+                "its inputSchema is {}, not an object",
+                kind_of(schema)
+            ));
+        }
         None => return Err("it has no inputSchema".to_owned()),
     };
     let mut mended = json!({"name": name, "inputSchema": schema});
@@ -165,7 +207,12 @@ fn mended_tool(tool: &Value) -> Result<Value, String> {
             mended[text] = tool[text].clone();
         }
     }
-    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+    for hint in [
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+    ] {
         if tool["annotations"][hint].is_boolean() {
             mended["annotations"][hint] = tool["annotations"][hint].clone();
         }
@@ -196,16 +243,24 @@ fn call(mut members: Map<String, Value>) -> Value {
     let has_text = blocks.iter().any(is_text);
     let mut blocks: Vec<Value> = blocks.into_iter().map(mended_block).collect();
     // A server that sends a text, too, should send the same in both.
-    let structured = members.remove("structuredContent").filter(|value| !value.is_null() && !has_text);
+    let structured = members
+        .remove("structuredContent")
+        .filter(|value| !value.is_null() && !has_text);
     if let Some(structured) = structured {
         blocks.insert(0, json!({"type": "text", "text": structured.to_string()}));
     }
-    let is_error = members.get("isError").is_some_and(|error| *error == true || *error == "true");
+    let is_error = members
+        .get("isError")
+        .is_some_and(|error| *error == true || *error == "true");
     json!({"content": blocks, "isError": is_error})
 }
 
 fn is_text(block: &Value) -> bool {
-    let text = if block["type"] == "text" { &block["text"] } else { block };
+    let text = if block["type"] == "text" {
+        &block["text"]
+    } else {
+        block
+    };
     text.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
@@ -215,7 +270,12 @@ fn mended_block(block: Value) -> Value {
     let mut members = match block {
         Value::Object(members) => members,
         Value::String(said) => return text(said),
-        other => return text(format!("[a block was left out: it is {}, not an object]", kind_of(&other))),
+        other => {
+            return text(format!(
+                "[a block was left out: it is {}, not an object]",
+                kind_of(&other)
+            ));
+        }
     };
     for unused in ["annotations", "_meta", "icons"] {
         members.remove(unused);
@@ -226,10 +286,12 @@ fn mended_block(block: Value) -> Value {
         return block;
     }
     match kind {
-        Some(kind) if KNOWN.contains(&kind.as_str()) => {
-            text(format!("[a block of the type `{kind}` was left out: it cannot be read]"))
-        }
-        Some(kind) => text(format!("[a block of the type `{kind}` was left out: no such type is known]")),
+        Some(kind) if KNOWN.contains(&kind.as_str()) => text(format!(
+            "[a block of the type `{kind}` was left out: it cannot be read]"
+        )),
+        Some(kind) => text(format!(
+            "[a block of the type `{kind}` was left out: no such type is known]"
+        )),
         None => text("[a block was left out: it has no type]".to_owned()),
     }
 }
@@ -244,8 +306,14 @@ mod tests {
 
     #[test]
     fn a_message_that_would_fill_the_memory_is_an_error_of_its_call() {
-        let awaited = Awaited { id: json!(7), is_discovery: false };
-        let many = format!(r#"{{"id":7,"result":{{"content":[{}{{}}]}}}}"#, "{},".repeat(1_000_000));
+        let awaited = Awaited {
+            id: json!(7),
+            is_discovery: false,
+        };
+        let many = format!(
+            r#"{{"id":7,"result":{{"content":[{}{{}}]}}}}"#,
+            "{},".repeat(1_000_000)
+        );
         let read = read(many.as_bytes(), Some(&awaited)).unwrap();
         assert_eq!(read["id"], 7);
         assert_eq!(read["error"]["message"], "the message has too many values");
@@ -266,10 +334,16 @@ mod tests {
             "nextCursor": 5,
             "ttlMs": "long",
         }));
-        assert_eq!(list["tools"], json!([{"name": "look", "inputSchema": schema, "title": "Look"}]));
+        assert_eq!(
+            list["tools"],
+            json!([{"name": "look", "inputSchema": schema, "title": "Look"}])
+        );
         let left_out = list["_meta"][LEFT_OUT].as_array().map_or(0, Vec::len);
         assert_eq!(left_out, 6, "{list}");
-        assert_eq!(list["_meta"][LEFT_OUT][0], json!({"name": "bad", "reason": "it has no inputSchema"}));
+        assert_eq!(
+            list["_meta"][LEFT_OUT][0],
+            json!({"name": "bad", "reason": "it has no inputSchema"})
+        );
         let no_list = mend(json!({"id": 1, "result": {"tools": null}}), None);
         assert_eq!(no_list["error"]["message"], "its list of tools is no list");
     }
@@ -277,8 +351,12 @@ mod tests {
     #[test]
     fn hints_of_a_tool_stay_where_they_are_booleans() {
         let hints = json!({"readOnlyHint": true, "destructiveHint": "no", "title": 5});
-        let list = result(json!({"tools": [{"name": "look", "inputSchema": {}, "annotations": hints}]}));
-        assert_eq!(list["tools"][0]["annotations"], json!({"readOnlyHint": true}));
+        let list =
+            result(json!({"tools": [{"name": "look", "inputSchema": {}, "annotations": hints}]}));
+        assert_eq!(
+            list["tools"][0]["annotations"],
+            json!({"readOnlyHint": true})
+        );
     }
 
     #[test]
@@ -296,8 +374,12 @@ mod tests {
             "_meta": 5,
             "resultType": "complete",
         }));
-        let texts: Vec<_> =
-            called["content"].as_array().into_iter().flatten().map(|block| &block["text"]).collect();
+        let texts: Vec<_> = called["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|block| &block["text"])
+            .collect();
         let expected = [
             "fine",
             "[a block of the type `video` was left out: no such type is known]",
@@ -309,13 +391,18 @@ mod tests {
         assert_eq!(texts, expected);
         assert_eq!(result(json!({})), json!({"content": [], "isError": false}));
         assert_eq!(result(json!("done"))["content"][0]["text"], "done");
-        let structured =
-            json!({"structuredContent": {"total": 36}, "isError": "true", "content": [{"type": "video"}]});
+        let structured = json!({"structuredContent": {"total": 36}, "isError": "true", "content": [{"type": "video"}]});
         let structured = result(structured);
-        assert_eq!(structured["content"][0], json!({"type": "text", "text": "{\"total\":36}"}));
+        assert_eq!(
+            structured["content"][0],
+            json!({"type": "text", "text": "{\"total\":36}"})
+        );
         assert_eq!(structured["isError"], true);
         let both = json!({"structuredContent": {"total": 36}, "content": [{"type": "text", "text": "36"}]});
-        assert_eq!(result(both)["content"], json!([{"type": "text", "text": "36"}]));
+        assert_eq!(
+            result(both)["content"],
+            json!([{"type": "text", "text": "36"}])
+        );
         let asks = json!({"resultType": "input_required", "inputRequests": {}});
         assert_eq!(result(asks.clone()), asks);
     }
@@ -324,7 +411,10 @@ mod tests {
     fn a_handshake_needs_its_version_alone() {
         let made = result(json!({"protocolVersion": "2025-06-18", "capabilities": 5}));
         assert_eq!(made["protocolVersion"], "2025-06-18");
-        let awaited = Awaited { id: json!(0), is_discovery: true };
+        let awaited = Awaited {
+            id: json!(0),
+            is_discovery: true,
+        };
         let discovered = |result: Value| mend(json!({"id": 0, "result": result}), Some(&awaited));
         let known = discovered(json!({"supportedVersions": ["2026-07-28", 5], "serverInfo": null}));
         assert_eq!(known["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -333,9 +423,18 @@ mod tests {
 
     #[test]
     fn an_error_answers_the_request_that_it_came_for() {
-        let awaited = Awaited { id: json!(7), is_discovery: false };
-        for error in [json!("no"), json!({"message": "no", "code": "x", "data": {"llmnode": {}}})] {
-            let mended = mend(json!({"jsonrpc": "2.0", "id": null, "error": error}), Some(&awaited));
+        let awaited = Awaited {
+            id: json!(7),
+            is_discovery: false,
+        };
+        for error in [
+            json!("no"),
+            json!({"message": "no", "code": "x", "data": {"llmnode": {}}}),
+        ] {
+            let mended = mend(
+                json!({"jsonrpc": "2.0", "id": null, "error": error}),
+                Some(&awaited),
+            );
             assert_eq!(
                 mended,
                 json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": "no"}})

@@ -16,7 +16,9 @@ use llmnode_reader::internal::small_tree;
 use process_wrap::tokio::ProcessGroup;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
@@ -75,8 +77,12 @@ impl Program {
     ) -> io::Result<(ChildTransport, LogTask)> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
-        let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-        command.envs(inherited).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let inherited = INHERITED
+            .iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?)));
+        command
+            .envs(inherited)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.kill_on_drop(true);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -85,7 +91,11 @@ impl Program {
         // The child's own children end with it.
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
-        command.command_mut().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .command_mut()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let no_pipe = || io::Error::other("it has no standard input or output");
         let input = child.stdin().take().ok_or_else(no_pipe)?;
@@ -115,7 +125,12 @@ impl Program {
             }
         }
         let mut words = String::new();
-        for line in text.lines().rev().map(str::trim).filter(|line| !line.is_empty()) {
+        for line in text
+            .lines()
+            .rev()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
             if words.is_empty() {
                 line.clone_into(&mut words);
             } else if words.len() + line.len() < most {
@@ -158,7 +173,10 @@ impl Transport<RoleClient> for ChildTransport {
             && matches!(request.request, ClientRequest::DiscoverRequest(_))
         {
             let until = Instant::now() + self.probe;
-            self.discovery = Discovery::Awaited { id: request.id.clone(), until };
+            self.discovery = Discovery::Awaited {
+                id: request.id.clone(),
+                until,
+            };
         }
         let input = Arc::clone(&self.input);
         async move {
@@ -175,13 +193,21 @@ impl Transport<RoleClient> for ChildTransport {
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let line = match &self.discovery {
-                Discovery::Awaited { id, until } => match timeout_at(*until, self.output.next()).await {
+                Discovery::Awaited { id, until } => match timeout_at(*until, self.output.next())
+                    .await
+                {
                     Ok(line) => line,
                     Err(_) => {
                         let id = id.clone();
                         self.discovery = Discovery::GivenUp(id.clone());
-                        let silent = Failure { is_lost: false, ..Failure::lost("it does not answer") };
-                        let silent = Failure { category: llmnode_runtime::Category::Timeout, ..silent };
+                        let silent = Failure {
+                            is_lost: false,
+                            ..Failure::lost("it does not answer")
+                        };
+                        let silent = Failure {
+                            category: llmnode_runtime::Category::Timeout,
+                            ..silent
+                        };
                         return Some(ServerJsonRpcMessage::error(silent.into_error(), Some(id)));
                     }
                 },
@@ -205,13 +231,15 @@ impl ChildTransport {
     fn read(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
         let message = small_tree(line)?;
         let answers = |id: &RequestId| {
-            message.get("method").is_none() && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
+            message.get("method").is_none()
+                && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
         };
         let awaited = match &self.discovery {
             Discovery::GivenUp(id) if answers(id) => return None,
-            Discovery::Awaited { id, .. } if answers(id) => {
-                Some(Awaited { id: message["id"].clone(), is_discovery: true })
-            }
+            Discovery::Awaited { id, .. } if answers(id) => Some(Awaited {
+                id: message["id"].clone(),
+                is_discovery: true,
+            }),
             _ => None,
         };
         if awaited.is_some() {
@@ -240,7 +268,12 @@ impl Lines {
     /// May be dropped while it waits: what was read of a line stays.
     async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
-            let read = self.output.fill_buf().await.ok().filter(|read| !read.is_empty())?;
+            let read = self
+                .output
+                .fill_buf()
+                .await
+                .ok()
+                .filter(|read| !read.is_empty())?;
             // To look for one first is fast, also where nothing is optimised.
             let end = match read.contains(&b'\n') {
                 true => read.iter().position(|byte| *byte == b'\n'),
@@ -276,7 +309,9 @@ struct Child(Option<Box<dyn ChildWrapper>>);
 impl Child {
     async fn end(&mut self) -> Result<(), io::Error> {
         // It stays here until it has ended, so that it is killed if nobody waits any more.
-        let Some(child) = self.0.as_mut() else { return Ok(()) };
+        let Some(child) = self.0.as_mut() else {
+            return Ok(());
+        };
         let mut has_ended = timeout(END_TIMEOUT, child.wait()).await.is_ok();
         #[cfg(unix)]
         if !has_ended && child.signal(SIGTERM).is_ok() {
@@ -308,7 +343,9 @@ pub(crate) type LogTask = JoinHandle<String>;
 /// The log is read beyond the limit, so that the child never blocks on it.
 async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
     let (mut buffer, mut forwarded, mut end) = ([0; 4096], 0, Vec::new());
-    let Some(mut log) = log else { return String::new() };
+    let Some(mut log) = log else {
+        return String::new();
+    };
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
         end.extend_from_slice(&buffer[..length]);
         end.drain(..end.len().saturating_sub(LOG_TAIL_BYTES));
@@ -317,7 +354,10 @@ async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
             tracing::debug!(server, "{}", text.trim_end());
             forwarded += length;
             if forwarded >= MAX_LOG_BYTES {
-                tracing::warn!(server, "the log of this MCP server is too long; the rest is not shown");
+                tracing::warn!(
+                    server,
+                    "the log of this MCP server is too long; the rest is not shown"
+                );
             }
         }
     }

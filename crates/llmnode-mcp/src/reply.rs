@@ -35,17 +35,32 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
     let text = lines.join("\n") + &images_left_out(left_out);
     let text = text.trim_start_matches('\n').to_owned();
     if result.is_error == Some(true) {
-        let said = if text.is_empty() { "the tool failed, and does not say why".to_owned() } else { text };
+        let said = if text.is_empty() {
+            "the tool failed, and does not say why".to_owned()
+        } else {
+            text
+        };
         return Err(said.into());
     }
-    let text = if text.is_empty() && images.is_empty() { "done".to_owned() } else { text };
-    Ok(images.into_iter().fold(ToolReply::new(text), ToolReply::image))
+    let text = if text.is_empty() && images.is_empty() {
+        "done".to_owned()
+    } else {
+        text
+    };
+    Ok(images
+        .into_iter()
+        .fold(ToolReply::new(text), ToolReply::image))
 }
 
 fn resource(contents: &ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => format!("{uri}:\n{text}"),
-        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+        ResourceContents::BlobResourceContents {
+            uri,
+            mime_type,
+            blob,
+            ..
+        } => {
             let kind = mime_type.as_deref().unwrap_or("unknown type");
             format!("[{uri}: {kind}, {} bytes]", blob.len() / 4 * 3)
         }
@@ -60,7 +75,10 @@ mod tests {
 
     fn text_with(images: Vec<usize>) -> String {
         let image = |bytes: usize| ContentBlock::image("A".repeat(bytes), "image/png");
-        let reply = reply(&CallToolResult::success(images.into_iter().map(image).collect())).unwrap();
+        let reply = reply(&CallToolResult::success(
+            images.into_iter().map(image).collect(),
+        ))
+        .unwrap();
         let mut text = String::new();
         let _ = reply.map_text(|own| {
             text = own.to_owned();
@@ -72,9 +90,15 @@ mod tests {
     #[test]
     fn images_are_bounded_in_number_and_bytes() {
         let text = text_with(vec![4; 10_000]);
-        assert_eq!(text, "[9984 images left out: a result shows 16 of 8 MiB together at most]");
+        assert_eq!(
+            text,
+            "[9984 images left out: a result shows 16 of 8 MiB together at most]"
+        );
         let text = text_with(vec![4 << 20, 4 << 20, 4]);
-        assert_eq!(text, "[1 image left out: a result shows 16 of 8 MiB together at most]");
+        assert_eq!(
+            text,
+            "[1 image left out: a result shows 16 of 8 MiB together at most]"
+        );
         let text = text_with(vec![4; 16]);
         assert_eq!(text, "");
     }

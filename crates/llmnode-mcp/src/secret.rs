@@ -13,9 +13,9 @@ impl Token {
             Err(std::env::VarError::NotPresent) => {
                 Err(format!("the environment variable {variable} is not set"))
             }
-            Err(std::env::VarError::NotUnicode(_)) => {
-                Err(format!("the environment variable {variable} is not valid Unicode"))
-            }
+            Err(std::env::VarError::NotUnicode(_)) => Err(format!(
+                "the environment variable {variable} is not valid Unicode"
+            )),
         }
     }
 

@@ -77,7 +77,10 @@ impl Mcp {
     /// Servers of the protocol of 2026-07-28 and of all older ones are understood: the newest is tried first, and `{server:?}` says
     /// which one it became.
     pub fn http(url: impl Into<String>) -> Self {
-        Mcp::new(Transport::Http { url: url.into(), token: None })
+        Mcp::new(Transport::Http {
+            url: url.into(),
+            token: None,
+        })
     }
 
     fn new(transport: Transport) -> Self {
@@ -103,7 +106,9 @@ impl Mcp {
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         match &mut self.transport {
             Transport::Stdio(program) => program.environment.push((name.into(), value.into())),
-            Transport::Http { .. } => self.faults.push("`env` is for a program, and this is a URL"),
+            Transport::Http { .. } => self
+                .faults
+                .push("`env` is for a program, and this is a URL"),
         }
         self
     }
@@ -112,7 +117,9 @@ impl Mcp {
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         match &mut self.transport {
             Transport::Stdio(program) => program.folder = Some(folder.into()),
-            Transport::Http { .. } => self.faults.push("`current_dir` is for a program, and this is a URL"),
+            Transport::Http { .. } => self
+                .faults
+                .push("`current_dir` is for a program, and this is a URL"),
         }
         self
     }
@@ -123,7 +130,8 @@ impl Mcp {
         match &mut self.transport {
             Transport::Http { token, .. } => *token = Some(variable.into()),
             Transport::Stdio(_) => {
-                self.faults.push("`bearer_env` is for a URL; give a program its token with `env`");
+                self.faults
+                    .push("`bearer_env` is for a URL; give a program its token with `env`");
             }
         }
         self
@@ -189,8 +197,20 @@ impl Mcp {
     /// `rate_limit_error`, `not_found`, `server_error` and so on for one that refuses, by its status; `bad_response` for one that
     /// answers something else, such as a web page. A tool that cannot be offered is no error: see [`McpServer::left_out`].
     pub async fn connect(self) -> Result<McpServer, NodeError> {
-        let server = clean::name(self.name.as_deref().unwrap_or(&self.transport.default_name()));
-        let Mcp { transport, only, approval, connect_timeout, call_timeout, faults, .. } = self;
+        let server = clean::name(
+            self.name
+                .as_deref()
+                .unwrap_or(&self.transport.default_name()),
+        );
+        let Mcp {
+            transport,
+            only,
+            approval,
+            connect_timeout,
+            call_timeout,
+            faults,
+            ..
+        } = self;
         let connection = Connection {
             server,
             transport,
@@ -221,7 +241,9 @@ impl Transport {
         match self {
             Transport::Stdio(program) => {
                 let path = PathBuf::from(&program.program);
-                path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+                path.file_stem()
+                    .map(|name| name.to_string_lossy().into_owned())
+                    .unwrap_or_default()
             }
             Transport::Http { url, .. } => {
                 let host = url.split_once("://").map_or(&**url, |(_, rest)| rest);
@@ -275,8 +297,15 @@ impl McpServer {
     /// images and errors as results. If a server is lost or takes too long, the model reads that, too. After a crash
     /// no call is [repeated](Toolset::idempotent).
     pub fn tools(&self) -> Toolset {
-        let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
+        let tools = self
+            .inner
+            .tools
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        tools
+            .iter()
+            .map(|tool| self.tool(tool))
+            .fold(Toolset::new(), Toolset::with)
     }
 
     /// Returns the tools that were left out when they were last listed: their names, and why.
@@ -295,25 +324,37 @@ impl McpServer {
     /// # }
     /// ```
     pub fn left_out(&self) -> BTreeMap<String, String> {
-        self.inner.left_out.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.inner
+            .left_out
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+            .clone()
     }
 
     fn tool(&self, tool: &ListedTool) -> Toolset {
-        let ListedTool { own, name, description, schema, .. } = tool.clone();
+        let ListedTool {
+            own,
+            name,
+            description,
+            schema,
+            ..
+        } = tool.clone();
         let waits = match &self.inner.approval {
             Approval::Named(names) => names.contains(&own),
             Approval::All => true,
             Approval::AllBut(names) => !names.contains(&name),
         };
         let connection = Arc::clone(&self.inner.connection);
-        let tool = Toolset::new().json_function(name, description, schema, move |arguments: Value| {
-            let (connection, own) = (Arc::clone(&connection), own.clone());
-            let arguments = match arguments {
-                Value::Object(arguments) => arguments,
-                _ => serde_json::Map::new(),
-            };
-            async move { connection.call(own, arguments).await }
-        });
+        let tool =
+            Toolset::new().json_function(name, description, schema, move |arguments: Value| {
+                let (connection, own) = (Arc::clone(&connection), own.clone());
+                let arguments = match arguments {
+                    Value::Object(arguments) => arguments,
+                    _ => serde_json::Map::new(),
+                };
+                async move { connection.call(own, arguments).await }
+            });
         let tool = tool.idempotent(false);
         if waits { tool.require_approval() } else { tool }
     }
@@ -321,8 +362,15 @@ impl McpServer {
     /// For the command: its tools by their names for models, and what the server says that they do, which nobody has checked.
     #[doc(hidden)]
     pub fn hints(&self) -> Vec<(String, String)> {
-        let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.iter().map(|tool| (tool.name.clone(), tool.hints.clone())).collect()
+        let tools = self
+            .inner
+            .tools
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        tools
+            .iter()
+            .map(|tool| (tool.name.clone(), tool.hints.clone()))
+            .collect()
     }
 
     /// Lists the tools again, and returns them. Sets that were returned before do not change.
@@ -330,7 +378,13 @@ impl McpServer {
     /// # Errors
     /// The errors of [`Mcp::connect`].
     pub async fn refresh(&self) -> Result<Toolset, NodeError> {
-        let Inner { connection, only, approval, tools, left_out } = &*self.inner;
+        let Inner {
+            connection,
+            only,
+            approval,
+            tools,
+            left_out,
+        } = &*self.inner;
         let mut fetched = connection.tools().await?;
         let listed = tool_list::clean(&connection.server, &mut fetched, only.as_deref())
             .map_err(|why| connection.fault(Category::ConfigError, &why))?;
@@ -357,13 +411,21 @@ impl McpServer {
 
 impl fmt::Debug for Mcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mcp").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Mcp")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self.inner.connection.version.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let version = self
+            .inner
+            .connection
+            .version
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         f.debug_struct("McpServer")
             .field("name", &self.name())
             .field("protocol", &version.unwrap_or_default())

@@ -57,7 +57,10 @@ impl LeftOut {
     }
 }
 
-pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result<Fetched, ServiceError> {
+pub(crate) async fn fetch_tools(
+    server: &str,
+    peer: &Peer<RoleClient>,
+) -> Result<Fetched, ServiceError> {
     let mut fetched = Fetched::default();
     let mut bytes = 0;
     let mut cursor = None;
@@ -69,7 +72,11 @@ pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result
             Err(error) if page == 0 => return Err(error),
             Err(error) => {
                 let why = of_service(&error).of_a_connection();
-                fetched.left_out.add(server, LIST, &format!("the rest of the list cannot be read: {why}"));
+                fetched.left_out.add(
+                    server,
+                    LIST,
+                    &format!("the rest of the list cannot be read: {why}"),
+                );
                 return Ok(fetched);
             }
         };
@@ -79,29 +86,47 @@ pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result
         for tool in listed.tools {
             bytes += serde_json::to_string(&tool).map_or(MAX_LIST_BYTES, |json| json.len());
             if bytes > MAX_LIST_BYTES || fetched.tools.len() == MAX_SCANNED_TOOLS {
-                fetched.left_out.add(server, LIST, "the list is too long; the rest of it is left out");
+                fetched.left_out.add(
+                    server,
+                    LIST,
+                    "the list is too long; the rest of it is left out",
+                );
                 return Ok(fetched);
             }
             fetched.tools.push(tool);
         }
-        let Some(next) = listed.next_cursor else { return Ok(fetched) };
+        let Some(next) = listed.next_cursor else {
+            return Ok(fetched);
+        };
         if !seen.insert(next.clone()) {
-            fetched.left_out.add(server, LIST, "the list begins again: a cursor came twice");
+            fetched
+                .left_out
+                .add(server, LIST, "the list begins again: a cursor came twice");
             return Ok(fetched);
         }
         cursor = Some(next);
     }
-    fetched.left_out.add(server, LIST, "the list has too many pages; the rest of it is left out");
+    fetched.left_out.add(
+        server,
+        LIST,
+        "the list has too many pages; the rest of it is left out",
+    );
     Ok(fetched)
 }
 
 /// What could not be read of a page.
 fn left_out_of(page: &ListToolsResult) -> Vec<(String, String)> {
-    let left_out = page.meta.as_ref().and_then(|meta| meta.get(LEFT_OUT)).and_then(Value::as_array);
-    let named = left_out
-        .into_iter()
-        .flatten()
-        .filter_map(|one| Some((one["name"].as_str()?.to_owned(), one["reason"].as_str()?.to_owned())));
+    let left_out = page
+        .meta
+        .as_ref()
+        .and_then(|meta| meta.get(LEFT_OUT))
+        .and_then(Value::as_array);
+    let named = left_out.into_iter().flatten().filter_map(|one| {
+        Some((
+            one["name"].as_str()?.to_owned(),
+            one["reason"].as_str()?.to_owned(),
+        ))
+    });
     named.collect()
 }
 
@@ -121,7 +146,9 @@ pub(crate) fn clean(
         let own = tool.name.to_string();
         match offered(server, tool, &listed) {
             Ok(_) if listed.len() == MOST => {
-                return Err(format!("it has more than {MOST} tools; choose some with `only`"));
+                return Err(format!(
+                    "it has more than {MOST} tools; choose some with `only`"
+                ));
             }
             Ok(tool) => listed.push(tool),
             Err(reason) => fetched.left_out.add(server, &clean::name(&own), &reason),
@@ -132,13 +159,22 @@ pub(crate) fn clean(
 
 fn check_only(tools: &[Tool], left_out: &LeftOut, only: &[String]) -> Result<(), String> {
     let there: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    let missing: Vec<_> = only.iter().filter(|name| !there.contains(name.as_str())).collect();
-    let Some(first) = missing.first() else { return Ok(()) };
+    let missing: Vec<_> = only
+        .iter()
+        .filter(|name| !there.contains(name.as_str()))
+        .collect();
+    let Some(first) = missing.first() else {
+        return Ok(());
+    };
     if let Some(reason) = left_out.0.get(first.as_str()) {
-        return Err(format!("`only` names {first:?}, which was left out: {reason}"));
+        return Err(format!(
+            "`only` names {first:?}, which was left out: {reason}"
+        ));
     }
     let there: Vec<_> = there.into_iter().take(MOST).map(clean::name).collect();
-    Err(format!("`only` names {missing:?}, which it does not have; it has {there:?}"))
+    Err(format!(
+        "`only` names {missing:?}, which it does not have; it has {there:?}"
+    ))
 }
 
 /// A tool as models see it, or why none does.
@@ -146,7 +182,9 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
     let name = clean::name(&format!("{server}_{}", tool.name));
     if let Some(other) = listed.iter().find(|other| other.name == name) {
         let other = clean::name(&other.own);
-        return Err(format!("it would be called `{name}`, as {other:?} is; choose one of them with `only`"));
+        return Err(format!(
+            "it would be called `{name}`, as {other:?} is; choose one of them with `only`"
+        ));
     }
     let mut schema = Value::Object((*tool.input_schema).clone());
     clean::clean_schema(&mut schema);
@@ -159,20 +197,46 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
     if let Some(fault) = fault_of_parameters(&schema) {
         return Err(format!("its schema cannot be used: {fault}"));
     }
-    let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    let text = tool
+        .description
+        .as_deref()
+        .or(tool.title.as_deref())
+        .unwrap_or_default();
     let description = clean::description(text);
     let hints = hints(tool.annotations.as_ref());
-    Ok(ListedTool { own: tool.name.into_owned(), name, description, schema, hints })
+    Ok(ListedTool {
+        own: tool.name.into_owned(),
+        name,
+        description,
+        schema,
+        hints,
+    })
 }
 
 fn hints(annotations: Option<&ToolAnnotations>) -> String {
-    let Some(annotations) = annotations else { return String::new() };
+    let Some(annotations) = annotations else {
+        return String::new();
+    };
     let said = [
         (annotations.read_only_hint, "only reads", "changes things"),
-        (annotations.destructive_hint, "may destroy", "destroys nothing"),
-        (annotations.idempotent_hint, "may be repeated", "may not be repeated"),
-        (annotations.open_world_hint, "reaches others", "stays on this machine"),
+        (
+            annotations.destructive_hint,
+            "may destroy",
+            "destroys nothing",
+        ),
+        (
+            annotations.idempotent_hint,
+            "may be repeated",
+            "may not be repeated",
+        ),
+        (
+            annotations.open_world_hint,
+            "reaches others",
+            "stays on this machine",
+        ),
     ];
-    let words = said.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
+    let words = said
+        .into_iter()
+        .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -23,10 +23,12 @@ impl From<ChatCompletionRequestSystemMessage> for Message {
         use ChatCompletionRequestSystemMessageContent::{Array, Text};
         match message.content {
             Text(text) => Message::system(text),
-            Array(parts) => parts.into_iter().fold(Message::system(""), |message, part| {
-                let ChatCompletionRequestSystemMessageContentPart::Text(part) = part;
-                message.text(part.text)
-            }),
+            Array(parts) => parts
+                .into_iter()
+                .fold(Message::system(""), |message, part| {
+                    let ChatCompletionRequestSystemMessageContentPart::Text(part) = part;
+                    message.text(part.text)
+                }),
         }
     }
 }
@@ -37,10 +39,12 @@ impl From<ChatCompletionRequestDeveloperMessage> for Message {
         use ChatCompletionRequestDeveloperMessageContent::{Array, Text};
         match message.content {
             Text(text) => Message::system(text),
-            Array(parts) => parts.into_iter().fold(Message::system(""), |message, part| {
-                let ChatCompletionRequestDeveloperMessageContentPart::Text(part) = part;
-                message.text(part.text)
-            }),
+            Array(parts) => parts
+                .into_iter()
+                .fold(Message::system(""), |message, part| {
+                    let ChatCompletionRequestDeveloperMessageContentPart::Text(part) = part;
+                    message.text(part.text)
+                }),
         }
     }
 }
@@ -66,8 +70,15 @@ impl TryFrom<ChatCompletionRequestAssistantMessage> for Message {
     fn try_from(message: ChatCompletionRequestAssistantMessage) -> Result<Self, BoxError> {
         use ChatCompletionRequestAssistantMessageContent::{Array, Text};
         use ChatCompletionRequestAssistantMessageContentPart as Part;
-        let ChatCompletionRequestAssistantMessage { tool_calls, function_call, audio, .. } = &message;
-        no_calls(tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || function_call.is_some())?;
+        let ChatCompletionRequestAssistantMessage {
+            tool_calls,
+            function_call,
+            audio,
+            ..
+        } = &message;
+        no_calls(
+            tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) || function_call.is_some(),
+        )?;
         no_sound(audio.is_some())?;
         let content = match message.content {
             None => message.refusal.unwrap_or_default(),
@@ -107,8 +118,14 @@ impl TryFrom<ChatCompletionResponseMessage> for Message {
 
     #[expect(deprecated, reason = "what a message may still hold")]
     fn try_from(message: ChatCompletionResponseMessage) -> Result<Self, BoxError> {
-        let ChatCompletionResponseMessage { content, refusal, tool_calls, function_call, audio, .. } =
-            message;
+        let ChatCompletionResponseMessage {
+            content,
+            refusal,
+            tool_calls,
+            function_call,
+            audio,
+            ..
+        } = message;
         no_calls(tool_calls.is_some_and(|calls| !calls.is_empty()) || function_call.is_some())?;
         no_sound(audio.is_some())?;
         Ok(Message::assistant(content.or(refusal).unwrap_or_default()))
@@ -118,7 +135,12 @@ impl TryFrom<ChatCompletionResponseMessage> for Message {
 /// The parts have the same JSON as ours, except for the cache marks.
 fn of_user(parts: Vec<ChatCompletionRequestUserMessageContentPart>) -> Result<Message, BoxError> {
     let mut parts = serde_json::to_value(parts)?;
-    for part in parts.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+    for part in parts
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         part.remove("prompt_cache_breakpoint");
     }
     let ParsedContent(message) = serde_json::from_value(parts)?;
@@ -155,12 +177,30 @@ mod tests {
     fn what_is_said_is_kept() {
         let parts = json!([{"type": "text", "text": "Be "}, {"type": "text", "text": "brief."}]);
         for (message, expected) in [
-            (json!({"role": "system", "content": "Be brief."}), Message::system("Be brief.")),
-            (json!({"role": "system", "content": parts}), Message::system("Be brief.")),
-            (json!({"role": "developer", "content": parts}), Message::system("Be brief.")),
-            (json!({"role": "user", "content": "Hello?", "name": "Ada"}), Message::user("Hello?")),
-            (json!({"role": "assistant", "content": "Hi."}), Message::assistant("Hi.")),
-            (json!({"role": "assistant", "content": null, "refusal": "No."}), Message::assistant("No.")),
+            (
+                json!({"role": "system", "content": "Be brief."}),
+                Message::system("Be brief."),
+            ),
+            (
+                json!({"role": "system", "content": parts}),
+                Message::system("Be brief."),
+            ),
+            (
+                json!({"role": "developer", "content": parts}),
+                Message::system("Be brief."),
+            ),
+            (
+                json!({"role": "user", "content": "Hello?", "name": "Ada"}),
+                Message::user("Hello?"),
+            ),
+            (
+                json!({"role": "assistant", "content": "Hi."}),
+                Message::assistant("Hi."),
+            ),
+            (
+                json!({"role": "assistant", "content": null, "refusal": "No."}),
+                Message::assistant("No."),
+            ),
             (
                 json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}),
                 Message::assistant("No."),
@@ -179,7 +219,11 @@ mod tests {
             {"type": "input_audio", "input_audio": {"data": "bXAz", "format": "mp3"}},
         ]});
         let expected = Message::user("What is this?")
-            .attach(Image::url("https://a.example/b.png").unwrap().detail(Detail::High))
+            .attach(
+                Image::url("https://a.example/b.png")
+                    .unwrap()
+                    .detail(Detail::High),
+            )
             .attach(File::id("file-1").unwrap())
             .attach(Audio::bytes("audio/mpeg", b"mp3").unwrap());
         assert_eq!(read(message).unwrap(), expected);
@@ -187,11 +231,21 @@ mod tests {
 
     #[test]
     fn what_has_no_place_is_an_error() {
-        let call = json!([{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+        let call =
+            json!([{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
         for (message, why) in [
-            (json!({"role": "tool", "content": "3", "tool_call_id": "1"}), "the result of a tool"),
-            (json!({"role": "function", "content": "3", "name": "f"}), "the result of a tool"),
-            (json!({"role": "assistant", "tool_calls": call}), "calls of tools"),
+            (
+                json!({"role": "tool", "content": "3", "tool_call_id": "1"}),
+                "the result of a tool",
+            ),
+            (
+                json!({"role": "function", "content": "3", "name": "f"}),
+                "the result of a tool",
+            ),
+            (
+                json!({"role": "assistant", "tool_calls": call}),
+                "calls of tools",
+            ),
             (json!({"role": "assistant", "audio": {"id": "1"}}), "sound"),
             (
                 json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "ftp://a"}}]}),
@@ -209,8 +263,15 @@ mod tests {
             let message: ChatCompletionResponseMessage = serde_json::from_value(json).unwrap();
             Message::try_from(message).ok()
         };
-        assert_eq!(answer(json!({"role": "assistant", "content": "Hi."})), Some(Message::assistant("Hi.")));
-        let call = json!([{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
-        assert_eq!(answer(json!({"role": "assistant", "tool_calls": call})), None);
+        assert_eq!(
+            answer(json!({"role": "assistant", "content": "Hi."})),
+            Some(Message::assistant("Hi."))
+        );
+        let call =
+            json!([{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+        assert_eq!(
+            answer(json!({"role": "assistant", "tool_calls": call})),
+            None
+        );
     }
 }

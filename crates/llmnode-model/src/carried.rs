@@ -67,12 +67,17 @@ impl Carried {
     /// `api` and `model` are those that answered.
     #[doc(hidden)]
     pub fn new(api: &str, model: &str, parts: Vec<CarriedPart>) -> Self {
-        Carried { from: format!("{api}/{model}"), parts }
+        Carried {
+            from: format!("{api}/{model}"),
+            parts,
+        }
     }
 
     /// Returns what several turns carry that are one: each with its text. `None`: nothing, or not all are of one model.
     #[doc(hidden)]
-    pub fn joined<'a>(turns: impl IntoIterator<Item = (&'a str, Option<&'a Carried>)>) -> Option<Carried> {
+    pub fn joined<'a>(
+        turns: impl IntoIterator<Item = (&'a str, Option<&'a Carried>)>,
+    ) -> Option<Carried> {
         let (mut from, mut parts): (Option<&str>, _) = (None, Vec::new());
         for (text, carried) in turns {
             match carried {
@@ -81,16 +86,25 @@ impl Carried {
                     from = Some(&carried.from);
                     parts.extend(carried.parts.iter().cloned());
                 }
-                None => parts.push(CarriedPart::Text { bytes: text.len(), beside: None }),
+                None => parts.push(CarriedPart::Text {
+                    bytes: text.len(),
+                    beside: None,
+                }),
             }
         }
-        from.map(|from| Carried { from: from.to_owned(), parts })
+        from.map(|from| Carried {
+            from: from.to_owned(),
+            parts,
+        })
     }
 
     /// Returns the parts, unless they came from elsewhere.
     #[doc(hidden)]
     pub fn parts_for(&self, api: &str, model: &str) -> Option<&[CarriedPart]> {
-        let own = self.from.split_once('/').is_some_and(|from| from == (api, model));
+        let own = self
+            .from
+            .split_once('/')
+            .is_some_and(|from| from == (api, model));
         own.then_some(&*self.parts)
     }
 
@@ -135,7 +149,9 @@ impl Serialize for Json {
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        RawValue::from_string(text).map(Json).map_err(serde::de::Error::custom)
+        RawValue::from_string(text)
+            .map(Json)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -147,11 +163,18 @@ mod tests {
 
     #[test]
     fn it_is_stored_with_its_spelling_and_shown_by_its_size() {
-        let thought = RawValue::from_string(r#"{"thinking" : "secret", "n": 1.0}"#.to_owned()).unwrap();
+        let thought =
+            RawValue::from_string(r#"{"thinking" : "secret", "n": 1.0}"#.to_owned()).unwrap();
         let parts = vec![
             CarriedPart::Other(Json::new(&thought)),
-            CarriedPart::Text { bytes: 3, beside: Json::of(&json!({"citations": []})) },
-            CarriedPart::Call { at: 0, beside: None },
+            CarriedPart::Text {
+                bytes: 3,
+                beside: Json::of(&json!({"citations": []})),
+            },
+            CarriedPart::Call {
+                at: 0,
+                beside: None,
+            },
         ];
         let carried = Carried::new("anthropic", "claude/x", parts);
         assert_eq!(format!("{carried:?}"), "3 parts, 49 bytes");

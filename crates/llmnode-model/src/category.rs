@@ -136,7 +136,10 @@ pub enum Group {
 impl Category {
     /// Returns the category with this name.
     pub fn from_name(name: &str) -> Option<Category> {
-        Category::ALL.iter().copied().find(|category| category.as_str() == name)
+        Category::ALL
+            .iter()
+            .copied()
+            .find(|category| category.as_str() == name)
     }
 }
 
@@ -156,7 +159,8 @@ impl<'de> serde::Deserialize<'de> for Category {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
         let unexpected = serde::de::Unexpected::Str(&name);
-        Category::from_name(&name).ok_or_else(|| serde::de::Error::invalid_value(unexpected, &"a category"))
+        Category::from_name(&name)
+            .ok_or_else(|| serde::de::Error::invalid_value(unexpected, &"a category"))
     }
 }
 

@@ -73,7 +73,11 @@ pub struct Completion {
 impl Completion {
     /// Creates a complete answer.
     pub fn new(text: impl Into<String>) -> Self {
-        Completion { text: text.into(), finish: Some(FinishReason::Stop), ..Completion::default() }
+        Completion {
+            text: text.into(),
+            finish: Some(FinishReason::Stop),
+            ..Completion::default()
+        }
     }
 }
 
@@ -83,7 +87,10 @@ impl fmt::Debug for Completion {
             .field("text", &format_args!("{} bytes", self.text.len()))
             .field("calls", &self.calls)
             .field("carried", &self.carried)
-            .field("reasoning", &format_args!("{} bytes", self.reasoning.as_ref().map_or(0, String::len)))
+            .field(
+                "reasoning",
+                &format_args!("{} bytes", self.reasoning.as_ref().map_or(0, String::len)),
+            )
             .field("refusal", &self.refusal.is_some())
             .field("finish", &self.finish)
             .field("usage", &self.usage)

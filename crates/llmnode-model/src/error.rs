@@ -102,12 +102,18 @@ impl ModelError {
 
     /// Creates a failure that prevented the request, such as a missing key.
     pub fn unsent(category: Category, message: impl Into<String>) -> Self {
-        ModelError { sent: false, ..ModelError::unreached(category, message) }
+        ModelError {
+            sent: false,
+            ..ModelError::unreached(category, message)
+        }
     }
 
     /// Creates a failure of a request that never reached the server.
     pub fn unreached(category: Category, message: impl Into<String>) -> Self {
-        ModelError { reached: false, ..ModelError::new(category, message) }
+        ModelError {
+            reached: false,
+            ..ModelError::new(category, message)
+        }
     }
 
     /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none
@@ -136,14 +142,20 @@ impl ModelError {
     pub fn costs_nothing(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         let refused = match self.category {
-            Category::ApiKeyError | Category::QuotaError | Category::NotFound | Category::RateLimitError => {
-                true
-            }
+            Category::ApiKeyError
+            | Category::QuotaError
+            | Category::NotFound
+            | Category::RateLimitError => true,
             Category::BadRequest => self.names_a_field,
             _ => false,
         };
         // Some servers answer a 200 with an error in it, or a 5xx with such a code.
-        refused && self.reached && !has_begun && self.status.is_none_or(|status| (400..500).contains(&status))
+        refused
+            && self.reached
+            && !has_begun
+            && self
+                .status
+                .is_none_or(|status| (400..500).contains(&status))
     }
 
     /// Sets what follows this failure.
@@ -169,7 +181,11 @@ impl fmt::Display for ModelError {
 
 impl fmt::Debug for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ModelError({self}; status {:?}, retry {:?})", self.status, self.retry)
+        write!(
+            f,
+            "ModelError({self}; status {:?}, retry {:?})",
+            self.status, self.retry
+        )
     }
 }
 
@@ -186,7 +202,10 @@ mod tests {
     #[test]
     fn hidden_characters_are_written_out() {
         let error = ModelError::new(Category::ServerError, "it says \u{202e}yas\u{2069}\u{200b}");
-        assert_eq!(error.to_string(), "server_error: it says \\u202eyas\\u2069\\u200b");
+        assert_eq!(
+            error.to_string(),
+            "server_error: it says \\u202eyas\\u2069\\u200b"
+        );
         assert!(!format!("{error:?}").contains('\u{202e}'));
     }
 }

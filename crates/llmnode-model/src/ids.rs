@@ -41,14 +41,20 @@ impl Ids {
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> CallId {
         self.calls = self.calls.wrapping_add(1);
-        CallId { run: self.run, call: self.calls }
+        CallId {
+            run: self.run,
+            call: self.calls,
+        }
     }
 }
 
 impl Default for Ids {
     fn default() -> Self {
         // The seeds of the standard library's hash maps are random each time.
-        Ids { run: RandomState::new().hash_one(0_u8), calls: 0 }
+        Ids {
+            run: RandomState::new().hash_one(0_u8),
+            calls: 0,
+        }
     }
 }
 
@@ -60,9 +66,13 @@ impl CallId {
 
     fn parse(text: &str) -> Option<CallId> {
         let (run, call) = text.split_once('-')?;
-        let run =
-            (run.len() == 16).then_some(run).filter(|run| run.bytes().all(|b| b.is_ascii_hexdigit()))?;
-        Some(CallId { run: u64::from_str_radix(run, 16).ok()?, call: number(call)? })
+        let run = (run.len() == 16)
+            .then_some(run)
+            .filter(|run| run.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        Some(CallId {
+            run: u64::from_str_radix(run, 16).ok()?,
+            call: number(call)?,
+        })
     }
 }
 
@@ -79,13 +89,18 @@ impl AttemptId {
 
     fn parse(text: &str) -> Option<AttemptId> {
         let (call, index) = text.rsplit_once('-')?;
-        Some(AttemptId { call: CallId::parse(call)?, index: number(index)? })
+        Some(AttemptId {
+            call: CallId::parse(call)?,
+            index: number(index)?,
+        })
     }
 }
 
 /// Only digits: `parse` would accept a sign.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())?
 }
 
 impl fmt::Display for CallId {
@@ -145,18 +160,33 @@ mod tests {
         let id = CallId { run: 0xab, call: 7 }.attempt(3);
         assert_eq!(id.to_string(), "00000000000000ab-7-3");
         let json = serde_json::to_string(&(id.call(), id)).unwrap();
-        assert_eq!(serde_json::from_str::<(CallId, AttemptId)>(&json).unwrap(), (id.call(), id));
+        assert_eq!(
+            serde_json::from_str::<(CallId, AttemptId)>(&json).unwrap(),
+            (id.call(), id)
+        );
     }
 
     #[test]
     fn what_is_no_id_is_refused() {
-        for text in ["", "-", "ab-7", "00000000000000ab", "00000000000000ab-", "00000000000000ab-+7"] {
+        for text in [
+            "",
+            "-",
+            "ab-7",
+            "00000000000000ab",
+            "00000000000000ab-",
+            "00000000000000ab-+7",
+        ] {
             assert_eq!(CallId::parse(text), None, "{text}");
             assert_eq!(AttemptId::parse(&format!("{text}-0")), None, "{text}-0");
         }
         assert_eq!(CallId::parse("+0000000000000ab-7"), None);
         assert_eq!(AttemptId::parse("00000000000000ab-7"), None);
-        let error = serde_json::from_str::<CallId>("\"x\"").unwrap_err().to_string();
-        assert!(error.contains("expected an id such as 9f86d081884c7d65-12"), "{error}");
+        let error = serde_json::from_str::<CallId>("\"x\"")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("expected an id such as 9f86d081884c7d65-12"),
+            "{error}"
+        );
     }
 }

@@ -11,6 +11,8 @@ pub use crate::panics::{catch_panic, catch_panic_async, lock};
 pub use crate::redactor::Redactor;
 pub use crate::retry_budget::BudgetedRetries;
 pub use crate::testing::guard::check as check_request;
-pub use crate::text::{PADDING, Sha256Text, fnv, is_document, is_old_hash, padding, sha256, sha256_hex};
+pub use crate::text::{
+    PADDING, Sha256Text, fnv, is_document, is_old_hash, padding, sha256, sha256_hex,
+};
 pub use crate::wire::join_field;
 pub use llmnode_reader::internal::{is_hidden, is_unseen, visible};

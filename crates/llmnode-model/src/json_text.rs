@@ -67,14 +67,21 @@ fn decimal(number: &str) -> (bool, Cow<'_, str>, i64) {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let power: i64 = power.parse().unwrap_or(i64::MAX);
     let power = power.saturating_sub_unsigned(fraction.len() as u64);
-    let digits =
-        if fraction.is_empty() { Cow::Borrowed(whole) } else { Cow::Owned(format!("{whole}{fraction}")) };
+    let digits = if fraction.is_empty() {
+        Cow::Borrowed(whole)
+    } else {
+        Cow::Owned(format!("{whole}{fraction}"))
+    };
     let kept = digits.trim_start_matches('0').trim_end_matches('0');
     if kept.is_empty() {
         return (false, Cow::Borrowed(""), 0);
     }
     let zeros = digits.len() - digits.trim_end_matches('0').len();
-    (is_negative, Cow::Owned(kept.to_owned()), power.saturating_add_unsigned(zeros as u64))
+    (
+        is_negative,
+        Cow::Owned(kept.to_owned()),
+        power.saturating_add_unsigned(zeros as u64),
+    )
 }
 
 /// Of a document that is JSON: strings, numbers, words and punctuation.
@@ -117,15 +124,20 @@ mod tests {
 
     #[test]
     fn a_document_is_written_on_lines_and_its_tokens_stay() {
-        let text =
-            r#"{"to":"DE12, [3]: \"x\"","n":12345678901234567890123,"f":1.0e2,"l":[1, {}],"e":[ ],"t":true}"#;
+        let text = r#"{"to":"DE12, [3]: \"x\"","n":12345678901234567890123,"f":1.0e2,"l":[1, {}],"e":[ ],"t":true}"#;
         let shown = pretty(text).unwrap();
-        assert!(shown.contains("\n  \"n\": 12345678901234567890123,\n  \"f\": 1.0e2,"), "{shown}");
+        assert!(
+            shown.contains("\n  \"n\": 12345678901234567890123,\n  \"f\": 1.0e2,"),
+            "{shown}"
+        );
         assert!(
             shown.contains("\"to\": \"DE12, [3]: \\\"x\\\"\"") && shown.contains("\"e\": [],"),
             "{shown}"
         );
-        assert_eq!(tokens(&shown).collect::<Vec<_>>(), tokens(text).collect::<Vec<_>>());
+        assert_eq!(
+            tokens(&shown).collect::<Vec<_>>(),
+            tokens(text).collect::<Vec<_>>()
+        );
         assert_eq!(pretty("{\"a\": "), None);
         assert_eq!(pretty(&"[".repeat(5_000)), None);
     }
@@ -145,10 +157,21 @@ mod tests {
         ] {
             assert_eq!(inexact_number(kept), None, "{kept}");
         }
-        for changed in ["18446744073709551616", "123456789012345678901", "0.1000000000000000055", "1e999"] {
+        for changed in [
+            "18446744073709551616",
+            "123456789012345678901",
+            "0.1000000000000000055",
+            "1e999",
+        ] {
             assert_eq!(inexact_number(changed), Some(changed));
         }
-        assert_eq!(inexact_number(r#"{"iban": "123456789012345678901", "n": [1]}"#), None);
-        assert_eq!(inexact_number(r#"{"n": [1, 123456789012345678901]}"#), Some("123456789012345678901"));
+        assert_eq!(
+            inexact_number(r#"{"iban": "123456789012345678901", "n": [1]}"#),
+            None
+        );
+        assert_eq!(
+            inexact_number(r#"{"n": [1, 123456789012345678901]}"#),
+            Some("123456789012345678901")
+        );
     }
 }

@@ -102,7 +102,12 @@ pub enum Part<'a> {
 impl Message {
     /// Creates a message of text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Message { role, content: content.into(), attachments: Vec::new(), tool_info: None }
+        Message {
+            role,
+            content: content.into(),
+            attachments: Vec::new(),
+            tool_info: None,
+        }
     }
 
     /// Creates a system message.
@@ -143,7 +148,9 @@ impl Message {
 
     /// Returns the calls of tools, in order.
     pub fn calls(&self) -> &[ToolCall] {
-        self.tool_info.as_ref().map_or(&[], |tool_info| &tool_info.calls)
+        self.tool_info
+            .as_ref()
+            .map_or(&[], |tool_info| &tool_info.calls)
     }
 
     /// Returns the id of the call whose result this is.
@@ -153,7 +160,9 @@ impl Message {
 
     /// Returns whether this is the result of a call that failed.
     pub fn is_failure(&self) -> bool {
-        self.tool_info.as_ref().is_some_and(|tool_info| tool_info.failed)
+        self.tool_info
+            .as_ref()
+            .is_some_and(|tool_info| tool_info.failed)
     }
 
     /// Adds what the provider put into the answer beside text and calls: [`Completion::carried`](crate::Completion::carried).
@@ -206,7 +215,10 @@ impl Message {
 
     #[doc(hidden)]
     pub fn push(&mut self, attachment: Attachment) {
-        self.attachments.push(InlineAttachment { at: self.content.len(), attachment });
+        self.attachments.push(InlineAttachment {
+            at: self.content.len(),
+            attachment,
+        });
     }
 
     /// Returns the attachments, in order.
@@ -220,33 +232,51 @@ impl Message {
         let plain = self.attachments.is_empty();
         self.pieces().flat_map(move |(text, attachment)| {
             let said = plain || !text.trim().is_empty();
-            [said.then_some(Part::Text(text)), attachment.map(Part::Attachment)].into_iter().flatten()
+            [
+                said.then_some(Part::Text(text)),
+                attachment.map(Part::Attachment),
+            ]
+            .into_iter()
+            .flatten()
         })
     }
 
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Attachment>)> {
         let text = self.content.as_str();
         let mut from = 0;
-        let places = self.attachments.iter().map(|placed| (placed.at, Some(&placed.attachment)));
-        places.chain([(text.len(), None)]).map(move |(at, attachment)| {
-            // `content` is public, and may have changed since.
-            let at = floor_char_boundary(text, at.max(from));
-            let piece = &text[from..at];
-            from = at;
-            (piece, attachment)
-        })
+        let places = self
+            .attachments
+            .iter()
+            .map(|placed| (placed.at, Some(&placed.attachment)));
+        places
+            .chain([(text.len(), None)])
+            .map(move |(at, attachment)| {
+                // `content` is public, and may have changed since.
+                let at = floor_char_boundary(text, at.max(from));
+                let piece = &text[from..at];
+                from = at;
+                (piece, attachment)
+            })
     }
 
     #[doc(hidden)]
     pub fn shown(&self) -> String {
-        let labels = |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
-        self.pieces().map(|(text, attachment)| text.to_owned() + &labels(attachment)).collect()
+        let labels =
+            |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
+        self.pieces()
+            .map(|(text, attachment)| text.to_owned() + &labels(attachment))
+            .collect()
     }
 }
 
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Message {{ role: {:?}, content: {} bytes", self.role, self.content.len())?;
+        write!(
+            f,
+            "Message {{ role: {:?}, content: {} bytes",
+            self.role,
+            self.content.len()
+        )?;
         if !self.attachments.is_empty() {
             write!(f, ", attachments: {}", self.attachments.len())?;
         }
@@ -277,7 +307,11 @@ mod tests {
     #[test]
     fn parts_come_in_order_without_blanks() {
         let attachment = Attachment::from(image());
-        let message = Message::user(" \n").attach(image()).text("a\n").attach(image()).attach(image());
+        let message = Message::user(" \n")
+            .attach(image())
+            .text("a\n")
+            .attach(image())
+            .attach(image());
         let (text, image) = (Part::Text("a\n"), Part::Attachment(&attachment));
         assert!(message.parts().eq([image, text, image, image]));
         assert!(Message::user("").parts().eq([Part::Text("")]));
@@ -286,8 +320,14 @@ mod tests {
     #[test]
     fn debug_tells_sizes_alone() {
         let message = Message::user("secret").attach(image());
-        assert_eq!(format!("{message:?}"), "Message { role: User, content: 6 bytes, attachments: 1 }");
-        assert_eq!(format!("{:?}", Message::user("secret")), "Message { role: User, content: 6 bytes }");
+        assert_eq!(
+            format!("{message:?}"),
+            "Message { role: User, content: 6 bytes, attachments: 1 }"
+        );
+        assert_eq!(
+            format!("{:?}", Message::user("secret")),
+            "Message { role: User, content: 6 bytes }"
+        );
     }
 
     #[test]
@@ -296,15 +336,30 @@ mod tests {
             (r#"{"role":"tool","content":"a"}"#, "needs a `tool_call_id`"),
             (r#"{"role":"user"}"#, "needs `content`"),
             (r#"{"role":"user","content":null}"#, "needs `content`"),
-            (r#"{"role":"user","content":7}"#, "expected a text or a list of parts"),
+            (
+                r#"{"role":"user","content":7}"#,
+                "expected a text or a list of parts",
+            ),
             (
                 r#"{"role":"user","content":"","tool_calls":[{"id":"1","function":{"name":"a","arguments":""}}]}"#,
                 "only messages of the assistant may have `tool_calls`",
             ),
-            (r#"{"role":"assistant","tool_calls":[{"id":"1"}]}"#, "missing field `function`"),
-            (r#"{"role":"user","content":"","name":"a"}"#, "unknown field `name`"),
-            (r#"{"role":"user","content":[{"type":"video"}]}"#, "unknown variant `video`"),
-            (r#"{"role":"user","content":[{"type":"text","text":"a","x":1}]}"#, "unknown field `x`"),
+            (
+                r#"{"role":"assistant","tool_calls":[{"id":"1"}]}"#,
+                "missing field `function`",
+            ),
+            (
+                r#"{"role":"user","content":"","name":"a"}"#,
+                "unknown field `name`",
+            ),
+            (
+                r#"{"role":"user","content":[{"type":"video"}]}"#,
+                "unknown variant `video`",
+            ),
+            (
+                r#"{"role":"user","content":[{"type":"text","text":"a","x":1}]}"#,
+                "unknown field `x`",
+            ),
             (
                 r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"ftp://a"}}]}"#,
                 "the URL of the image",
@@ -313,26 +368,45 @@ mod tests {
                 r#"{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"?","format":"mp3"}}]}"#,
                 "base64",
             ),
-            (r#"{"role":"user","content":[{"type":"file","file":{"filename":"a"}}]}"#, "a `file_id`, or"),
+            (
+                r#"{"role":"user","content":[{"type":"file","file":{"filename":"a"}}]}"#,
+                "a `file_id`, or",
+            ),
         ] {
-            let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+            let error = serde_json::from_str::<Message>(json)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(why), "{json}: {error}");
         }
         // Fields in any order, and texts side by side.
-        let parts = r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"role":"user"}"#;
-        assert_eq!(serde_json::from_str::<Message>(parts).unwrap(), Message::user("ab"));
+        let parts =
+            r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"role":"user"}"#;
+        assert_eq!(
+            serde_json::from_str::<Message>(parts).unwrap(),
+            Message::user("ab")
+        );
     }
 
     fn any_attachment() -> impl Strategy<Value = Attachment> {
         let bytes = || prop::collection::vec(any::<u8>(), 1..40);
-        let details = prop::option::of(prop::sample::select(vec![Detail::Auto, Detail::Low, Detail::High]));
+        let details = prop::option::of(prop::sample::select(vec![
+            Detail::Auto,
+            Detail::Low,
+            Detail::High,
+        ]));
         let detailed = |image: Image, detail: Option<Detail>| match detail {
             Some(detail) => image.detail(detail).into(),
             None => image.into(),
         };
-        let files = ("[a-z\"é ]{0,9}x", prop::sample::select(vec!["application/pdf", "text/plain"]), bytes());
-        let sounds =
-            (prop::sample::select(vec!["audio/wav", "audio/mpeg", "audio/flac", "audio/ogg"]), bytes());
+        let files = (
+            "[a-z\"é ]{0,9}x",
+            prop::sample::select(vec!["application/pdf", "text/plain"]),
+            bytes(),
+        );
+        let sounds = (
+            prop::sample::select(vec!["audio/wav", "audio/mpeg", "audio/flac", "audio/ogg"]),
+            bytes(),
+        );
         prop_oneof![
             ("https?://[a-z]{1,9}/[a-z?&=%0-9]{0,9}", details.clone())
                 .prop_map(move |(url, detail)| detailed(Image::url(url).unwrap(), detail)),

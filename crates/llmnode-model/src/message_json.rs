@@ -16,8 +16,12 @@ use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
-        let rest =
-            [!calls.is_empty(), self.answers().is_some(), self.carried().is_some(), self.tokens().is_some()];
+        let rest = [
+            !calls.is_empty(),
+            self.answers().is_some(),
+            self.carried().is_some(),
+            self.tokens().is_some(),
+        ];
         let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
         message.serialize_field("role", &self.role)?;
@@ -57,26 +61,44 @@ impl<'de> Deserialize<'de> for Message {
             #[serde(default)]
             tokens: Option<u64>,
         }
-        let Form { role, content, tool_calls, tool_call_id, carried, tokens } = Form::deserialize(from)?;
+        let Form {
+            role,
+            content,
+            tool_calls,
+            tool_call_id,
+            carried,
+            tokens,
+        } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
                 Some("a message without `tool_calls` needs `content`")
             }
-            Role::Tool if tool_call_id.is_none() => Some("a message of a tool needs a `tool_call_id`"),
+            Role::Tool if tool_call_id.is_none() => {
+                Some("a message of a tool needs a `tool_call_id`")
+            }
             Role::Assistant | Role::Tool => None,
-            _ if !tool_calls.is_empty() => Some("only messages of the assistant may have `tool_calls`"),
+            _ if !tool_calls.is_empty() => {
+                Some("only messages of the assistant may have `tool_calls`")
+            }
             _ => None,
         };
         if let Some(fault) = fault {
             return Err(D::Error::custom(fault));
         }
-        let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
+        let ParsedContent(message) =
+            content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || tokens.is_some() {
+        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || tokens.is_some()
+        {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
             let carried = carried.map(Arc::new);
-            message.tool_info =
-                Some(Box::new(ToolInfo { calls, carried, answers: tool_call_id, failed: false, tokens }));
+            message.tool_info = Some(Box::new(ToolInfo {
+                calls,
+                carried,
+                answers: tool_call_id,
+                failed: false,
+                tokens,
+            }));
         }
         Ok(message)
     }
@@ -112,14 +134,31 @@ struct WireFunction<'a> {
 }
 
 impl<'a> From<&'a ToolCall> for WireCall<'a> {
-    fn from(ToolCall { id, name, arguments }: &'a ToolCall) -> Self {
-        let function = WireFunction { name: name.into(), arguments: arguments.into() };
-        WireCall { id: id.into(), function }
+    fn from(
+        ToolCall {
+            id,
+            name,
+            arguments,
+        }: &'a ToolCall,
+    ) -> Self {
+        let function = WireFunction {
+            name: name.into(),
+            arguments: arguments.into(),
+        };
+        WireCall {
+            id: id.into(),
+            function,
+        }
     }
 }
 
 impl From<WireCall<'_>> for ToolCall {
-    fn from(WireCall { id, function: WireFunction { name, arguments } }: WireCall<'_>) -> Self {
+    fn from(
+        WireCall {
+            id,
+            function: WireFunction { name, arguments },
+        }: WireCall<'_>,
+    ) -> Self {
         ToolCall::new(id, name, arguments)
     }
 }
@@ -164,7 +203,10 @@ fn to_wire(part: Part<'_>) -> WirePart<'_> {
     match part {
         Part::Text(text) => WirePart::Text { text: text.into() },
         Part::Attachment(Attachment::Image(image)) => WirePart::ImageUrl {
-            image_url: WireImage { url: image.as_url().into(), detail: image.given_detail() },
+            image_url: WireImage {
+                url: image.as_url().into(),
+                detail: image.given_detail(),
+            },
         },
         Part::Attachment(Attachment::File(file)) => WirePart::File {
             file: match file.data() {
@@ -173,11 +215,17 @@ fn to_wire(part: Part<'_>) -> WirePart<'_> {
                     filename: Some(name.into()),
                     file_data: Some(data.as_url().into()),
                 },
-                None => WireFile { file_id: file.uploaded().map(Into::into), ..WireFile::default() },
+                None => WireFile {
+                    file_id: file.uploaded().map(Into::into),
+                    ..WireFile::default()
+                },
             },
         },
         Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {
-            input_audio: WireAudio { data: audio.data().base64().into(), format: audio.format().into() },
+            input_audio: WireAudio {
+                data: audio.data().base64().into(),
+                format: audio.format().into(),
+            },
         },
     }
 }
@@ -220,7 +268,9 @@ impl WirePart<'_> {
     fn add_to(self, message: Message) -> Result<Message, AttachmentError> {
         let attachment: Attachment = match self {
             WirePart::Text { text } => return Ok(message.text(text)),
-            WirePart::ImageUrl { image_url: WireImage { url, detail } } => {
+            WirePart::ImageUrl {
+                image_url: WireImage { url, detail },
+            } => {
                 let image = Image::url(url)?;
                 match detail {
                     Some(detail) => image.detail(detail).into(),
@@ -228,15 +278,21 @@ impl WirePart<'_> {
                 }
             }
             WirePart::File { file } => match file {
-                WireFile { file_id: Some(id), filename: None, file_data: None } => File::id(&id)?.into(),
-                WireFile { file_id: None, filename: Some(name), file_data: Some(url) } => {
-                    File::data_url(&name, &url)?.into()
-                }
+                WireFile {
+                    file_id: Some(id),
+                    filename: None,
+                    file_data: None,
+                } => File::id(&id)?.into(),
+                WireFile {
+                    file_id: None,
+                    filename: Some(name),
+                    file_data: Some(url),
+                } => File::data_url(&name, &url)?.into(),
                 _ => return Err(File::neither_id_nor_data()),
             },
-            WirePart::InputAudio { input_audio: WireAudio { data, format } } => {
-                Audio::base64(&format, &data)?.into()
-            }
+            WirePart::InputAudio {
+                input_audio: WireAudio { data, format },
+            } => Audio::base64(&format, &data)?.into(),
         };
         Ok(message.attach(attachment))
     }
@@ -256,13 +312,18 @@ mod tests {
     #[test]
     fn text_stays_a_text() {
         let message = Message::user("a \"b\"").text("\n");
-        assert_eq!(serde_json::to_string(&message).unwrap(), r#"{"role":"user","content":"a \"b\"\n"}"#);
+        assert_eq!(
+            serde_json::to_string(&message).unwrap(),
+            r#"{"role":"user","content":"a \"b\"\n"}"#
+        );
     }
 
     #[test]
     fn every_kind_of_part() {
         let url = Image::url("https://a.example/b.png").unwrap();
-        let image = Image::bytes("image/png", b"png").unwrap().detail(Detail::High);
+        let image = Image::bytes("image/png", b"png")
+            .unwrap()
+            .detail(Detail::High);
         let message = Message::user("one ")
             .attach(url)
             .text("\n")
@@ -286,6 +347,9 @@ mod tests {
     #[test]
     fn an_attachment_alone_has_no_text() {
         let message = Message::user("").attach(File::id("file-1").unwrap());
-        assert_eq!(content(&message), json!([{"type": "file", "file": {"file_id": "file-1"}}]));
+        assert_eq!(
+            content(&message),
+            json!([{"type": "file", "file": {"file_id": "file-1"}}])
+        );
     }
 }

@@ -27,24 +27,38 @@ pub struct Pace {
 impl Pace {
     /// A pace of so much in a minute.
     pub const fn per_minute() -> Self {
-        Pace { time: Duration::from_secs(60), requests: None, tokens: None }
+        Pace {
+            time: Duration::from_secs(60),
+            requests: None,
+            tokens: None,
+        }
     }
 
     /// A pace of so much in a second.
     pub const fn per_second() -> Self {
-        Pace { time: Duration::from_secs(1), requests: None, tokens: None }
+        Pace {
+            time: Duration::from_secs(1),
+            requests: None,
+            tokens: None,
+        }
     }
 
     /// Sets how many requests are sent in that time, 1 or more. Default: any number; 0 counts as 1.
     #[must_use]
     pub const fn requests(self, requests: u32) -> Self {
-        Pace { requests: Some(requests), ..self }
+        Pace {
+            requests: Some(requests),
+            ..self
+        }
     }
 
     /// Sets how many tokens are sent and received in that time, 1 or more. Default: any number; 0 counts as 1.
     #[must_use]
     pub const fn tokens(self, tokens: u64) -> Self {
-        Pace { tokens: Some(tokens), ..self }
+        Pace {
+            tokens: Some(tokens),
+            ..self
+        }
     }
 
     pub(crate) fn request_time(self) -> Option<Duration> {

@@ -70,6 +70,9 @@ mod tests {
 
     #[test]
     fn what_a_panic_carries_may_panic_too() {
-        assert_eq!(catch_panic(|| std::panic::panic_any(Bomb)), Err::<(), _>("no message".to_owned()));
+        assert_eq!(
+            catch_panic(|| std::panic::panic_any(Bomb)),
+            Err::<(), _>("no message".to_owned())
+        );
     }
 }

@@ -53,9 +53,18 @@ mod tests {
 
     #[test]
     fn words_are_those_of_the_json() {
-        for word in [Reasoning::Off, Reasoning::Low, Reasoning::Medium, Reasoning::High, Reasoning::Max] {
+        for word in [
+            Reasoning::Off,
+            Reasoning::Low,
+            Reasoning::Medium,
+            Reasoning::High,
+            Reasoning::Max,
+        ] {
             assert_eq!(serde_json::to_value(word).unwrap(), word.to_string());
         }
-        assert_eq!(serde_json::to_value(Reasoning::Budget(9)).unwrap(), serde_json::json!({"budget": 9}));
+        assert_eq!(
+            serde_json::to_value(Reasoning::Budget(9)).unwrap(),
+            serde_json::json!({"budget": 9})
+        );
     }
 }

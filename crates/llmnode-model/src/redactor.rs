@@ -22,8 +22,9 @@ pub struct Redactor {
 impl Redactor {
     /// Finds credentials among the environment's variables: by the variable's name, or by what its value looks like.
     pub fn from_env() -> Self {
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         Redactor::from_variables(variables)
     }
 
@@ -35,7 +36,10 @@ impl Redactor {
                 secrets.extend(written_forms(&value).into_iter().map(Secret::new));
             }
         }
-        Redactor { secrets, custom: None }
+        Redactor {
+            secrets,
+            custom: None,
+        }
     }
 
     /// Sets a function that every text goes through as well.
@@ -63,10 +67,12 @@ impl Redactor {
             Value::String(text) => *text = self.text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(members) => {
-                let cleaned = std::mem::take(members).into_iter().map(|(name, mut member)| {
-                    self.value(&mut member);
-                    (self.text(&name), member)
-                });
+                let cleaned = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, mut member)| {
+                        self.value(&mut member);
+                        (self.text(&name), member)
+                    });
                 *members = cleaned.collect();
             }
             _ => {}
@@ -109,9 +115,18 @@ mod tests {
             let redactor = of(name, value);
             for times in 0..3 {
                 let clean = redactor.text(&format!("before {} behind", escaped(value, times)));
-                assert!(clean.starts_with("before ") && clean.ends_with(" behind"), "{clean}");
-                assert!(clean.contains("[redacted]"), "{name}, escaped {times} times: {clean}");
-                assert!(!clean.contains("MIIEvQ") && !clean.contains("ss\\"), "{clean}");
+                assert!(
+                    clean.starts_with("before ") && clean.ends_with(" behind"),
+                    "{clean}"
+                );
+                assert!(
+                    clean.contains("[redacted]"),
+                    "{name}, escaped {times} times: {clean}"
+                );
+                assert!(
+                    !clean.contains("MIIEvQ") && !clean.contains("ss\\"),
+                    "{clean}"
+                );
             }
             assert_eq!(redactor.text(&STANDARD.encode(value)), "[redacted]");
         }
@@ -150,10 +165,26 @@ mod tests {
     #[test]
     fn a_value_that_looks_like_a_key_is_secret_whatever_its_name() {
         for (value, text, clean) in [
-            ("postgres://app:s3cret-word@db/x", "postgres://app:s3cret-word@db/x", "[redacted]"),
-            ("postgres://app:s3cret-word@db/x", "password s3cret-word.", "password [redacted]."),
-            ("postgres://app:s3cret%2Dword@db/x", "password s3cret-word.", "password [redacted]."),
-            ("https://example.org/a@b:c", "see https://example.org/a@b:c", "see https://example.org/a@b:c"),
+            (
+                "postgres://app:s3cret-word@db/x",
+                "postgres://app:s3cret-word@db/x",
+                "[redacted]",
+            ),
+            (
+                "postgres://app:s3cret-word@db/x",
+                "password s3cret-word.",
+                "password [redacted].",
+            ),
+            (
+                "postgres://app:s3cret%2Dword@db/x",
+                "password s3cret-word.",
+                "password [redacted].",
+            ),
+            (
+                "https://example.org/a@b:c",
+                "see https://example.org/a@b:c",
+                "see https://example.org/a@b:c",
+            ),
             ("ghp_0123456789", "ghp_0123456789", "[redacted]"),
             ("xoxb-1-2-3-abc", "xoxb-1-2-3-abc", "[redacted]"),
             ("/usr/local/bin", "/usr/local/bin", "/usr/local/bin"),
@@ -167,6 +198,9 @@ mod tests {
         let mut value = serde_json::json!({"plain-value-1": [PEM, {"a": "plain-value-1"}]});
         of("TLS", PEM).value(&mut value);
         of("K_KEY", "plain-value-1").value(&mut value);
-        assert_eq!(value, serde_json::json!({"[redacted]": ["[redacted]", {"a": "[redacted]"}]}));
+        assert_eq!(
+            value,
+            serde_json::json!({"[redacted]": ["[redacted]", {"a": "[redacted]"}]})
+        );
     }
 }

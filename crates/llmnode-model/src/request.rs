@@ -92,7 +92,10 @@ impl Request {
     /// All fields that the program adds itself: for every API, and for one alone.
     #[doc(hidden)]
     pub fn all_extra(&self) -> impl Iterator<Item = &Map<String, Value>> {
-        self.extra_on.iter().flat_map(|all| all.values()).chain([&self.extra])
+        self.extra_on
+            .iter()
+            .flat_map(|all| all.values())
+            .chain([&self.extra])
     }
 
     /// The request as this API is asked, if it has fields of its own.
@@ -100,12 +103,17 @@ impl Request {
     pub fn on(&self, wire: Wire) -> Option<Box<Request>> {
         let fields = self.extra_on.as_ref()?.get(&wire)?;
         let mut request = self.clone();
-        fields.iter().for_each(|(name, value)| join_field(&mut request.extra, name, value));
+        fields
+            .iter()
+            .for_each(|(name, value)| join_field(&mut request.extra, name, value));
         Some(Box::new(request))
     }
 
     #[doc(hidden)]
-    pub fn reserved_fields_in_extra(&self, own: &'static [&'static str]) -> impl Iterator<Item = String> {
+    pub fn reserved_fields_in_extra(
+        &self,
+        own: &'static [&'static str],
+    ) -> impl Iterator<Item = String> {
         let own = own.iter().filter(|field| self.extra.contains_key(**field));
         own.map(|field| {
             format!("`extra` contains the field `{field}`, which llmnode sets itself; leave it out")

@@ -67,7 +67,10 @@ mod tests {
             ResponseFormat::Prompt,
             ResponseFormat::Tool,
         ] {
-            assert_eq!(serde_json::to_value(response_format).unwrap(), response_format.as_str());
+            assert_eq!(
+                serde_json::to_value(response_format).unwrap(),
+                response_format.as_str()
+            );
         }
     }
 }

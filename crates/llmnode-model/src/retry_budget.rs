@@ -44,7 +44,10 @@ impl RetryBudget {
     /// Creates a full bucket with room for this many retries. With 0, nothing is ever retried.
     pub fn new(retries: u32) -> Self {
         let capacity = u64::from(retries) * COST;
-        RetryBudget(Some(Arc::new(Bucket { capacity, tokens: AtomicU64::new(capacity) })))
+        RetryBudget(Some(Arc::new(Bucket {
+            capacity,
+            tokens: AtomicU64::new(capacity),
+        })))
     }
 
     /// Creates a budget that grants every retry.
@@ -67,7 +70,10 @@ impl RetryBudget {
     fn withdraw(&self) -> Option<Withdrawal> {
         if let Some(bucket) = &self.0 {
             let take = |tokens: u64| tokens.checked_sub(COST);
-            let before = bucket.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+            let before = bucket
+                .tokens
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+                .ok()?;
             if before < 2 * COST {
                 tracing::warn!(
                     target: "llmnode::retry_budget",
@@ -81,7 +87,11 @@ impl RetryBudget {
     }
 
     fn add(&self, tokens: u64) {
-        if let Some(Bucket { capacity, tokens: held }) = self.0.as_deref() {
+        if let Some(Bucket {
+            capacity,
+            tokens: held,
+        }) = self.0.as_deref()
+        {
             let add = |held: u64| Some((held + tokens).min(*capacity));
             // Cannot fail: the closure always returns a value.
             let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
@@ -98,7 +108,9 @@ impl Default for RetryBudget {
 impl fmt::Debug for RetryBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.available(), self.capacity()) {
-            (Some(available), Some(capacity)) => write!(f, "RetryBudget({available} of {capacity} retries)"),
+            (Some(available), Some(capacity)) => {
+                write!(f, "RetryBudget({available} of {capacity} retries)")
+            }
             _ => f.write_str("RetryBudget(unlimited)"),
         }
     }
@@ -128,14 +140,20 @@ pub struct BudgetedRetries<'m> {
 impl<'m> BudgetedRetries<'m> {
     /// Those of a budget; without one they are unlimited.
     pub fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
-        BudgetedRetries { budget, pending: None }
+        BudgetedRetries {
+            budget,
+            pending: None,
+        }
     }
 
     /// `answered`: whether the endpoint answered, however bad the answer; `None` if that is unknown.
     pub fn settle(&mut self, answered: Option<bool>) {
         match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
-            (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
+            (None, Some(true)) => self
+                .budget
+                .into_iter()
+                .for_each(|budget| budget.add(REWARD)),
             // Otherwise, the drop returns the tokens.
             _ => {}
         }
@@ -143,7 +161,9 @@ impl<'m> BudgetedRetries<'m> {
 
     /// `Err` is appended to the message of the failure.
     pub fn grant(&mut self) -> Result<(), String> {
-        let Some(budget) = self.budget else { return Ok(()) };
+        let Some(budget) = self.budget else {
+            return Ok(());
+        };
         self.pending = budget.withdraw();
         match self.pending {
             Some(_) => Ok(()),
@@ -173,7 +193,12 @@ mod tests {
             _: &'a Request,
             _: &'a mut dyn Sink,
         ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-            Box::pin(async { Err(ModelError::unsent(Category::ConfigError, "it has a budget alone")) })
+            Box::pin(async {
+                Err(ModelError::unsent(
+                    Category::ConfigError,
+                    "it has a budget alone",
+                ))
+            })
         }
 
         fn retry_budget(&self) -> Option<&RetryBudget> {
@@ -202,7 +227,10 @@ mod tests {
             assert_eq!(budget.available(), Some(left));
         }
         let why = retries.grant().unwrap_err();
-        assert!(why.contains("it was not retried") && why.contains("retry budget"), "{why}");
+        assert!(
+            why.contains("it was not retried") && why.contains("retry budget"),
+            "{why}"
+        );
         retries.settle(Some(false));
         assert_eq!(budget.available(), Some(0));
     }
@@ -221,7 +249,11 @@ mod tests {
         for _ in 0..9 {
             retries.settle(Some(true));
         }
-        assert_eq!(budget.available(), Some(1), "and never more than there is room for");
+        assert_eq!(
+            budget.available(),
+            Some(1),
+            "and never more than there is room for"
+        );
     }
 
     #[test]
@@ -257,14 +289,28 @@ mod tests {
             retries.grant().unwrap();
             retries.settle(Some(false));
         }
-        assert_eq!(format!("{:?}", model.retry_budget().unwrap()), "RetryBudget(unlimited)");
+        assert_eq!(
+            format!("{:?}", model.retry_budget().unwrap()),
+            "RetryBudget(unlimited)"
+        );
         let model = Model(None);
         assert!(BudgetedRetries::of(&model).grant().is_ok());
         let none = RetryBudget::new(0);
-        assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
+        assert_eq!(
+            (none.available(), none.withdraw().is_none()),
+            (Some(0), true)
+        );
         let model = Model(Some(none));
-        assert!(BudgetedRetries::of(&model).grant().unwrap_err().ends_with("has no room"));
-        assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
+        assert!(
+            BudgetedRetries::of(&model)
+                .grant()
+                .unwrap_err()
+                .ends_with("has no room")
+        );
+        assert_eq!(
+            format!("{:?}", RetryBudget::default()),
+            "RetryBudget(100 of 100 retries)"
+        );
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
     }
 

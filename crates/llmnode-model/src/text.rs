@@ -33,7 +33,9 @@ impl fmt::Write for Sha256Text {
 pub fn sha256_hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
     for byte in sha256(bytes) {
-        hex.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+        hex.extend(
+            [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])),
+        );
     }
     hex
 }
@@ -55,7 +57,11 @@ pub const PADDING: usize = 64;
 /// Returns how many bytes of white space follow a complete object or list; 0 if the text is neither.
 pub fn padding(text: &str) -> usize {
     let document = text.trim_ascii_end();
-    if is_document(document) { text.len() - document.len() } else { 0 }
+    if is_document(document) {
+        text.len() - document.len()
+    } else {
+        0
+    }
 }
 
 /// Whether the text is a complete object or list.

@@ -22,15 +22,31 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// Creates a call.
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
     }
 }
 
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ToolCall { id, name, arguments } = self;
-        write!(f, "ToolCall {{ id: {id:?}, name: {name:?}, arguments: {} bytes }}", arguments.len())
+        let ToolCall {
+            id,
+            name,
+            arguments,
+        } = self;
+        write!(
+            f,
+            "ToolCall {{ id: {id:?}, name: {name:?}, arguments: {} bytes }}",
+            arguments.len()
+        )
     }
 }
 

@@ -33,19 +33,34 @@ impl Request {
         }
         let settings = [
             self.model.as_ref().map(|model| line("model", model)),
-            self.temperature.map(|temperature| line("temperature", temperature)),
+            self.temperature
+                .map(|temperature| line("temperature", temperature)),
             self.max_tokens.map(|most| line("max_tokens", most)),
             self.reasoning.map(|reasoning| line("reasoning", reasoning)),
             self.tools_line(),
-            self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
+            self.output
+                .as_ref()
+                .map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
         let on = |(wire, fields): (&Wire, &Map<String, Value>)| {
-            fields.iter().map(|(name, value)| line(&format!("{wire} {name}"), value)).collect::<Vec<_>>()
+            fields
+                .iter()
+                .map(|(name, value)| line(&format!("{wire} {name}"), value))
+                .collect::<Vec<_>>()
         };
         let extra = extra.chain(self.extra_on.iter().flat_map(|all| all.iter()).flat_map(on));
-        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), body(one)));
-        settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
+        let messages = self
+            .messages
+            .iter()
+            .map(|one| format!("--- {}\n{}", heading(one), body(one)));
+        settings
+            .into_iter()
+            .flatten()
+            .chain(extra)
+            .chain(messages)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -65,11 +80,18 @@ fn heading(message: &Message) -> String {
 }
 
 fn body(message: &Message) -> String {
-    let calls =
-        message.calls().iter().map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));
+    let calls = message
+        .calls()
+        .iter()
+        .map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));
     let text = Some(message.shown()).filter(|text| !text.is_empty() || message.calls().is_empty());
     let thought = message.carried().map(|_| "(thought)".to_owned());
-    thought.into_iter().chain(text).chain(calls).collect::<Vec<_>>().join("\n")
+    thought
+        .into_iter()
+        .chain(text)
+        .chain(calls)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn role_name(role: Role) -> &'static str {

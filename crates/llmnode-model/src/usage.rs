@@ -54,13 +54,19 @@ impl TokenUsage {
 
     /// Returns all tokens: the provider's total, or input plus output if both are known.
     pub fn total(&self) -> Option<u64> {
-        self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
+        self.total
+            .or_else(|| Some(self.input?.saturating_add(self.output?)))
     }
 
     /// The figures of an answer that goes on after them: what it takes in the end is unknown.
     #[doc(hidden)]
     pub fn of_the_prompt(self) -> TokenUsage {
-        TokenUsage { output: None, total: None, reasoning: None, ..self }
+        TokenUsage {
+            output: None,
+            total: None,
+            reasoning: None,
+            ..self
+        }
     }
 
     /// Of two reports of one response, the larger figures.
@@ -81,7 +87,10 @@ impl TokenUsage {
     #[doc(hidden)]
     pub fn possible(self) -> TokenUsage {
         let most = self.input.max(self.output);
-        TokenUsage { total: self.total.filter(|total| Some(*total) >= most), ..self }
+        TokenUsage {
+            total: self.total.filter(|total| Some(*total) >= most),
+            ..self
+        }
     }
 }
 
@@ -91,28 +100,73 @@ mod tests {
 
     #[test]
     fn the_providers_total_beats_the_sum() {
-        let usage = TokenUsage { total: Some(21), ..TokenUsage::new(10, 5) };
+        let usage = TokenUsage {
+            total: Some(21),
+            ..TokenUsage::new(10, 5)
+        };
         assert_eq!(usage.total(), Some(21));
-        assert_eq!(TokenUsage { total: None, ..usage }.total(), Some(15));
-        assert_eq!(TokenUsage { total: None, output: None, ..usage }.total(), None);
+        assert_eq!(
+            TokenUsage {
+                total: None,
+                ..usage
+            }
+            .total(),
+            Some(15)
+        );
+        assert_eq!(
+            TokenUsage {
+                total: None,
+                output: None,
+                ..usage
+            }
+            .total(),
+            None
+        );
     }
 
     #[test]
     fn a_total_below_a_part_is_unknown() {
         let usage = TokenUsage::new(10, 5);
-        let possible = |total| TokenUsage { total: Some(total), ..usage }.possible();
+        let possible = |total| {
+            TokenUsage {
+                total: Some(total),
+                ..usage
+            }
+            .possible()
+        };
         assert_eq!(possible(9), usage);
         assert_eq!(possible(10).total, Some(10), "no sum, but possible");
-        assert_eq!(TokenUsage { total: Some(0), ..TokenUsage::default() }.possible().total, Some(0));
+        assert_eq!(
+            TokenUsage {
+                total: Some(0),
+                ..TokenUsage::default()
+            }
+            .possible()
+            .total,
+            Some(0)
+        );
     }
 
     #[test]
     fn the_form_of_older_versions_is_read_and_written() {
         let old = r#"{"input":10,"output":5,"cached":4}"#;
         let usage: TokenUsage = serde_json::from_str(old).unwrap();
-        assert_eq!(usage, TokenUsage { cached: Some(4), ..TokenUsage::new(10, 5) });
+        assert_eq!(
+            usage,
+            TokenUsage {
+                cached: Some(4),
+                ..TokenUsage::new(10, 5)
+            }
+        );
         assert_eq!(serde_json::to_string(&usage).unwrap(), old);
-        let new = TokenUsage { cache_write: Some(3), cache_write_long: Some(2), ..usage };
-        assert_eq!(serde_json::from_str::<TokenUsage>(&serde_json::to_string(&new).unwrap()).unwrap(), new);
+        let new = TokenUsage {
+            cache_write: Some(3),
+            cache_write_long: Some(2),
+            ..usage
+        };
+        assert_eq!(
+            serde_json::from_str::<TokenUsage>(&serde_json::to_string(&new).unwrap()).unwrap(),
+            new
+        );
     }
 }

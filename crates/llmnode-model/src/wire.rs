@@ -35,7 +35,8 @@ impl fmt::Display for Wire {
 pub fn join_field(fields: &mut Map<String, Value>, name: &str, value: &Value) {
     match (fields.get_mut(name), value) {
         (Some(Value::Object(own)), Value::Object(more)) => {
-            more.iter().for_each(|(name, value)| join_field(own, name, value));
+            more.iter()
+                .for_each(|(name, value)| join_field(own, name, value));
         }
         (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().cloned()),
         _ => {
@@ -52,15 +53,20 @@ mod tests {
 
     #[test]
     fn objects_are_merged_and_lists_joined() {
-        let Value::Object(mut fields) = json!({"a": {"b": {"c": 1}, "d": [1]}, "e": [1], "f": 1}) else {
+        let Value::Object(mut fields) = json!({"a": {"b": {"c": 1}, "d": [1]}, "e": [1], "f": 1})
+        else {
             return;
         };
-        for (name, value) in
-            [("a", json!({"b": {"x": 2}, "d": [2]})), ("e", json!([2])), ("f", json!([2])), ("g", json!(2))]
-        {
+        for (name, value) in [
+            ("a", json!({"b": {"x": 2}, "d": [2]})),
+            ("e", json!([2])),
+            ("f", json!([2])),
+            ("g", json!(2)),
+        ] {
             join_field(&mut fields, name, &value);
         }
-        let joined = json!({"a": {"b": {"c": 1, "x": 2}, "d": [1, 2]}, "e": [1, 2], "f": [2], "g": 2});
+        let joined =
+            json!({"a": {"b": {"c": 1, "x": 2}, "d": [1, 2]}, "e": [1, 2], "f": [2], "g": 2});
         assert_eq!(Value::Object(fields), joined);
     }
 

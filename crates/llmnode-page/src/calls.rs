@@ -23,14 +23,20 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>, room: usize) {
     for call in view.calls.iter().rev() {
         let mut html = Html::default();
         call_box(&mut html, view, call);
-        let Some(rest) = left.checked_sub(html.len()) else { break };
+        let Some(rest) = left.checked_sub(html.len()) else {
+            break;
+        };
         left = rest;
         boxes.push(html);
     }
     html.section("Calls", |html| {
         if view.more.1 > 0 {
             let shown = count(view.calls.len() as u64, "call");
-            html.leaf("p", "more", format!("The newest {shown}; {} more are not shown.", view.more.1));
+            html.leaf(
+                "p",
+                "more",
+                format!("The newest {shown}; {} more are not shown.", view.more.1),
+            );
         }
         let too_many = view.calls.len() - boxes.len();
         // Links of the chart lead to them all the same.
@@ -50,12 +56,12 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>, room: usize) {
     });
 }
 
-const BEFORE_PAUSE: &str =
-    "Counts what happened since then. What came before is in the recording of the call that paused.";
+const BEFORE_PAUSE: &str = "Counts what happened since then. What came before is in the recording of the call that paused.";
 
 /// What the models were asked for beside messages.
 pub(crate) fn offered(html: &mut Html, document: &Document) {
-    let with_any = |(_, offered): &(&String, &Offered)| offered.schema.is_some() || !offered.tools.is_empty();
+    let with_any =
+        |(_, offered): &(&String, &Offered)| offered.schema.is_some() || !offered.tools.is_empty();
     let nodes: Vec<_> = document.offered.iter().filter(with_any).collect();
     if nodes.is_empty() {
         return;
@@ -65,8 +71,15 @@ pub(crate) fn offered(html: &mut Html, document: &Document) {
             html.element("details", &[("class", "callbox")], |html| {
                 html.element("summary", &[], |html| html.leaf("span", "n", node));
                 html.element("div", &[("class", "inner")], |html| {
-                    schema.iter().for_each(|schema| message(html, "msg", "schema of the answer", schema));
-                    for OfferedTool { name, description, schema } in tools {
+                    schema
+                        .iter()
+                        .for_each(|schema| message(html, "msg", "schema of the answer", schema));
+                    for OfferedTool {
+                        name,
+                        description,
+                        schema,
+                    } in tools
+                    {
                         html.element("div", &[("class", "line called")], |html| {
                             html.leaf("strong", "", "Tool");
                             html.leaf("code", "", name);
@@ -83,9 +96,16 @@ pub(crate) fn offered(html: &mut Html, document: &Document) {
 fn call_box(html: &mut Html, view: &View<'_>, call: &CallEntry) {
     let record = call.record.as_deref();
     let attributes: Attributes<'_> = &[("class", "callbox"), ("open", "")];
-    let attributes = if is_open(call) { attributes } else { &attributes[..1] };
+    let attributes = if is_open(call) {
+        attributes
+    } else {
+        &attributes[..1]
+    };
     html.element("details", attributes, |html| {
-        let step = view.steps.iter().find(|step| call.step == Some(step.number));
+        let step = view
+            .steps
+            .iter()
+            .find(|step| call.step == Some(step.number));
         html.element("summary", &[], |html| summary(html, call, step));
         let id = format!("c-{}", call.number);
         html.element("div", &[("class", "inner"), ("id", &id)], |html| {
@@ -96,7 +116,9 @@ fn call_box(html: &mut Html, view: &View<'_>, call: &CallEntry) {
                 attempts(html, call, record);
                 ending(html, call, record);
             } else {
-                call.exchanges.iter().for_each(|exchange| unfinished(html, exchange));
+                call.exchanges
+                    .iter()
+                    .for_each(|exchange| unfinished(html, exchange));
                 html.leaf("p", "more", "It had not ended when the page was made.");
             }
         });
@@ -110,18 +132,30 @@ fn is_open(call: &CallEntry) -> bool {
             || record.degraded.is_some()
             || !record.failed_tries.is_empty()
             || !record.resumed_tools.is_empty()
-            || record.attempts.iter().any(|attempt| attempt.category.is_some() || !attempt.tools.is_empty())
+            || record
+                .attempts
+                .iter()
+                .any(|attempt| attempt.category.is_some() || !attempt.tools.is_empty())
     })
 }
 
 fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
     html.element("span", &[("class", "n")], |html| {
         html.text(&call.node);
-        call.item.iter().for_each(|item| html.text(format!("[{item}]")));
+        call.item
+            .iter()
+            .for_each(|item| html.text(format!("[{item}]")));
     });
     html.leaf("code", "id", call.id.to_string());
-    if let Some(StepEntry { position, visit, .. }) = step {
-        let visit = if *visit > 1 { format!(" · visit {visit}") } else { String::new() };
+    if let Some(StepEntry {
+        position, visit, ..
+    }) = step
+    {
+        let visit = if *visit > 1 {
+            format!(" · visit {visit}")
+        } else {
+            String::new()
+        };
         html.leaf("span", "tag", format!("{position}{visit}"));
     }
     let Some(record) = call.record.as_deref() else {
@@ -137,14 +171,22 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
     };
     html.leaf("span", class, word);
     if record.replayed > 0 {
-        html.leaf("span", "tag", format!("{} from a journal", count(record.replayed.into(), "answer")));
+        html.leaf(
+            "span",
+            "tag",
+            format!("{} from a journal", count(record.replayed.into(), "answer")),
+        );
     }
     html.leaf("span", "grow", "");
     let usage = record.usage();
     html.leaf("span", "num", count(usage.requests, "request"));
     if usage.requests > 0 {
         let cost = usage.cost.known();
-        let cost = if cost > 0.0 { format!(" · {}", money(cost)) } else { String::new() };
+        let cost = if cost > 0.0 {
+            format!(" · {}", money(cost))
+        } else {
+            String::new()
+        };
         html.leaf("span", "num", tokens(&usage.total) + &cost);
     }
     html.leaf("span", "num", time(record.elapsed));
@@ -153,13 +195,21 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
 fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     let is_recorded = |attempt: &&AttemptRecord| call.exchange_of(attempt.id).is_none();
     for exchange in &call.exchanges {
-        match record.attempts.iter().find(|attempt| exchange.attempt == Some(attempt.id)) {
+        match record
+            .attempts
+            .iter()
+            .find(|attempt| exchange.attempt == Some(attempt.id))
+        {
             Some(attempt) => attempt_box(html, attempt, Some(exchange)),
             None if exchange.attempt.is_none() => replayed(html, exchange, &record.resumed_tools),
             None => {}
         }
     }
-    record.attempts.iter().filter(is_recorded).for_each(|attempt| attempt_box(html, attempt, None));
+    record
+        .attempts
+        .iter()
+        .filter(is_recorded)
+        .for_each(|attempt| attempt_box(html, attempt, None));
     if call.exchanges.is_empty() && !record.resumed_tools.is_empty() {
         html.element("article", &[("class", "attempt")], |html| {
             html.leaf("strong", "", "Continued after a pause");
@@ -173,19 +223,36 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
 fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     for one in &record.failed_tries {
         let wait = waited(one.wait).map_or(String::new(), |waited| format!(" · {waited}"));
-        let said = format!("Execution {}: {} · {}{wait}", one.number, one.category, time(one.elapsed));
+        let said = format!(
+            "Execution {}: {} · {}{wait}",
+            one.number,
+            one.category,
+            time(one.elapsed)
+        );
         html.leaf("p", "more", said);
     }
     match record.degraded {
-        Some(Degraded::FallbackModel) => html.leaf("p", "more", "The output is that of a fallback model."),
+        Some(Degraded::FallbackModel) => {
+            html.leaf("p", "more", "The output is that of a fallback model.")
+        }
         Some(_) => {
-            html.leaf("p", "more", "The node's fallback value took the place of an answer.");
-            call.fallback.iter().for_each(|value| message(html, "msg answer", "fallback value", value));
+            html.leaf(
+                "p",
+                "more",
+                "The node's fallback value took the place of an answer.",
+            );
+            call.fallback
+                .iter()
+                .for_each(|value| message(html, "msg answer", "fallback value", value));
         }
         None => {}
     }
     if !call.corrected.is_empty() {
-        html.leaf("p", "more", format!("Corrected: {}", call.corrected.join(", ")));
+        html.leaf(
+            "p",
+            "more",
+            format!("Corrected: {}", call.corrected.join(", ")),
+        );
     }
     if let Some(error) = &call.error {
         let (class, who) = if record.category == Some(Category::Paused) {
@@ -202,16 +269,31 @@ fn attempt_box(html: &mut Html, attempt: &AttemptRecord, exchange: Option<&Excha
     html.element("article", &[("class", &class)], |html| {
         html.element("div", &[("class", "line")], |html| line(html, attempt));
         html.element("p", &[("class", "meta")], |html| {
-            let id = attempt.request_id.as_ref().map(|id| format!("provider's id {id}"));
+            let id = attempt
+                .request_id
+                .as_ref()
+                .map(|id| format!("provider's id {id}"));
             let refused = &attempt.refused;
-            let refused = (!refused.is_empty()).then(|| format!("refused settings: {}", refused.join(", ")));
+            let refused =
+                (!refused.is_empty()).then(|| format!("refused settings: {}", refused.join(", ")));
             let facts = [&attempt.model, &attempt.finish_reason, &id, &refused];
-            html.text(facts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · "));
+            html.text(
+                facts
+                    .into_iter()
+                    .flatten()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" · "),
+            );
         });
         if let Some(exchange) = exchange {
             conversation(html, exchange, attempt.category.is_none());
         }
-        tools(html, &attempt.tools, exchange.map_or(&[], |exchange| &exchange.tools));
+        tools(
+            html,
+            &attempt.tools,
+            exchange.map_or(&[], |exchange| &exchange.tools),
+        );
     });
 }
 
@@ -223,22 +305,44 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         None => html.leaf("span", "pill good", "called tools"),
     }
     let status = attempt.status.map(|status| format!("HTTP {status}"));
-    let format = attempt.response_format.map(|format| format!("answer format {format}"));
+    let format = attempt
+        .response_format
+        .map(|format| format!("answer format {format}"));
     let unsent = attempt.unsent.then(|| "not sent".to_owned());
-    let flags = attempt.flags.iter().map(|flag| flag.to_string().trim_matches('"').to_owned());
+    let flags = attempt
+        .flags
+        .iter()
+        .map(|flag| flag.to_string().trim_matches('"').to_owned());
     let narrowed =
         (!attempt.narrowed.is_empty()).then(|| format!("narrowed {}", attempt.narrowed.join(", ")));
-    for tag in status.into_iter().chain(unsent).chain(format).chain(narrowed).chain(flags) {
+    for tag in status
+        .into_iter()
+        .chain(unsent)
+        .chain(format)
+        .chain(narrowed)
+        .chain(flags)
+    {
         html.leaf("span", "tag", tag);
     }
     html.leaf("span", "grow", "");
-    let asked = attempt.retry_after.map(|wait| format!("server asked to wait {} or more", time(wait)));
+    let asked = attempt
+        .retry_after
+        .map(|wait| format!("server asked to wait {} or more", time(wait)));
     let cost = attempt.cost.map(money);
-    let first = attempt.first_chunk.map(|elapsed| format!("began to answer after {}", time(elapsed)));
-    for figure in
-        [waited(attempt.wait), asked, first, Some(used(attempt.usage)), cost, Some(time(attempt.elapsed))]
-    {
-        figure.into_iter().for_each(|figure| html.leaf("span", "num", figure));
+    let first = attempt
+        .first_chunk
+        .map(|elapsed| format!("began to answer after {}", time(elapsed)));
+    for figure in [
+        waited(attempt.wait),
+        asked,
+        first,
+        Some(used(attempt.usage)),
+        cost,
+        Some(time(attempt.elapsed)),
+    ] {
+        figure
+            .into_iter()
+            .for_each(|figure| html.leaf("span", "num", figure));
     }
 }
 
@@ -247,7 +351,14 @@ fn waited(wait: Duration) -> Option<String> {
 }
 
 fn used(usage: Option<TokenUsage>) -> String {
-    let Some(TokenUsage { input, output, cached, reasoning, .. }) = usage else {
+    let Some(TokenUsage {
+        input,
+        output,
+        cached,
+        reasoning,
+        ..
+    }) = usage
+    else {
         return "tokens unknown".to_owned();
     };
     let mut words = format!("{} in · {} out", optional(input), optional(output));
@@ -260,15 +371,29 @@ fn used(usage: Option<TokenUsage>) -> String {
 }
 
 fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
-    let Exchange { shared, messages, settings, answer, error, violations, .. } = exchange;
+    let Exchange {
+        shared,
+        messages,
+        settings,
+        answer,
+        error,
+        violations,
+        ..
+    } = exchange;
     match (*shared, messages.is_empty()) {
         (0, _) => {}
         (1, true) => html.leaf("p", "more", "Only the first message above was sent again."),
-        (shared, true) => {
-            html.leaf("p", "more", format!("Only the first {shared} messages above were sent again."))
-        }
+        (shared, true) => html.leaf(
+            "p",
+            "more",
+            format!("Only the first {shared} messages above were sent again."),
+        ),
         (1, _) => html.leaf("p", "more", "After the message above:"),
-        (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),
+        (shared, _) => html.leaf(
+            "p",
+            "more",
+            format!("After the first {shared} messages above:"),
+        ),
     }
     if !settings.is_empty() {
         html.leaf("p", "more", settings.join(" · "));
@@ -277,11 +402,29 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
         message(html, "msg", role, text);
     }
     if let Some(answer) = answer.as_deref().filter(|answer| !answer.is_empty()) {
-        read(html, "msg answer", if is_accepted { "answer" } else { "rejected answer" }, answer);
+        read(
+            html,
+            "msg answer",
+            if is_accepted {
+                "answer"
+            } else {
+                "rejected answer"
+            },
+            answer,
+        );
     }
     if !violations.is_empty() {
-        let who = if is_accepted { "warnings" } else { "rejected because" };
-        message(html, if is_accepted { "msg" } else { "msg fault" }, who, &violations.join("\n"));
+        let who = if is_accepted {
+            "warnings"
+        } else {
+            "rejected because"
+        };
+        message(
+            html,
+            if is_accepted { "msg" } else { "msg fault" },
+            who,
+            &violations.join("\n"),
+        );
     }
     if let Some(error) = error.as_deref().filter(|_| violations.is_empty()) {
         message(html, "msg fault", "error", error);
@@ -292,7 +435,15 @@ fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {
     let is_answer = exchange.answer.is_some() || !exchange.messages.is_empty();
     html.element("article", &[("class", "attempt replay")], |html| {
         html.element("div", &[("class", "line")], |html| {
-            html.leaf("strong", "", if is_answer { "From a journal" } else { "Continued after a pause" });
+            html.leaf(
+                "strong",
+                "",
+                if is_answer {
+                    "From a journal"
+                } else {
+                    "Continued after a pause"
+                },
+            );
             html.leaf("span", "tag", "no request");
         });
         if !is_answer {
@@ -300,16 +451,35 @@ fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {
         }
         conversation(html, exchange, true);
         let own = |record: &&ToolRecord| exchange.tools.iter().any(|tool| tool.id == record.id);
-        tools(html, &records.iter().filter(own).cloned().collect::<Vec<_>>(), &exchange.tools);
+        tools(
+            html,
+            &records.iter().filter(own).cloned().collect::<Vec<_>>(),
+            &exchange.tools,
+        );
     });
 }
 
 fn unfinished(html: &mut Html, exchange: &Exchange) {
     html.element("article", &[("class", "attempt replay")], |html| {
         let ended = exchange.answer.is_some() || exchange.error.is_some();
-        html.leaf("strong", "", if ended { "Request" } else { "Request under way" });
-        conversation(html, exchange, exchange.error.is_none() && exchange.violations.is_empty());
-        exchange.tools.iter().for_each(|tool| tool_texts(html, tool));
+        html.leaf(
+            "strong",
+            "",
+            if ended {
+                "Request"
+            } else {
+                "Request under way"
+            },
+        );
+        conversation(
+            html,
+            exchange,
+            exchange.error.is_none() && exchange.violations.is_empty(),
+        );
+        exchange
+            .tools
+            .iter()
+            .for_each(|tool| tool_texts(html, tool));
     });
 }
 
@@ -325,7 +495,9 @@ fn tools(html: &mut Html, records: &[ToolRecord], texts: &[ToolText]) {
             };
             html.leaf("span", class, &record.outcome);
             if record.decided && record.outcome != "denied" {
-                let at = record.started.map_or(String::new(), |at| format!(", ran at {}", utc(unix_ms(at))));
+                let at = record
+                    .started
+                    .map_or(String::new(), |at| format!(", ran at {}", utc(unix_ms(at))));
                 html.leaf("span", "tag", format!("approved{at}"));
             }
             if record.edited {
@@ -336,7 +508,10 @@ fn tools(html: &mut Html, records: &[ToolRecord], texts: &[ToolText]) {
                 html.leaf("span", "num", time(record.elapsed));
             }
         });
-        texts.iter().filter(|text| text.id == record.id).for_each(|text| tool_texts(html, text));
+        texts
+            .iter()
+            .filter(|text| text.id == record.id)
+            .for_each(|text| tool_texts(html, text));
     }
 }
 

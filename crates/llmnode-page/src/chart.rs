@@ -21,12 +21,24 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
         Row::Call(call, _) => call.started_unix_ms,
     });
     let Some(from) = starts.min() else { return };
-    let axis = Axis { from, length: view.document.totals.ended_unix_ms.saturating_sub(from).max(1) };
+    let axis = Axis {
+        from,
+        length: view
+            .document
+            .totals
+            .ended_unix_ms
+            .saturating_sub(from)
+            .max(1),
+    };
     html.section("Time", |html| {
         if view.more.0 > 0 {
             let all = view.document.totals.steps;
             let shown = count(view.steps.len() as u64, "step");
-            html.leaf("p", "more", format!("The newest {shown} of {all}; the figures above are of all."));
+            html.leaf(
+                "p",
+                "more",
+                format!("The newest {shown} of {all}; the figures above are of all."),
+            );
         }
         html.element("div", &[("class", "chart")], |html| {
             axis.scale(html);
@@ -45,19 +57,25 @@ const KEY: &str = r#"<p class="key"><span class="k good"></span>request<span cla
 
 impl Axis {
     fn scale(&self, html: &mut Html) {
-        html.element("div", &[("class", "row scale"), ("aria-hidden", "true")], |html| {
-            html.markup("<div></div>");
-            html.element("div", &[("class", "ticks")], |html| {
-                for part in 0..=4 {
-                    html.leaf(
-                        "span",
-                        "",
-                        time(Duration::from_millis(self.length / 4 * part + self.length % 4 * part / 4)),
-                    );
-                }
-            });
-            html.markup("<div></div>");
-        });
+        html.element(
+            "div",
+            &[("class", "row scale"), ("aria-hidden", "true")],
+            |html| {
+                html.markup("<div></div>");
+                html.element("div", &[("class", "ticks")], |html| {
+                    for part in 0..=4 {
+                        html.leaf(
+                            "span",
+                            "",
+                            time(Duration::from_millis(
+                                self.length / 4 * part + self.length % 4 * part / 4,
+                            )),
+                        );
+                    }
+                });
+                html.markup("<div></div>");
+            },
+        );
     }
 
     fn bar(&self, html: &mut Html, class: &str, (from, long): (u64, Duration), title: &str) {
@@ -74,7 +92,13 @@ impl Axis {
             "tool" => ("7", "8"),
             _ => ("5", "12"),
         };
-        let attributes = &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height)];
+        let attributes = &[
+            ("class", class),
+            ("x", &*x),
+            ("width", &*width),
+            ("y", y),
+            ("height", height),
+        ];
         html.element("rect", attributes, |html| html.leaf("title", "", title));
     }
 
@@ -97,7 +121,9 @@ impl Axis {
         let elapsed = step.ended.as_ref().map(|ended| ended.elapsed);
         let name = |html: &mut Html| {
             let id = format!("s-{}", step.number);
-            html.element("span", &[("id", &id)], |html| html.text(step.position.to_string()));
+            html.element("span", &[("id", &id)], |html| {
+                html.text(step.position.to_string())
+            });
             if step.visit > 1 {
                 html.leaf("span", "visit", format!("visit {}", step.visit));
             }
@@ -107,7 +133,11 @@ impl Axis {
         };
         let long = elapsed.unwrap_or_else(|| self.rest(step.started_unix_ms));
         let bars = |html: &mut Html| {
-            let title = format!("{} · {}", step.node, elapsed.map_or("running".to_owned(), time));
+            let title = format!(
+                "{} · {}",
+                step.node,
+                elapsed.map_or("running".to_owned(), time)
+            );
             self.bar(html, "frame", (step.started_unix_ms, long), &title);
         };
         self.row(html, "row step", name, bars, elapsed);
@@ -118,12 +148,19 @@ impl Axis {
     }
 
     fn call(&self, html: &mut Html, call: &CallEntry, depth: usize) {
-        let class = ["row call", "row call in", "row call deep", "row call deeper"][depth.min(3)];
+        let class = [
+            "row call",
+            "row call in",
+            "row call deep",
+            "row call deeper",
+        ][depth.min(3)];
         let record = call.record.as_deref();
         let name = |html: &mut Html| {
             html.element("a", &[("href", &format!("#c-{}", call.number))], |html| {
                 html.text(&call.node);
-                call.item.iter().for_each(|item| html.text(format!("[{item}]")));
+                call.item
+                    .iter()
+                    .for_each(|item| html.text(format!("[{item}]")));
             });
             let requests = record.map_or(0, |record| record.attempts.len());
             if requests > 1 {
@@ -140,11 +177,19 @@ impl Axis {
             }
             Some(record) if record.attempts.is_empty() => {
                 let title = format!("no request · {}", time(record.elapsed));
-                self.bar(html, "frame", (call.started_unix_ms, record.elapsed), &title);
+                self.bar(
+                    html,
+                    "frame",
+                    (call.started_unix_ms, record.elapsed),
+                    &title,
+                );
             }
             Some(record) => {
                 let mut next = self.tools(html, &record.resumed_tools, call.started_unix_ms);
-                record.attempts.iter().for_each(|attempt| next = self.attempt(html, attempt, next));
+                record
+                    .attempts
+                    .iter()
+                    .for_each(|attempt| next = self.attempt(html, attempt, next));
             }
         };
         self.row(html, class, name, bars, record.map(|record| record.elapsed));
@@ -152,16 +197,32 @@ impl Axis {
 
     /// Returns when it ended, with its tools: records of older versions do not say when an attempt began.
     fn attempt(&self, html: &mut Html, attempt: &AttemptRecord, before: u64) -> u64 {
-        let from = attempt.started.map_or_else(|| before.saturating_add(ms(attempt.wait)), unix_ms);
+        let from = attempt
+            .started
+            .map_or_else(|| before.saturating_add(ms(attempt.wait)), unix_ms);
         if attempt.wait > Duration::ZERO {
             let begin = from.saturating_sub(ms(attempt.wait));
-            self.bar(html, "wait", (begin, attempt.wait), &format!("waited {}", time(attempt.wait)));
+            self.bar(
+                html,
+                "wait",
+                (begin, attempt.wait),
+                &format!("waited {}", time(attempt.wait)),
+            );
         }
         let outcome = match attempt.category {
             Some(category) => category.to_string(),
-            None => if attempt.tools.is_empty() { "accepted" } else { "called tools" }.to_owned(),
+            None => if attempt.tools.is_empty() {
+                "accepted"
+            } else {
+                "called tools"
+            }
+            .to_owned(),
         };
-        let title = format!("{} · {outcome} · {}", attempt.kind.as_str(), time(attempt.elapsed));
+        let title = format!(
+            "{} · {outcome} · {}",
+            attempt.kind.as_str(),
+            time(attempt.elapsed)
+        );
         self.bar(html, class_of(attempt), (from, attempt.elapsed), &title);
         let ended = from.saturating_add(ms(attempt.elapsed));
         self.tools(html, &attempt.tools, ended)
@@ -169,9 +230,17 @@ impl Axis {
 
     fn tools(&self, html: &mut Html, tools: &[ToolRecord], before: u64) -> u64 {
         let mut last = before;
-        for tool in tools.iter().filter(|tool| tool.started.is_some() || tool.elapsed > Duration::ZERO) {
+        for tool in tools
+            .iter()
+            .filter(|tool| tool.started.is_some() || tool.elapsed > Duration::ZERO)
+        {
             let from = tool.started.map_or(before, unix_ms);
-            let title = format!("tool {} · {} · {}", tool.name, tool.outcome, time(tool.elapsed));
+            let title = format!(
+                "tool {} · {} · {}",
+                tool.name,
+                tool.outcome,
+                time(tool.elapsed)
+            );
             self.bar(html, "tool", (from, tool.elapsed), &title);
             last = last.max(from.saturating_add(ms(tool.elapsed)));
         }
@@ -180,7 +249,11 @@ impl Axis {
 }
 
 fn ended_by(category: Category) -> &'static str {
-    if category == Category::Paused { "visit" } else { "visit no" }
+    if category == Category::Paused {
+        "visit"
+    } else {
+        "visit no"
+    }
 }
 
 fn ms(long: Duration) -> u64 {

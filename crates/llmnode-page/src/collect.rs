@@ -90,7 +90,16 @@ impl Collected {
     }
 
     pub(crate) fn of(document: Document, texts: Texts) -> Self {
-        let Document { with_content, setup, totals, flows, steps, calls, offered, .. } = document;
+        let Document {
+            with_content,
+            setup,
+            totals,
+            flows,
+            steps,
+            calls,
+            offered,
+            ..
+        } = document;
         let begun_calls = calls.iter().map(|call| call.number).max().unwrap_or(0);
         let flows_begun = flows.iter().map(|flow| flow.number).max().unwrap_or(0);
         Collected {
@@ -108,12 +117,20 @@ impl Collected {
     }
 
     pub(crate) fn document(&self) -> Document {
-        let mut steps: Vec<_> = self.steps.iter().chain(self.open_steps.values()).cloned().collect();
+        let mut steps: Vec<_> = self
+            .steps
+            .iter()
+            .chain(self.open_steps.values())
+            .cloned()
+            .collect();
         steps.sort_by_key(|step| step.number);
-        let open = self.open_calls.values().map(|(call, conversation)| CallEntry {
-            exchanges: conversation.exchanges.clone(),
-            ..call.clone()
-        });
+        let open = self
+            .open_calls
+            .values()
+            .map(|(call, conversation)| CallEntry {
+                exchanges: conversation.exchanges.clone(),
+                ..call.clone()
+            });
         let mut calls: Vec<_> = self.calls.iter().cloned().chain(open).collect();
         calls.sort_by_key(|call| call.number);
         Document {
@@ -150,53 +167,118 @@ impl Collected {
             RunEvent::Setup(setup) => {
                 self.setup.get_or_insert_with(|| Setup::of(setup()));
             }
-            RunEvent::FlowBegan { flow, continues, name, outline, around, started } => {
-                let outline = serde_json::from_value(outline()).unwrap_or(Outline::Parallel(Vec::new()));
+            RunEvent::FlowBegan {
+                flow,
+                continues,
+                name,
+                outline,
+                around,
+                started,
+            } => {
+                let outline =
+                    serde_json::from_value(outline()).unwrap_or(Outline::Parallel(Vec::new()));
                 // The name of a graph is its author's choice.
                 let name = if name.is_empty() { "graph" } else { name };
-                let earlier =
-                    if *continues { self.paused_flow(name, &outline, around.as_ref()) } else { None };
-                let number =
-                    earlier.unwrap_or_else(|| self.flow_began(name, outline, around.clone(), *started));
+                let earlier = if *continues {
+                    self.paused_flow(name, &outline, around.as_ref())
+                } else {
+                    None
+                };
+                let number = earlier
+                    .unwrap_or_else(|| self.flow_began(name, outline, around.clone(), *started));
                 let continues = earlier.is_some();
-                let open = OpenFlow { number, continues, started_unix_ms: unix_ms(*started), state: None };
+                let open = OpenFlow {
+                    number,
+                    continues,
+                    started_unix_ms: unix_ms(*started),
+                    state: None,
+                };
                 self.numbers.insert(*flow, open);
             }
-            RunEvent::StepBegan { flow, position, node, started } => {
-                if let Some(OpenFlow { number, continues, .. }) = self.numbers.get_mut(flow) {
+            RunEvent::StepBegan {
+                flow,
+                position,
+                node,
+                started,
+            } => {
+                if let Some(OpenFlow {
+                    number, continues, ..
+                }) = self.numbers.get_mut(flow)
+                {
                     let (number, continues) = (*number, std::mem::take(continues));
                     self.step_began(number, continues, position, node, *started);
                 }
             }
-            RunEvent::StepEnded { flow, edges, category, usage, elapsed } => {
+            RunEvent::StepEnded {
+                flow,
+                edges,
+                category,
+                usage,
+                elapsed,
+            } => {
                 if let Some(number) = self.own(*flow) {
                     self.step_ended(number, edges, *category, *usage, *elapsed);
                 }
             }
-            RunEvent::FlowEnded { flow, position, category, error, output, elapsed } => {
-                let error =
-                    error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
+            RunEvent::FlowEnded {
+                flow,
+                position,
+                category,
+                error,
+                output,
+                elapsed,
+            } => {
+                let error = error
+                    .filter(|_| self.with_content)
+                    .map(|error| self.texts.keep(&error.to_string()));
                 let output = self.with_content.then(output).flatten();
                 let output = output.map(|output| self.texts.keep(&output));
-                let Some(open) = self.numbers.remove(flow) else { return };
+                let Some(open) = self.numbers.remove(flow) else {
+                    return;
+                };
                 self.totals.ended(open.started_unix_ms, *elapsed);
                 if let Some(entry) = self.flows.get_mut(&open.number) {
                     // Of all its parts.
-                    let before = entry.ended.take().map_or(Duration::ZERO, |ended| ended.elapsed);
+                    let before = entry
+                        .ended
+                        .take()
+                        .map_or(Duration::ZERO, |ended| ended.elapsed);
                     let elapsed = before.saturating_add(*elapsed);
-                    entry.ended = Some(Ended { category: *category, error, elapsed });
+                    entry.ended = Some(Ended {
+                        category: *category,
+                        error,
+                        elapsed,
+                    });
                     (entry.position, entry.output) = (position.cloned(), output);
                 }
             }
-            RunEvent::CallBegan { call, flow, item, started, .. } => {
+            RunEvent::CallBegan {
+                call,
+                flow,
+                item,
+                started,
+                ..
+            } => {
                 let flow = flow.and_then(|flow| self.own(flow));
-                let CallInfo { id, parent, node, .. } = call;
-                self.call_began(BegunCall { id: *id, parent: *parent, node, flow, item: *item }, *started);
+                let CallInfo {
+                    id, parent, node, ..
+                } = call;
+                self.call_began(
+                    BegunCall {
+                        id: *id,
+                        parent: *parent,
+                        node,
+                        flow,
+                        item: *item,
+                    },
+                    *started,
+                );
             }
             RunEvent::AttemptEnded(attempt) => self.attempt_ended(attempt),
             RunEvent::CallEnded { record, error } => {
-                let error =
-                    error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
+                let error = error
+                    .filter(|_| self.with_content)
+                    .map(|error| self.texts.keep(&error.to_string()));
                 self.call_ended(record, error);
             }
             RunEvent::FlowState { flow, text } if self.with_content => self.state(*flow, *text),
@@ -211,11 +293,21 @@ impl Collected {
     }
 
     /// The newest that paused, and that no other one has gone on with.
-    fn paused_flow(&mut self, name: &str, outline: &Outline, around: Option<&Position>) -> Option<u64> {
+    fn paused_flow(
+        &mut self,
+        name: &str,
+        outline: &Outline,
+        around: Option<&Position>,
+    ) -> Option<u64> {
         let paused = self.flows.values_mut().rev().find(|flow| {
-            let has_paused =
-                flow.ended.as_ref().is_some_and(|ended| ended.category == Some(Category::Paused));
-            has_paused && flow.name == name && flow.around.as_ref() == around && flow.outline == *outline
+            let has_paused = flow
+                .ended
+                .as_ref()
+                .is_some_and(|ended| ended.category == Some(Category::Paused));
+            has_paused
+                && flow.name == name
+                && flow.around.as_ref() == around
+                && flow.outline == *outline
         })?;
         if let Some(ended) = &mut paused.ended {
             (ended.category, ended.error) = (None, None);
@@ -225,11 +317,18 @@ impl Collected {
     }
 
     fn state(&mut self, flow: u64, text: &dyn Fn() -> Option<String>) {
-        let Some(open) = self.numbers.get_mut(&flow) else { return };
-        let Some(now) = text().filter(|now| open.state.as_ref() != Some(now)) else { return };
+        let Some(open) = self.numbers.get_mut(&flow) else {
+            return;
+        };
+        let Some(now) = text().filter(|now| open.state.as_ref() != Some(now)) else {
+            return;
+        };
         let kept = self.texts.keep(&now);
         open.state = Some(now);
-        match (self.open_steps.get_mut(&open.number), self.flows.get_mut(&open.number)) {
+        match (
+            self.open_steps.get_mut(&open.number),
+            self.flows.get_mut(&open.number),
+        ) {
             (Some(step), _) => step.state = Some(kept),
             (None, Some(entry)) if entry.state.is_none() => entry.state = Some(kept),
             _ => self.texts.bytes = self.texts.bytes.saturating_sub(kept.len()),
@@ -238,13 +337,17 @@ impl Collected {
 
     fn content(&mut self, event: &RunEvent<'_>) {
         let call = match event {
-            RunEvent::RequestBegan { attempt, .. } | RunEvent::ToolsCalled { attempt, .. } => attempt.call(),
+            RunEvent::RequestBegan { attempt, .. } | RunEvent::ToolsCalled { attempt, .. } => {
+                attempt.call()
+            }
             RunEvent::Replayed { call, .. }
             | RunEvent::ToolEnded { call, .. }
             | RunEvent::FellBack { call, .. } => *call,
             _ => return,
         };
-        let Some((entry, conversation)) = self.open_calls.get_mut(&call) else { return };
+        let Some((entry, conversation)) = self.open_calls.get_mut(&call) else {
+            return;
+        };
         match event {
             RunEvent::FellBack { value, .. } => {
                 entry.fallback = value().map(|value| self.texts.keep(&value));
@@ -252,7 +355,8 @@ impl Collected {
             RunEvent::RequestBegan { request, .. }
                 if self.offered.len() < NODES && !self.offered.contains_key(&entry.node) =>
             {
-                self.offered.insert(entry.node.clone(), self.texts.offered(request));
+                self.offered
+                    .insert(entry.node.clone(), self.texts.offered(request));
             }
             _ => {}
         }
@@ -284,7 +388,11 @@ impl Collected {
         };
         self.flows.insert(number, flow);
         if self.flows.len() > FLOWS {
-            let ended = self.flows.values().find(|flow| flow.ended.is_some()).map(|flow| flow.number);
+            let ended = self
+                .flows
+                .values()
+                .find(|flow| flow.ended.is_some())
+                .map(|flow| flow.number);
             ended
                 .and_then(|number| self.flows.remove(&number))
                 .into_iter()
@@ -293,12 +401,21 @@ impl Collected {
         number
     }
 
-    fn step_began(&mut self, number: u64, continues: bool, at: &Position, node: &str, started: SystemTime) {
+    fn step_began(
+        &mut self,
+        number: u64,
+        continues: bool,
+        at: &Position,
+        node: &str,
+        started: SystemTime,
+    ) {
         if continues && self.step_goes_on(number, at, started) {
             return;
         }
         self.totals.steps += 1;
-        let Some(flow) = self.flows.get_mut(&number) else { return };
+        let Some(flow) = self.flows.get_mut(&number) else {
+            return;
+        };
         let index = match flow.stats.iter().position(|stats| stats.position == *at) {
             Some(index) => index,
             None => {
@@ -316,9 +433,14 @@ impl Collected {
                 flow.stats.len() - 1
             }
         };
-        let Some(stats) = flow.stats.get_mut(index) else { return };
+        let Some(stats) = flow.stats.get_mut(index) else {
+            return;
+        };
         (stats.visits, stats.runs) = (stats.visits + 1, true);
-        let position = flow.around.as_ref().map_or_else(|| at.clone(), |around| around.below(at.labels()));
+        let position = flow
+            .around
+            .as_ref()
+            .map_or_else(|| at.clone(), |around| around.below(at.labels()));
         let (node, visit, started_unix_ms) = (node.to_owned(), stats.visits, unix_ms(started));
         let step = StepEntry {
             number: self.totals.steps,
@@ -336,14 +458,26 @@ impl Collected {
 
     /// The visit that paused, if it is still kept.
     fn step_goes_on(&mut self, number: u64, at: &Position, started: SystemTime) -> bool {
-        let Some(flow) = self.flows.get_mut(&number) else { return false };
-        let around = flow.around.as_ref().map_or_else(|| at.clone(), |around| around.below(at.labels()));
+        let Some(flow) = self.flows.get_mut(&number) else {
+            return false;
+        };
+        let around = flow
+            .around
+            .as_ref()
+            .map_or_else(|| at.clone(), |around| around.below(at.labels()));
         let is_it = |step: &StepEntry| {
-            let paused = step.ended.as_ref().is_some_and(|ended| ended.category == Some(Category::Paused));
+            let paused = step
+                .ended
+                .as_ref()
+                .is_some_and(|ended| ended.category == Some(Category::Paused));
             paused && step.flow == number && step.position == around
         };
-        let Some(index) = self.steps.iter().rposition(is_it) else { return false };
-        let Some(mut step) = self.steps.remove(index) else { return false };
+        let Some(index) = self.steps.iter().rposition(is_it) else {
+            return false;
+        };
+        let Some(mut step) = self.steps.remove(index) else {
+            return false;
+        };
         self.texts.bytes = self.texts.bytes.saturating_sub(step_size(&step));
         if let Some(stats) = flow.stats.iter_mut().find(|stats| stats.position == *at) {
             (stats.runs, stats.category) = (true, None);
@@ -362,12 +496,18 @@ impl Collected {
         usage: Usage,
         elapsed: Duration,
     ) {
-        let Some(mut step) = self.open_steps.remove(&flow) else { return };
+        let Some(mut step) = self.open_steps.remove(&flow) else {
+            return;
+        };
         let from = step.resumed_unix_ms.take().unwrap_or(step.started_unix_ms);
         self.totals.ended(from, elapsed);
         // With the wait before it went on.
         let waited = Duration::from_millis(from.saturating_sub(step.started_unix_ms));
-        step.ended = Some(Ended { category, error: None, elapsed: waited.saturating_add(elapsed) });
+        step.ended = Some(Ended {
+            category,
+            error: None,
+            elapsed: waited.saturating_add(elapsed),
+        });
         if let Some(flow) = self.flows.get_mut(&flow) {
             flow.step_ended(&step, edges, (category, usage, elapsed));
         }
@@ -379,9 +519,9 @@ impl Collected {
         self.totals.began(started);
         self.begun_calls += 1;
         // What is around it may not be recorded here.
-        let parent = call
-            .parent
-            .filter(|parent| self.open_calls.contains_key(parent) || self.dropped.contains_key(parent));
+        let parent = call.parent.filter(|parent| {
+            self.open_calls.contains_key(parent) || self.dropped.contains_key(parent)
+        });
         let flow = call.flow.filter(|flow| self.flows.contains_key(flow));
         self.totals.outer_calls += u64::from(parent.is_none() && flow.is_none());
         let entry = CallEntry {
@@ -390,7 +530,9 @@ impl Collected {
             parent,
             node: call.node.to_owned(),
             item: call.item,
-            step: flow.and_then(|flow| self.open_steps.get(&flow)).map(|step| step.number),
+            step: flow
+                .and_then(|flow| self.open_steps.get(&flow))
+                .map(|step| step.number),
             started_unix_ms: unix_ms(started),
             record: None,
             error: None,
@@ -400,7 +542,8 @@ impl Collected {
             exchanges: Vec::new(),
         };
         self.order.insert(entry.number, call.id);
-        self.open_calls.insert(call.id, (entry, Conversation::default()));
+        self.open_calls
+            .insert(call.id, (entry, Conversation::default()));
     }
 
     fn attempt_ended(&mut self, attempt: &AttemptRecord) {
@@ -418,7 +561,13 @@ impl Collected {
         let dropped = self.dropped.remove(&record.id);
         let (is_outer, started_unix_ms) = match (&open, dropped) {
             (Some((call, _)), _) => (is_outer(call), call.started_unix_ms),
-            (None, Some(DroppedCall { is_outer, started_unix_ms })) => (is_outer, started_unix_ms),
+            (
+                None,
+                Some(DroppedCall {
+                    is_outer,
+                    started_unix_ms,
+                }),
+            ) => (is_outer, started_unix_ms),
             (None, None) => return,
         };
         self.totals.ended(started_unix_ms, record.elapsed);
@@ -430,16 +579,23 @@ impl Collected {
         if is_outer {
             self.totals.outer_failures += u64::from(record.category.is_some());
         }
-        let Some((mut call, conversation)) = open else { return };
+        let Some((mut call, conversation)) = open else {
+            return;
+        };
         self.order.remove(&call.number);
         for (name, value) in &record.labels {
-            call.labels.insert(self.texts.keep(name), self.texts.keep(value));
+            call.labels
+                .insert(self.texts.keep(name), self.texts.keep(value));
         }
         if self.with_content {
             let corrected = record.corrected();
-            call.corrected = corrected.iter().map(|one| self.texts.keep(&one.path)).collect();
+            call.corrected = corrected
+                .iter()
+                .map(|one| self.texts.keep(&one.path))
+                .collect();
         }
-        (call.record, call.error, call.exchanges) = (Some(Arc::clone(record)), error, conversation.exchanges);
+        (call.record, call.error, call.exchanges) =
+            (Some(Arc::clone(record)), error, conversation.exchanges);
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);
     }
@@ -449,15 +605,21 @@ impl Collected {
         while self.calls.len() + self.steps.len() + self.open_calls.len() > self.limit.max(1)
             || self.texts.bytes > MEMORY
         {
-            let Some(freed) = self.drop_ended().or_else(|| self.drop_open()) else { return };
+            let Some(freed) = self.drop_ended().or_else(|| self.drop_open()) else {
+                return;
+            };
             self.texts.bytes = self.texts.bytes.saturating_sub(freed);
         }
     }
 
     fn drop_ended(&mut self) -> Option<usize> {
         let freed = match (self.calls.front(), self.steps.front()) {
-            (Some(call), step) if step.is_none_or(|step| call.started_unix_ms <= step.started_unix_ms) => {
-                self.calls.pop_front().map(|call| weight(&call) + content(&call))
+            (Some(call), step)
+                if step.is_none_or(|step| call.started_unix_ms <= step.started_unix_ms) =>
+            {
+                self.calls
+                    .pop_front()
+                    .map(|call| weight(&call) + content(&call))
             }
             _ => self.steps.pop_front().map(|step| step_size(&step)),
         };
@@ -467,7 +629,10 @@ impl Collected {
 
     fn drop_open(&mut self) -> Option<usize> {
         let is_full = self.open_calls.len() > self.limit.max(1);
-        let (number, id) = self.order.first_key_value().map(|(number, id)| (*number, *id))?;
+        let (number, id) = self
+            .order
+            .first_key_value()
+            .map(|(number, id)| (*number, *id))?;
         // The only call that goes on loses its oldest exchanges.
         if self.open_calls.len() == 1 && !is_full {
             let (_, conversation) = self.open_calls.get_mut(&id)?;
@@ -475,12 +640,18 @@ impl Collected {
                 self.totals.left_out += 1;
                 return Some(freed);
             }
-            return self.offered.pop_first().map(|(node, offered)| node.len() + offered.size());
+            return self
+                .offered
+                .pop_first()
+                .map(|(node, offered)| node.len() + offered.size());
         }
         self.order.remove(&number);
         let (call, conversation) = self.open_calls.remove(&id)?;
         self.totals.left_out += 1;
-        let dropped = DroppedCall { is_outer: is_outer(&call), started_unix_ms: call.started_unix_ms };
+        let dropped = DroppedCall {
+            is_outer: is_outer(&call),
+            started_unix_ms: call.started_unix_ms,
+        };
         self.dropped.insert(id, dropped);
         Some(conversation.size() + content(&call))
     }
@@ -496,14 +667,24 @@ fn step_size(step: &StepEntry) -> usize {
 }
 
 fn weight(call: &CallEntry) -> usize {
-    let attempts = call.record.as_ref().map_or(0, |record| record.attempts.len());
+    let attempts = call
+        .record
+        .as_ref()
+        .map_or(0, |record| record.attempts.len());
     size_of::<CallEntry>() + size_of::<CallRecord>() + attempts * size_of::<AttemptRecord>()
 }
 
 fn content(call: &CallEntry) -> usize {
-    let labels = call.labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+    let labels = call
+        .labels
+        .iter()
+        .map(|(name, value)| name.len() + value.len())
+        .sum::<usize>();
     let exchanges: usize = call.exchanges.iter().map(crate::conversation::size).sum();
-    let texts = [&call.error, &call.fallback].into_iter().flatten().chain(&call.corrected);
+    let texts = [&call.error, &call.fallback]
+        .into_iter()
+        .flatten()
+        .chain(&call.corrected);
     labels + exchanges + texts.map(String::len).sum::<usize>()
 }
 
@@ -515,20 +696,29 @@ impl Setup {
         };
         let mut models: Vec<String> = setup.models.into_iter().map(model).collect();
         models.dedup();
-        Setup { models, limits: setup.limits, prices_made: setup.prices_made }
+        Setup {
+            models,
+            limits: setup.limits,
+            prices_made: setup.prices_made,
+        }
     }
 }
 
 impl Totals {
     fn began(&mut self, started: SystemTime) {
         let started = unix_ms(started);
-        self.started_unix_ms = Some(self.started_unix_ms.map_or(started, |first| first.min(started)));
+        self.started_unix_ms = Some(
+            self.started_unix_ms
+                .map_or(started, |first| first.min(started)),
+        );
         self.ended_unix_ms = self.ended_unix_ms.max(started);
     }
 
     fn ended(&mut self, started_unix_ms: u64, elapsed: Duration) {
         let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        self.ended_unix_ms = self.ended_unix_ms.max(started_unix_ms.saturating_add(elapsed));
+        self.ended_unix_ms = self
+            .ended_unix_ms
+            .max(started_unix_ms.saturating_add(elapsed));
     }
 }
 
@@ -539,15 +729,26 @@ impl FlowEntry {
         edges: &[(Position, String)],
         (category, usage, elapsed): (Option<Category>, Usage, Duration),
     ) {
-        let below = self.around.as_ref().map_or(0, |around| around.labels().len());
+        let below = self
+            .around
+            .as_ref()
+            .map_or(0, |around| around.labels().len());
         let own = || step.position.labels().skip(below);
-        if let Some(stats) = self.stats.iter_mut().find(|stats| stats.position.labels().eq(own())) {
+        if let Some(stats) = self
+            .stats
+            .iter_mut()
+            .find(|stats| stats.position.labels().eq(own()))
+        {
             (stats.runs, stats.category) = (false, category);
             stats.usage += usage;
             stats.elapsed = stats.elapsed.saturating_add(elapsed);
         }
         for (from, action) in edges {
-            match self.edges.iter_mut().find(|(known, by, _)| known == from && by == action) {
+            match self
+                .edges
+                .iter_mut()
+                .find(|(known, by, _)| known == from && by == action)
+            {
                 Some((_, _, times)) => *times += 1,
                 None => self.edges.push((from.clone(), action.clone(), 1)),
             }
@@ -563,14 +764,23 @@ mod tests {
     use super::*;
 
     fn began(collected: &mut Collected, id: CallId) {
-        let call = BegunCall { id, parent: None, node: "ask", flow: None, item: None };
+        let call = BegunCall {
+            id,
+            parent: None,
+            node: "ask",
+            flow: None,
+            item: None,
+        };
         collected.call_began(call, SystemTime::now());
         collected.make_room();
     }
 
     fn asked(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
         let request = Request::new(vec![Message::user(text)]);
-        collected.event(&RunEvent::RequestBegan { attempt: id.attempt(attempt), request: &request });
+        collected.event(&RunEvent::RequestBegan {
+            attempt: id.attempt(attempt),
+            request: &request,
+        });
     }
 
     /// A call that goes on for long, such as an agent.
@@ -582,12 +792,23 @@ mod tests {
         let id = ids.next();
         began(&mut collected, id);
         for attempt in 0..1_200 {
-            asked(&mut collected, id, attempt, format!("{attempt} {}", "x".repeat(60_000)));
+            asked(
+                &mut collected,
+                id,
+                attempt,
+                format!("{attempt} {}", "x".repeat(60_000)),
+            );
         }
         assert!(collected.texts.bytes <= MEMORY, "{}", collected.texts.bytes);
         let document = collected.document();
         let exchanges = &document.calls[0].exchanges;
-        let text = |at: usize| exchanges[at].messages[0].text.split(' ').next().map(str::to_owned);
+        let text = |at: usize| {
+            exchanges[at].messages[0]
+                .text
+                .split(' ')
+                .next()
+                .map(str::to_owned)
+        };
         assert_eq!(text(exchanges.len() - 1).as_deref(), Some("1199"));
         assert!(exchanges.len() > 1_000 && document.totals.left_out > 0);
         let held: usize = exchanges.iter().map(crate::conversation::size).sum();
@@ -604,6 +825,9 @@ mod tests {
         let document = collected.document();
         let kept: Vec<u64> = document.calls.iter().map(|call| call.number).collect();
         assert_eq!(kept, (91..=100).collect::<Vec<_>>());
-        assert_eq!((document.totals.outer_calls, document.totals.left_out), (100, 90));
+        assert_eq!(
+            (document.totals.outer_calls, document.totals.left_out),
+            (100, 90)
+        );
     }
 }

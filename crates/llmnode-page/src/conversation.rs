@@ -22,7 +22,12 @@ impl Conversation {
                     exchange.settings = texts.settings(request);
                 }
             }
-            RunEvent::Replayed { messages, text, calls, .. } => {
+            RunEvent::Replayed {
+                messages,
+                text,
+                calls,
+                ..
+            } => {
                 self.asked(None, messages, texts);
                 let answer = (!text.is_empty()).then(|| texts.keep(text));
                 let tools = calls.iter().map(|call| texts.tool(call)).collect();
@@ -36,7 +41,12 @@ impl Conversation {
                     exchange.tools = tools;
                 }
             }
-            RunEvent::ToolEnded { tool, arguments, result, .. } => {
+            RunEvent::ToolEnded {
+                tool,
+                arguments,
+                result,
+                ..
+            } => {
                 self.tool_ended(tool, *arguments, *result, texts);
             }
             _ => {}
@@ -45,13 +55,29 @@ impl Conversation {
 
     fn asked(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
         // A request that did not go out after all is replaced.
-        self.exchanges.retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);
-        let now: Vec<u64> = messages.iter().map(|message| texts.fingerprint(message)).collect();
-        let shared = self.known.iter().zip(&now).take_while(|(known, now)| known == now).count();
+        self.exchanges
+            .retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);
+        let now: Vec<u64> = messages
+            .iter()
+            .map(|message| texts.fingerprint(message))
+            .collect();
+        let shared = self
+            .known
+            .iter()
+            .zip(&now)
+            .take_while(|(known, now)| known == now)
+            .count();
         let new = now.iter().zip(messages).skip(shared);
-        let messages = new.map(|(fingerprint, message)| texts.message(*fingerprint, message)).collect();
+        let messages = new
+            .map(|(fingerprint, message)| texts.message(*fingerprint, message))
+            .collect();
         self.known = now;
-        self.exchanges.push(Exchange { attempt, shared, messages, ..Exchange::default() });
+        self.exchanges.push(Exchange {
+            attempt,
+            shared,
+            messages,
+            ..Exchange::default()
+        });
     }
 
     /// In a conversation that paused, the tools of the last answer end before the first request.
@@ -65,11 +91,17 @@ impl Conversation {
         if self.exchanges.is_empty() {
             self.exchanges.push(Exchange::default());
         }
-        let Some(exchange) = self.exchanges.last_mut() else { return };
-        let index = exchange.tools.iter().position(|tool| tool.id == call.id).unwrap_or_else(|| {
-            exchange.tools.push(texts.tool(call));
-            exchange.tools.len() - 1
-        });
+        let Some(exchange) = self.exchanges.last_mut() else {
+            return;
+        };
+        let index = exchange
+            .tools
+            .iter()
+            .position(|tool| tool.id == call.id)
+            .unwrap_or_else(|| {
+                exchange.tools.push(texts.tool(call));
+                exchange.tools.len() - 1
+            });
         if let Some(tool) = exchange.tools.get_mut(index) {
             tool.edited = arguments.map(|arguments| texts.keep(arguments));
             tool.result = result.map(|result| texts.keep(&result.shown()));
@@ -86,25 +118,54 @@ impl Conversation {
     }
 
     pub(crate) fn attempt_ended(&mut self, attempt: &AttemptRecord, texts: &mut Texts) {
-        let known = self.exchanges.iter().position(|exchange| exchange.attempt == Some(attempt.id));
+        let known = self
+            .exchanges
+            .iter()
+            .position(|exchange| exchange.attempt == Some(attempt.id));
         // A request that is no chat has no messages.
         let index = known.unwrap_or_else(|| {
-            self.exchanges.push(Exchange { attempt: Some(attempt.id), ..Exchange::default() });
+            self.exchanges.push(Exchange {
+                attempt: Some(attempt.id),
+                ..Exchange::default()
+            });
             self.exchanges.len() - 1
         });
-        let Some(exchange) = self.exchanges.get_mut(index) else { return };
+        let Some(exchange) = self.exchanges.get_mut(index) else {
+            return;
+        };
         exchange.answer = attempt.answer.as_deref().map(|answer| texts.keep(answer));
         exchange.error = (!attempt.message.is_empty()).then(|| texts.keep(&attempt.message));
-        exchange.violations =
-            attempt.violations.iter().map(|violation| texts.keep(&violation.to_string())).collect();
+        exchange.violations = attempt
+            .violations
+            .iter()
+            .map(|violation| texts.keep(&violation.to_string()))
+            .collect();
     }
 }
 
 /// In bytes.
 pub(crate) fn size(exchange: &Exchange) -> usize {
-    let Exchange { messages, settings, answer, error, violations, tools, .. } = exchange;
-    let tool = |ToolText { name, arguments, edited, result, .. }: &ToolText| {
-        let optional = [edited, result].into_iter().flatten().map(String::len).sum::<usize>();
+    let Exchange {
+        messages,
+        settings,
+        answer,
+        error,
+        violations,
+        tools,
+        ..
+    } = exchange;
+    let tool = |ToolText {
+                    name,
+                    arguments,
+                    edited,
+                    result,
+                    ..
+                }: &ToolText| {
+        let optional = [edited, result]
+            .into_iter()
+            .flatten()
+            .map(String::len)
+            .sum::<usize>();
         name.len() + arguments.len() + optional
     };
     let texts = messages

@@ -41,7 +41,8 @@ pub(crate) struct Offered {
 impl Offered {
     /// In bytes.
     pub(crate) fn size(&self) -> usize {
-        let tool = |tool: &OfferedTool| tool.name.len() + tool.description.len() + tool.schema.len();
+        let tool =
+            |tool: &OfferedTool| tool.name.len() + tool.description.len() + tool.schema.len();
         self.schema.as_ref().map_or(0, String::len) + self.tools.iter().map(tool).sum::<usize>()
     }
 }
@@ -232,7 +233,9 @@ pub(crate) fn unix_ms(time: SystemTime) -> u64 {
 
 impl CallEntry {
     pub(crate) fn exchange_of(&self, attempt: AttemptId) -> Option<&Exchange> {
-        self.exchanges.iter().find(|exchange| exchange.attempt == Some(attempt))
+        self.exchanges
+            .iter()
+            .find(|exchange| exchange.attempt == Some(attempt))
     }
 
     pub(crate) fn category(&self) -> Option<Category> {

@@ -70,7 +70,11 @@ impl Html {
 
     /// Writes an element that holds a text. The class may be empty.
     pub fn leaf(&mut self, name: &'static str, class: &str, text: impl AsRef<str>) {
-        let attributes: Attributes<'_> = if class.is_empty() { &[] } else { &[("class", class)] };
+        let attributes: Attributes<'_> = if class.is_empty() {
+            &[]
+        } else {
+            &[("class", class)]
+        };
         self.element(name, attributes, |html| html.text(text));
     }
 

@@ -23,12 +23,17 @@ pub const STYLE: &str = page::STYLE;
 /// Draws a flow, and the way that the first flow of a recording of it took so far. `None`: it has too many steps to be read as
 /// a picture.
 pub fn picture(outline: &Outline, marks: &Marks, recording: Option<&Recording>) -> Option<Html> {
-    let Outline::Flow(name, steps) = outline else { return None };
+    let Outline::Flow(name, steps) = outline else {
+        return None;
+    };
     if picture::size(outline) > page::DRAWN {
         return None;
     }
     let collected = recording.map(Recording::lock);
-    let flows: Vec<&FlowEntry> = collected.iter().filter_map(|collected| collected.first_flow()).collect();
+    let flows: Vec<&FlowEntry> = collected
+        .iter()
+        .filter_map(|collected| collected.first_flow())
+        .collect();
     let mut html = Html::default();
     picture::draw(&mut html, name, steps, &Visits::of(&flows).marked(marks));
     Some(html)
@@ -53,10 +58,19 @@ pub struct Figures {
 
 /// Returns what a recorded run took so far.
 pub fn figures(recording: &Recording) -> Figures {
-    let Totals { started_unix_ms, ended_unix_ms, steps, usage, .. } = recording.lock().totals();
+    let Totals {
+        started_unix_ms,
+        ended_unix_ms,
+        steps,
+        usage,
+        ..
+    } = recording.lock().totals();
     let elapsed = ended_unix_ms.saturating_sub(started_unix_ms.unwrap_or(ended_unix_ms));
-    let (visits, requests, tokens) =
-        (words::count(steps, "step"), words::count(usage.requests, "request"), words::tokens(&usage.total));
+    let (visits, requests, tokens) = (
+        words::count(steps, "step"),
+        words::count(usage.requests, "request"),
+        words::tokens(&usage.total),
+    );
     Figures {
         sentence: format!("{visits}, {requests}, {tokens}"),
         time: words::time(Duration::from_millis(elapsed)),

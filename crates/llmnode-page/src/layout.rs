@@ -33,9 +33,18 @@ pub(crate) struct Edges {
 impl Edges {
     /// `taken`: how often the edge of a step was taken, by the step's index and its action.
     pub(crate) fn of(steps: &[OutlineStep], taken: impl Fn(usize, &str) -> u64) -> Self {
-        let index: HashMap<&str, usize> =
-            steps.iter().enumerate().rev().map(|(index, step)| (&*step.label, index)).collect();
-        let mut all = Edges { edges: Vec::new(), end: None, todo: None, places: steps.len() };
+        let index: HashMap<&str, usize> = steps
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, step)| (&*step.label, index))
+            .collect();
+        let mut all = Edges {
+            edges: Vec::new(),
+            end: None,
+            todo: None,
+            places: steps.len(),
+        };
         let mut known: HashMap<(usize, usize), usize> = HashMap::new();
         for (from, step) in steps.iter().enumerate() {
             for (action, to) in &step.edges {
@@ -49,13 +58,21 @@ impl Edges {
                 };
                 let edge = *known.entry((from, to)).or_insert_with(|| {
                     let (actions, through) = (Vec::new(), Vec::new());
-                    all.edges.push(Edge { from, to, actions, taken: 0, back: false, through });
+                    all.edges.push(Edge {
+                        from,
+                        to,
+                        actions,
+                        taken: 0,
+                        back: false,
+                        through,
+                    });
                     all.edges.len() - 1
                 });
                 if let Some(edge) = all.edges.get_mut(edge) {
                     let times = taken(from, action);
                     edge.taken = edge.taken.saturating_add(times);
-                    edge.actions.extend((!action.is_empty()).then(|| (action.to_string(), times)));
+                    edge.actions
+                        .extend((!action.is_empty()).then(|| (action.to_string(), times)));
                 }
             }
         }
@@ -82,7 +99,10 @@ impl Edges {
             visits[start] = Visit::OnTheWay;
             let mut way = vec![(start, 0)];
             while let Some((at, next)) = way.last_mut() {
-                let Some(edge) = out[*at].get(*next).and_then(|index| self.edges.get_mut(*index)) else {
+                let Some(edge) = out[*at]
+                    .get(*next)
+                    .and_then(|index| self.edges.get_mut(*index))
+                else {
                     visits[*at] = Visit::Done;
                     order.push(*at);
                     way.pop();
@@ -122,7 +142,11 @@ pub(crate) struct Layout {
 pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
     let mut layers = vec![0; edges.places];
     for at in edges.order() {
-        for edge in edges.edges.iter().filter(|edge| edge.from == at && !edge.back) {
+        for edge in edges
+            .edges
+            .iter()
+            .filter(|edge| edge.from == at && !edge.back)
+        {
             layers[edge.to] = layers[edge.to].max(layers[at] + 1);
         }
     }
@@ -143,18 +167,34 @@ pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
         let members = || (0..layers.len()).filter(|place| layers[*place] == layer);
         let width = members().map(|place| sizes[place].0).max().unwrap_or(0);
         for place in members() {
-            let top = heights[..rows[place]].iter().map(|height| height + GAP.1).sum::<i32>();
+            let top = heights[..rows[place]]
+                .iter()
+                .map(|height| height + GAP.1)
+                .sum::<i32>();
             let (own, height) = sizes[place];
-            at[place] = (x + (width - own) / 2, top + (heights[rows[place]] - height) / 2);
+            at[place] = (
+                x + (width - own) / 2,
+                top + (heights[rows[place]] - height) / 2,
+            );
             spans[place] = (x, x + width);
             bottom = bottom.max(top + heights[rows[place]]);
         }
         let leaves = |edge: &&Edge| layers[edge.from] == layer && !edge.back;
-        let label = edges.edges.iter().filter(leaves).map(|edge| label(edge).chars().count()).max();
+        let label = edges
+            .edges
+            .iter()
+            .filter(leaves)
+            .map(|edge| label(edge).chars().count())
+            .max();
         let label = i32::try_from(label.unwrap_or(0)).unwrap_or(0) * CHARACTER;
         x += width + if layer == last { 0 } else { GAP.0 + label };
     }
-    Layout { at, sizes, layer: spans, size: (x, bottom) }
+    Layout {
+        at,
+        sizes,
+        layer: spans,
+        size: (x, bottom),
+    }
 }
 
 /// What was taken comes first, then what is near to where its edges come from.
@@ -171,13 +211,19 @@ fn rows(edges: &Edges, layers: &[usize], last: usize) -> Vec<usize> {
     }
     let mut rows = vec![0; layers.len()];
     for layer in 0..=last {
-        let mut members: Vec<usize> = (0..layers.len()).filter(|place| layers[*place] == layer).collect();
+        let mut members: Vec<usize> = (0..layers.len())
+            .filter(|place| layers[*place] == layer)
+            .collect();
         members.sort_by_key(|place| {
             let before = &before[*place];
-            let near = before.iter().map(|from| rows[*from] * 100).sum::<usize>() / before.len().max(1);
+            let near =
+                before.iter().map(|from| rows[*from] * 100).sum::<usize>() / before.len().max(1);
             (!taken[*place], near, *place)
         });
-        members.into_iter().enumerate().for_each(|(row, place)| rows[place] = row);
+        members
+            .into_iter()
+            .enumerate()
+            .for_each(|(row, place)| rows[place] = row);
     }
     rows
 }
@@ -193,22 +239,40 @@ fn heights(rows: &[usize], layers: &[usize], sizes: &[(i32, i32)]) -> Vec<i32> {
 /// What an edge says.
 /// A count stands at the action that was taken so often; the others are in brackets then.
 pub(crate) fn label(edge: &Edge) -> String {
-    let times = |times: u64| if times > 1 { format!("×{times}") } else { String::new() };
-    let named: u64 = edge.actions.iter().map(|(_, times)| *times).fold(0, u64::saturating_add);
+    let times = |times: u64| {
+        if times > 1 {
+            format!("×{times}")
+        } else {
+            String::new()
+        }
+    };
+    let named: u64 = edge
+        .actions
+        .iter()
+        .map(|(_, times)| *times)
+        .fold(0, u64::saturating_add);
     let unnamed = edge.taken.saturating_sub(named);
     let mut said: Vec<String> = Vec::new();
     if unnamed > 0 {
         said.extend(Some(times(unnamed)).filter(|times| !times.is_empty()));
     }
     let taken = edge.actions.iter().filter(|(_, taken)| *taken > 0);
-    said.extend(taken.map(|(action, taken)| format!("{action} {}", times(*taken)).trim_end().to_owned()));
-    let not_taken: Vec<&str> =
-        edge.actions.iter().filter(|(_, taken)| *taken == 0).map(|(action, _)| &**action).collect();
+    said.extend(
+        taken.map(|(action, taken)| format!("{action} {}", times(*taken)).trim_end().to_owned()),
+    );
+    let not_taken: Vec<&str> = edge
+        .actions
+        .iter()
+        .filter(|(_, taken)| *taken == 0)
+        .map(|(action, _)| &**action)
+        .collect();
     let mut label = said.join(", ");
     if edge.taken == 0 {
         label = not_taken.join(", ");
     } else if !not_taken.is_empty() {
-        label = format!("{label} (not {})", not_taken.join(", ")).trim_start().to_owned();
+        label = format!("{label} (not {})", not_taken.join(", "))
+            .trim_start()
+            .to_owned();
     }
     crate::words::cut(&label, 30)
 }
@@ -218,8 +282,18 @@ mod tests {
     use super::*;
 
     fn edge(actions: &[(&str, u64)], taken: u64) -> Edge {
-        let actions = actions.iter().map(|(action, times)| ((*action).to_owned(), *times)).collect();
-        Edge { from: 0, to: 1, actions, taken, back: false, through: Vec::new() }
+        let actions = actions
+            .iter()
+            .map(|(action, times)| ((*action).to_owned(), *times))
+            .collect();
+        Edge {
+            from: 0,
+            to: 1,
+            actions,
+            taken,
+            back: false,
+            through: Vec::new(),
+        }
     }
 
     #[test]

@@ -30,16 +30,32 @@ const HEAD: usize = 64 << 10;
 pub(crate) fn page(document: &Document) -> String {
     let view = View::of(document);
     let title = short(&view.title());
-    let policy =
-        format!("default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; base-uri 'none'; form-action 'none'");
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; base-uri 'none'; form-action 'none'"
+    );
     let mut html = Html::default();
     html.markup("<!DOCTYPE html>\n");
     html.element("html", &[("lang", "en")], |html| {
         html.element("head", &[], |html| {
             html.void("meta", &[("charset", "utf-8")]);
-            html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
-            html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-            html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+            html.void(
+                "meta",
+                &[
+                    ("http-equiv", "Content-Security-Policy"),
+                    ("content", &policy),
+                ],
+            );
+            html.void(
+                "meta",
+                &[
+                    ("name", "viewport"),
+                    ("content", "width=device-width, initial-scale=1"),
+                ],
+            );
+            html.void(
+                "meta",
+                &[("name", "color-scheme"), ("content", "light dark")],
+            );
             html.leaf("title", "", format!("{title} – llmnode"));
             html.element("style", &[], |html| html.markup(STYLE));
         });
@@ -50,9 +66,13 @@ pub(crate) fn page(document: &Document) -> String {
                 bounded(html, "The result", part, |html| result(html, &view));
                 bounded(html, "The path", part, |html| path(html, &view));
                 bounded(html, "The chart", part, |html| chart::section(html, &view));
-                bounded(html, "The states", part, |html| states::section(html, &view));
+                bounded(html, "The states", part, |html| {
+                    states::section(html, &view)
+                });
                 let mut offered = Html::default();
-                bounded(&mut offered, "The schemas", part, |html| calls::offered(html, document));
+                bounded(&mut offered, "The schemas", part, |html| {
+                    calls::offered(html, document)
+                });
                 let used = html.len() + offered.len();
                 calls::section(html, &view, MOST.saturating_sub(used + ROOM));
                 html.append(offered);
@@ -67,7 +87,10 @@ fn short(text: &str) -> String {
     if text.len() <= HEAD {
         return text.to_owned();
     }
-    let end = (0..=HEAD).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=HEAD)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     format!("{} [{} more bytes]", &text[..end], text.len() - end)
 }
 
@@ -78,17 +101,27 @@ fn bounded(html: &mut Html, what: &str, most: usize, write: impl FnOnce(&mut Htm
     if part.len() <= most {
         html.append(part);
     } else {
-        html.leaf("p", "banner wait", format!("{what} would take {} bytes, and is left out.", part.len()));
+        html.leaf(
+            "p",
+            "banner wait",
+            format!("{what} would take {} bytes, and is left out.", part.len()),
+        );
     }
 }
 
 fn head(html: &mut Html, view: &View<'_>, title: &str) {
-    let Document { totals, with_content, .. } = view.document;
+    let Document {
+        totals,
+        with_content,
+        ..
+    } = view.document;
     let state = view.state();
     html.element("div", &[("class", "head")], |html| {
         html.leaf("h1", "", title);
         let (class, word) = match state {
-            State::Completed if totals.degraded > 0 => ("pill wait", "completed with fallbacks".to_owned()),
+            State::Completed if totals.degraded > 0 => {
+                ("pill wait", "completed with fallbacks".to_owned())
+            }
             _ => pill(&state),
         };
         html.leaf("span", class, word);
@@ -98,7 +131,11 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
         html.text(match (view.outer_flows().count(), totals.outer_calls) {
             (0, calls) => format!(" · {}", count(calls, "call")),
             (flows, 0) => format!(" · {}", count(flows as u64, "flow")),
-            (flows, calls) => format!(" · {}, {}", count(flows as u64, "flow"), count(calls, "call")),
+            (flows, calls) => format!(
+                " · {}, {}",
+                count(flows as u64, "flow"),
+                count(calls, "call")
+            ),
         });
         html.text(if *with_content {
             " · with prompts and answers"
@@ -114,7 +151,9 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
         html.leaf(
             "p",
             "banner wait",
-            short(&format!("Continued at {first}: the steps before are those of an earlier process.")),
+            short(&format!(
+                "Continued at {first}: the steps before are those of an earlier process."
+            )),
         );
     }
     facts(html, view);
@@ -122,10 +161,13 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
 
 fn setup(html: &mut Html, view: &View<'_>) {
     let Setup { models, limits, .. } = &view.document.setup;
-    let named =
-        |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")));
-    let said: Vec<String> =
-        [named("Models:", models), named("May use at most", limits)].into_iter().flatten().collect();
+    let named = |what: &str, names: &[String]| {
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+    };
+    let said: Vec<String> = [named("Models:", models), named("May use at most", limits)]
+        .into_iter()
+        .flatten()
+        .collect();
     if !said.is_empty() {
         html.leaf("p", "sub", short(&said.join(" · ")));
     }
@@ -143,7 +185,11 @@ fn pill(state: &State) -> (&'static str, String) {
 }
 
 fn banner(state: &State) -> &'static str {
-    if let State::Failed(Category::Paused) = state { "banner wait" } else { "banner" }
+    if let State::Failed(Category::Paused) = state {
+        "banner wait"
+    } else {
+        "banner"
+    }
 }
 
 fn failure(view: &View<'_>, state: &State) -> String {
@@ -152,7 +198,9 @@ fn failure(view: &View<'_>, state: &State) -> String {
     match (view.error(), state) {
         (Some(error), _) => error.to_owned(),
         (None, State::Failed(Category::Cancelled)) => format!("It was dropped{at} before its end."),
-        (None, State::Failed(category)) => format!("{category}{at}. The text of the error was not recorded."),
+        (None, State::Failed(category)) => {
+            format!("{category}{at}. The text of the error was not recorded.")
+        }
         _ => "The texts of the errors were not recorded.".to_owned(),
     }
 }
@@ -160,7 +208,9 @@ fn failure(view: &View<'_>, state: &State) -> String {
 /// A flow that a journal continues does not begin at its first step.
 fn resumed_at(view: &View<'_>) -> Option<String> {
     let flow = view.outer_flows().next()?;
-    let (Outline::Flow(_, steps), Some(stats)) = (&flow.outline, flow.stats.first()) else { return None };
+    let (Outline::Flow(_, steps), Some(stats)) = (&flow.outline, flow.stats.first()) else {
+        return None;
+    };
     let (first, begun) = (steps.first()?, stats.position.labels().next()?);
     (first.label != begun).then(|| stats.position.to_string())
 }
@@ -172,17 +222,29 @@ fn facts(html: &mut Html, view: &View<'_>) {
     let elapsed = Duration::from_millis(totals.ended_unix_ms.saturating_sub(started));
     let mut of_requests = Vec::new();
     if totals.failed_requests > 0 {
-        of_requests.push(format!("{} of them failed or rejected", number(totals.failed_requests)));
+        of_requests.push(format!(
+            "{} of them failed or rejected",
+            number(totals.failed_requests)
+        ));
     }
     if totals.replayed > 0 {
         let then = tokens(&totals.replayed_usage.total);
         let cost = totals.replayed_usage.cost.known();
-        let cost = if cost > 0.0 { format!(", {}", money(cost)) } else { String::new() };
-        of_requests
-            .push(format!("+ {} from a journal ({then}{cost} then)", count(totals.replayed, "answer")));
+        let cost = if cost > 0.0 {
+            format!(", {}", money(cost))
+        } else {
+            String::new()
+        };
+        of_requests.push(format!(
+            "+ {} from a journal ({then}{cost} then)",
+            count(totals.replayed, "answer")
+        ));
     }
     if totals.degraded > 0 {
-        of_requests.push(format!("{} from a fallback", count(totals.degraded, "output")));
+        of_requests.push(format!(
+            "{} from a fallback",
+            count(totals.degraded, "output")
+        ));
     }
     let (cost, of_cost) = cost(usage);
     let unreported = |tokens: &Tokens| {
@@ -193,7 +255,11 @@ fn facts(html: &mut Html, view: &View<'_>) {
             .collect()
     };
     let known = |tokens: &Tokens| match tokens {
-        Tokens { known: 0, unreported_calls: 1.., .. } => "unknown".to_owned(),
+        Tokens {
+            known: 0,
+            unreported_calls: 1..,
+            ..
+        } => "unknown".to_owned(),
         tokens => number(tokens.known),
     };
     html.element("dl", &[("class", "facts")], |html| {
@@ -208,7 +274,11 @@ fn facts(html: &mut Html, view: &View<'_>) {
         fact(html, "Tokens in", &known(&usage.input), &of_input);
         let of_output: Vec<String> = unreported(&usage.output);
         fact(html, "Tokens out", &known(&usage.output), &of_output);
-        let of_cost: Vec<String> = of_cost.map(str::to_owned).into_iter().chain(of_prices(view)).collect();
+        let of_cost: Vec<String> = of_cost
+            .map(str::to_owned)
+            .into_iter()
+            .chain(of_prices(view))
+            .collect();
         fact(html, "Cost", &cost, &of_cost);
     });
     by_model(html, view);
@@ -219,7 +289,10 @@ fn by_model(html: &mut Html, view: &View<'_>) {
     let Document { calls, totals, .. } = view.document;
     let mut sums: Vec<(&str, Usage)> = Vec::new();
     let mut index: HashMap<&str, usize> = HashMap::new();
-    for attempt in calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts)
+    for attempt in calls
+        .iter()
+        .filter_map(|call| call.record.as_deref())
+        .flat_map(|record| &record.attempts)
     {
         let usage = Usage::from(attempt);
         if usage.requests > 0 {
@@ -235,22 +308,50 @@ fn by_model(html: &mut Html, view: &View<'_>) {
         return;
     }
     let sum = |(model, usage): &(&str, Usage)| {
-        let cost = usage.cost.total().map_or(String::new(), |cost| format!(", {}", money(cost)));
-        format!("{model}: {}, {}{cost}", count(usage.requests, "request"), tokens(&usage.total))
+        let cost = usage
+            .cost
+            .total()
+            .map_or(String::new(), |cost| format!(", {}", money(cost)));
+        format!(
+            "{model}: {}, {}{cost}",
+            count(usage.requests, "request"),
+            tokens(&usage.total)
+        )
     };
     let sums: Vec<String> = sums.iter().map(sum).collect();
-    let of = if totals.left_out > 0 { " (of the calls that are kept)" } else { "" };
-    html.leaf("p", "sub", short(&format!("By model{of}: {}", sums.join(" · "))));
+    let of = if totals.left_out > 0 {
+        " (of the calls that are kept)"
+    } else {
+        ""
+    };
+    html.leaf(
+        "p",
+        "sub",
+        short(&format!("By model{of}: {}", sums.join(" · "))),
+    );
 }
 
 /// Which prices they are, and why a cost is unknown.
 fn of_prices(view: &View<'_>) -> Vec<String> {
-    let made = view.document.setup.prices_made.as_ref().map(|made| format!("US dollars, list of {made}"));
-    let attempts =
-        view.calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts);
+    let made = view
+        .document
+        .setup
+        .prices_made
+        .as_ref()
+        .map(|made| format!("US dollars, list of {made}"));
+    let attempts = view
+        .calls
+        .iter()
+        .filter_map(|call| call.record.as_deref())
+        .flat_map(|record| &record.attempts);
     let unpriced = attempts
         .filter(|attempt| attempt.usage.is_some() && attempt.cost.is_none())
-        .map(|attempt| attempt.model.as_deref().map_or("a model without a name".to_owned(), str::to_owned))
+        .map(|attempt| {
+            attempt
+                .model
+                .as_deref()
+                .map_or("a model without a name".to_owned(), str::to_owned)
+        })
         .next()
         .map(|model| format!("no price for {model}"));
     made.into_iter().chain(unpriced).collect()
@@ -261,14 +362,19 @@ fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
         html.leaf("dt", "", name);
         html.element("dd", &[], |html| {
             html.text(value);
-            notes.iter().for_each(|note| html.leaf("span", "note", short(note)));
+            notes
+                .iter()
+                .for_each(|note| html.leaf("span", "note", short(note)));
         });
     });
 }
 
 /// The state that the newest flow ended with.
 fn result(html: &mut Html, view: &View<'_>) {
-    let outputs: Vec<&String> = view.outer_flows().filter_map(|flow| flow.output.as_ref()).collect();
+    let outputs: Vec<&String> = view
+        .outer_flows()
+        .filter_map(|flow| flow.output.as_ref())
+        .collect();
     let Some(newest) = outputs.last() else { return };
     html.section("Result", |html| {
         if outputs.len() > 1 {
@@ -313,15 +419,26 @@ fn path(html: &mut Html, view: &View<'_>) {
 }
 
 fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
-    let Outline::Flow(_, steps) = &flow.outline else { return };
+    let Outline::Flow(_, steps) = &flow.outline else {
+        return;
+    };
     let size = picture::size(&flow.outline);
     if size > DRAWN {
-        html.leaf("p", "more", format!("The flow has {size} steps, too many to draw."));
+        html.leaf(
+            "p",
+            "more",
+            format!("The flow has {size} steps, too many to draw."),
+        );
         return;
     }
     html.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", &flow.name)],
+        &[
+            ("class", "scroll"),
+            ("tabindex", "0"),
+            ("role", "region"),
+            ("aria-label", &flow.name),
+        ],
         |html| {
             picture::draw(html, &flow.name, steps, &picture::Visits::of(flows));
         },
@@ -329,7 +446,10 @@ fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
 }
 
 fn foot(html: &mut Html, document: &Document) {
-    html.text(format!("Made by llmnode {}. One file, no script, no requests. ", short(&document.llmnode)));
+    html.text(format!(
+        "Made by llmnode {}. One file, no script, no requests. ",
+        short(&document.llmnode)
+    ));
     if document.totals.left_out > 0 {
         let left_out = number(document.totals.left_out);
         html.text(format!(
@@ -350,6 +470,9 @@ mod tests {
 
     #[test]
     fn the_policy_allows_the_style_sheet() {
-        assert_eq!(STYLE_SHA256, STANDARD.encode(llmnode_model::internal::sha256(STYLE.as_bytes())));
+        assert_eq!(
+            STYLE_SHA256,
+            STANDARD.encode(llmnode_model::internal::sha256(STYLE.as_bytes()))
+        );
     }
 }

@@ -41,27 +41,35 @@ pub(crate) struct Visits<'d> {
 
 impl<'d> Visits<'d> {
     pub(crate) fn marked(self, marks: &'d Marks) -> Self {
-        Visits { marks: Some(marks), ..self }
+        Visits {
+            marks: Some(marks),
+            ..self
+        }
     }
 
     pub(crate) fn of(flows: &[&'d FlowEntry]) -> Self {
         let mut visits = Visits::default();
         for flow in flows {
             for stats in &flow.stats {
-                let known = visits.steps.entry(&stats.position).or_insert_with(|| StepStats {
-                    visits: 0,
-                    runs: false,
-                    category: None,
-                    usage: Default::default(),
-                    elapsed: Default::default(),
-                    ..stats.clone()
-                });
+                let known = visits
+                    .steps
+                    .entry(&stats.position)
+                    .or_insert_with(|| StepStats {
+                        visits: 0,
+                        runs: false,
+                        category: None,
+                        usage: Default::default(),
+                        elapsed: Default::default(),
+                        ..stats.clone()
+                    });
                 known.visits = known.visits.saturating_add(stats.visits);
                 known.usage += stats.usage;
                 known.elapsed = known.elapsed.saturating_add(stats.elapsed);
                 known.runs |= stats.runs;
                 // What paused went on.
-                let before = known.category.filter(|category| *category != Category::Paused);
+                let before = known
+                    .category
+                    .filter(|category| *category != Category::Paused);
                 known.category = before.or(stats.category);
             }
             for (from, action, times) in &flow.edges {
@@ -130,9 +138,12 @@ struct StepBox {
 
 impl Flow {
     fn of(steps: &[OutlineStep], around: &Position, visits: &Visits<'_>, depth: usize) -> Self {
-        let positions: Vec<Position> =
-            steps.iter().map(|step| around.below([&*step.label].into_iter())).collect();
-        let taken = |from: usize, action: &str| visits.edges.get(&(&positions[from], action)).copied();
+        let positions: Vec<Position> = steps
+            .iter()
+            .map(|step| around.below([&*step.label].into_iter()))
+            .collect();
+        let taken =
+            |from: usize, action: &str| visits.edges.get(&(&positions[from], action)).copied();
         let mut edges = Edges::of(steps, |from, action| taken(from, action).unwrap_or(0));
         let mut boxes: Vec<Drawn> = steps
             .iter()
@@ -140,15 +151,30 @@ impl Flow {
             .map(|(step, position)| Drawn::of(step, position, visits, depth))
             .collect();
         for place in steps.len()..edges.places {
-            let reached = || edges.edges.iter().any(|edge| edge.to == place && edge.taken > 0);
-            boxes.push(if edges.end == Some(place) { Drawn::End(reached()) } else { Drawn::Todo });
+            let reached = || {
+                edges
+                    .edges
+                    .iter()
+                    .any(|edge| edge.to == place && edge.taken > 0)
+            };
+            boxes.push(if edges.end == Some(place) {
+                Drawn::End(reached())
+            } else {
+                Drawn::Todo
+            });
         }
         let layout = layout(&mut edges, boxes.iter().map(Drawn::size).collect());
         let edges = edges.edges;
         let lanes = i32::try_from(edges.iter().filter(|edge| edge.back).count()).unwrap_or(0);
         let (width, bottom) = layout.size;
         let below = if lanes > 0 { 14 + LANE * lanes } else { 0 };
-        Flow { boxes, edges, layout, bottom, size: (width.max(BOX.0), bottom + below) }
+        Flow {
+            boxes,
+            edges,
+            layout,
+            bottom,
+            size: (width.max(BOX.0), bottom + below),
+        }
     }
 
     fn draw(&self, html: &mut Html, (left, top): (i32, i32)) {
@@ -166,11 +192,17 @@ impl Flow {
                 0 => ("edge", "url(#tip)"),
                 _ => ("edge taken", "url(#tip-taken)"),
             };
-            html.element("path", &[("class", class), ("d", &path), ("marker-end", tip)], |_| {});
+            html.element(
+                "path",
+                &[("class", class), ("d", &path), ("marker-end", tip)],
+                |_| {},
+            );
             let said = label(edge);
             if !said.is_empty() {
                 let (x, y) = (x.to_string(), y.to_string());
-                html.element("text", &[("class", "by"), ("x", &x), ("y", &y)], |html| html.text(said));
+                html.element("text", &[("class", "by"), ("x", &x), ("y", &y)], |html| {
+                    html.text(said)
+                });
             }
         }
         for (drawn, (x, y)) in self.boxes.iter().zip(&self.layout.at) {
@@ -180,9 +212,14 @@ impl Flow {
 
     /// Along its row within a layer, and as a curve between two.
     fn forward(&self, edge: &Edge, (left, top): (i32, i32)) -> (String, (i32, i32)) {
-        let Layout { at, sizes, layer, .. } = &self.layout;
+        let Layout {
+            at, sizes, layer, ..
+        } = &self.layout;
         let middle = |place: usize| top + at[place].1 + sizes[place].1 / 2;
-        let (x, mut y) = (left + at[edge.from].0 + sizes[edge.from].0, middle(edge.from));
+        let (x, mut y) = (
+            left + at[edge.from].0 + sizes[edge.from].0,
+            middle(edge.from),
+        );
         let (mut path, mut from, mut label) = (format!("M{x} {y}"), edge.from, (x, y));
         for place in edge.through.iter().copied().chain([edge.to]) {
             let begin = left + layer[from].1;
@@ -190,7 +227,11 @@ impl Flow {
             let end = left + layer[place].0 - if place == edge.to { 8 } else { 0 };
             let next = middle(place);
             let bend = (end - begin) / 2;
-            path.push_str(&format!(" H{begin} C{} {y} {} {next} {end} {next}", begin + bend, end - bend));
+            path.push_str(&format!(
+                " H{begin} C{} {y} {} {next} {end} {next}",
+                begin + bend,
+                end - bend
+            ));
             if from == edge.from {
                 label = ((begin + end) / 2 - 3, (y + next) / 2 - 7);
             }
@@ -225,9 +266,15 @@ impl Drawn {
         match &step.place {
             Outline::Flow(name, steps) if !steps.is_empty() && depth < DEPTH => {
                 let flow = Flow::of(steps, position, visits, depth + 1);
-                let visited =
-                    flow.boxes.iter().any(|drawn| matches!(drawn, Drawn::Step(step) if step.visits > 0));
-                let title = if step.label == *name { String::new() } else { format!(" · flow {name}") };
+                let visited = flow
+                    .boxes
+                    .iter()
+                    .any(|drawn| matches!(drawn, Drawn::Step(step) if step.visits > 0));
+                let title = if step.label == *name {
+                    String::new()
+                } else {
+                    format!(" · flow {name}")
+                };
                 let class = if visited { "frame-of ran" } else { "frame-of" };
                 Drawn::Frame(cut(&format!("{}{title}", step.label), 40), class, flow)
             }
@@ -286,7 +333,9 @@ impl Drawn {
 impl StepBox {
     fn of(step: &OutlineStep, place: &Outline, stats: Option<&StepStats>) -> Self {
         let (is_many, what) = match place {
-            Outline::Node(name) | Outline::Flow(name, _) if *name == step.label => (false, String::new()),
+            Outline::Node(name) | Outline::Flow(name, _) if *name == step.label => {
+                (false, String::new())
+            }
             Outline::Node(name) => (false, name.to_string()),
             Outline::Batch(name) => (true, format!("each: {name}")),
             Outline::Flow(name, _) => (false, format!("flow {name}")),
@@ -294,7 +343,11 @@ impl StepBox {
             _ => (false, String::new()),
         };
         let figures = |stats: &StepStats| {
-            let used = if stats.usage.requests > 0 { tokens(&stats.usage.total) } else { what.clone() };
+            let used = if stats.usage.requests > 0 {
+                tokens(&stats.usage.total)
+            } else {
+                what.clone()
+            };
             let between = if used.is_empty() { "" } else { " · " };
             format!("{}{between}{used}", time(stats.elapsed))
         };
@@ -303,13 +356,22 @@ impl StepBox {
             None => ("node", what.clone()),
             Some((_, true, _)) => ("node wait", "running".to_owned()),
             Some((_, _, Some(Category::Paused))) => ("node wait", "paused".to_owned()),
-            Some((stats, _, Some(category))) => ("node bad", format!("{category} · {}", time(stats.elapsed))),
+            Some((stats, _, Some(category))) => {
+                ("node bad", format!("{category} · {}", time(stats.elapsed)))
+            }
             Some((stats, _, None)) => ("node ran", figures(stats)),
         };
         let visits = stats.map_or(0, |stats| stats.visits);
         // The row of the first visit.
         let link = stats.map(|stats| format!("#s-{}", stats.first));
-        StepBox { title: step.label.to_string(), below, class, visits, link, is_many }
+        StepBox {
+            title: step.label.to_string(),
+            below,
+            class,
+            visits,
+            link,
+            is_many,
+        }
     }
 
     fn mark(&mut self, label: &str, place: &Outline, marks: &Marks) {
@@ -352,18 +414,42 @@ impl StepBox {
 
 fn rect(html: &mut Html, class: &str, (x, y): (i32, i32), (width, height): (i32, i32)) {
     let [x, y, width, height] = [x, y, width, height].map(|number| number.to_string());
-    let attributes: Attributes<'_> =
-        &[("class", class), ("x", &x), ("y", &y), ("width", &width), ("height", &height), ("rx", "9")];
-    html.element("rect", if class.is_empty() { &attributes[1..] } else { attributes }, |_| {});
+    let attributes: Attributes<'_> = &[
+        ("class", class),
+        ("x", &x),
+        ("y", &y),
+        ("width", &width),
+        ("height", &height),
+        ("rx", "9"),
+    ];
+    html.element(
+        "rect",
+        if class.is_empty() {
+            &attributes[1..]
+        } else {
+            attributes
+        },
+        |_| {},
+    );
 }
 
 fn circle(html: &mut Html, class: &str, (x, y): (i32, i32), radius: &str) {
     let (x, y) = (x.to_string(), y.to_string());
     let attributes: Attributes<'_> = &[("class", class), ("cx", &x), ("cy", &y), ("r", radius)];
-    html.element("circle", if class.is_empty() { &attributes[1..] } else { attributes }, |_| {});
+    html.element(
+        "circle",
+        if class.is_empty() {
+            &attributes[1..]
+        } else {
+            attributes
+        },
+        |_| {},
+    );
 }
 
 fn words(html: &mut Html, class: &str, (x, y): (i32, i32), text: &str) {
     let (x, y) = (x.to_string(), y.to_string());
-    html.element("text", &[("class", class), ("x", &x), ("y", &y)], |html| html.text(text));
+    html.element("text", &[("class", class), ("x", &x), ("y", &y)], |html| {
+        html.text(text)
+    });
 }

@@ -12,15 +12,26 @@ const MEMBERS: usize = 64;
 
 /// Writes a text. A long object or list is written member by member, with its JSON to unfold.
 pub fn reading(html: &mut Html, text: &str) {
-    let value = if is_long(text) { serde_json::from_str(text).ok() } else { None };
+    let value = if is_long(text) {
+        serde_json::from_str(text).ok()
+    } else {
+        None
+    };
     match value {
         Some(Value::Object(members)) if !members.is_empty() => {
-            let members = members.iter().take(MEMBERS).map(|(name, value)| (name.clone(), value));
+            let members = members
+                .iter()
+                .take(MEMBERS)
+                .map(|(name, value)| (name.clone(), value));
             all(html, members, text);
         }
         Some(Value::Array(items)) if !items.is_empty() => {
             let items = items.iter().take(MEMBERS).enumerate();
-            all(html, items.map(|(at, value)| ((at + 1).to_string(), value)), text);
+            all(
+                html,
+                items.map(|(at, value)| ((at + 1).to_string(), value)),
+                text,
+            );
         }
         _ => html.verbatim(text),
     }
@@ -50,7 +61,11 @@ fn all<'v>(html: &mut Html, members: impl Iterator<Item = (String, &'v Value)>, 
                 }
             });
         }
-        folded(html, "as JSON", &pretty(text).unwrap_or_else(|| text.to_owned()));
+        folded(
+            html,
+            "as JSON",
+            &pretty(text).unwrap_or_else(|| text.to_owned()),
+        );
     });
 }
 

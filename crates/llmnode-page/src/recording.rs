@@ -103,7 +103,12 @@ impl Recording {
         }
         let document = self.lock().document();
         // Strings, numbers, lists and fields always serialize.
-        serde_json::to_string(&File { format: FORMAT, version: VERSION, document }).unwrap_or_default()
+        serde_json::to_string(&File {
+            format: FORMAT,
+            version: VERSION,
+            document,
+        })
+        .unwrap_or_default()
     }
 
     /// Reads a recording that this version of llmnode or an older one wrote.
@@ -113,7 +118,9 @@ impl Recording {
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         let document: Document = read_format(json, FORMAT, VERSION)?;
         let texts = Texts::new(Redactor::default(), json.len());
-        Ok(Recording(Arc::new(Mutex::new(Collected::of(document, texts)))))
+        Ok(Recording(Arc::new(Mutex::new(Collected::of(
+            document, texts,
+        )))))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Collected> {
@@ -136,6 +143,8 @@ impl RunRecorder for Recording {
 /// Shows no content.
 impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recording").field("with_content", &self.lock().with_content).finish_non_exhaustive()
+        f.debug_struct("Recording")
+            .field("with_content", &self.lock().with_content)
+            .finish_non_exhaustive()
     }
 }

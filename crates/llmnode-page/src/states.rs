@@ -11,12 +11,15 @@ use crate::view::View;
 
 pub(crate) fn section(html: &mut Html, view: &View<'_>) {
     let flows = view.document.flows.iter();
-    let mut now: HashMap<u64, &str> =
-        flows.filter_map(|flow| Some((flow.number, flow.state.as_deref()?))).collect();
+    let mut now: HashMap<u64, &str> = flows
+        .filter_map(|flow| Some((flow.number, flow.state.as_deref()?)))
+        .collect();
     let shown: BTreeSet<u64> = view.steps.iter().map(|step| step.number).collect();
     let mut changes = Vec::new();
     for step in &view.document.steps {
-        let Some(after) = step.state.as_deref() else { continue };
+        let Some(after) = step.state.as_deref() else {
+            continue;
+        };
         let before = now.insert(step.flow, after);
         if shown.contains(&step.number) {
             changes.push((step, before, after));
@@ -26,7 +29,9 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
         return;
     }
     html.section("Values before and after each step", |html| {
-        changes.into_iter().for_each(|(step, before, after)| change(html, step, before, after));
+        changes
+            .into_iter()
+            .for_each(|(step, before, after)| change(html, step, before, after));
     });
 }
 
@@ -61,11 +66,16 @@ fn members(text: &str) -> Option<Map<String, Value>> {
 
 fn changed<'v>(old: &'v Map<String, Value>, new: &'v Map<String, Value>) -> BTreeSet<&'v str> {
     let names = old.keys().chain(new.keys());
-    names.filter(|name| old.get(*name) != new.get(*name)).map(String::as_str).collect()
+    names
+        .filter(|name| old.get(*name) != new.get(*name))
+        .map(String::as_str)
+        .collect()
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn sides(html: &mut Html, before: Option<String>, after: Option<String>) {

@@ -30,7 +30,13 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn new(redactor: Redactor, bytes: usize) -> Self {
-        Texts { redactor, bytes, messages: HashMap::new(), messages_bytes: 0, keys: RandomState::new() }
+        Texts {
+            redactor,
+            bytes,
+            messages: HashMap::new(),
+            messages_bytes: 0,
+            keys: RandomState::new(),
+        }
     }
 
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
@@ -52,7 +58,10 @@ impl Texts {
         let mut kept = self.redactor.text(text);
         let length = kept.len();
         if length > LONGEST {
-            let end = (0..=LONGEST).rev().find(|end| kept.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=LONGEST)
+                .rev()
+                .find(|end| kept.is_char_boundary(*end))
+                .unwrap_or(0);
             kept.truncate(end);
             kept.push_str(&format!("\n[{} more bytes]", length - end));
         }
@@ -65,7 +74,10 @@ impl Texts {
         let role = role(message).to_owned();
         if let Some(text) = self.messages.get(&fingerprint) {
             self.bytes += text.len();
-            return Text { role, text: text.clone() };
+            return Text {
+                role,
+                text: text.clone(),
+            };
         }
         let text = self.new_message(message);
         if self.messages_bytes + text.len() > FOUND_AGAIN {
@@ -78,8 +90,14 @@ impl Texts {
 
     fn new_message(&mut self, message: &Message) -> String {
         let mut text = message.shown();
-        for ToolCall { name, arguments, .. } in message.calls() {
-            text.push_str(&format!("{}calls {name} {arguments}", if text.is_empty() { "" } else { "\n" }));
+        for ToolCall {
+            name, arguments, ..
+        } in message.calls()
+        {
+            text.push_str(&format!(
+                "{}calls {name} {arguments}",
+                if text.is_empty() { "" } else { "\n" }
+            ));
         }
         self.keep(&text)
     }
@@ -88,7 +106,13 @@ impl Texts {
     pub(crate) fn fingerprint(&self, message: &Message) -> u64 {
         let mut hasher = self.keys.build_hasher();
         (role(message), message.shown(), message.answers()).hash(&mut hasher);
-        for ToolCall { id, name, arguments, .. } in message.calls() {
+        for ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } in message.calls()
+        {
             (id, name, arguments).hash(&mut hasher);
         }
         hasher.finish()
@@ -96,30 +120,62 @@ impl Texts {
 
     pub(crate) fn offered(&mut self, request: &Request) -> Offered {
         let Request { output, tools, .. } = request;
-        let schema = output.as_ref().map(|schema| self.keep(schema.plain().get()));
-        let tool = |ToolSpec { name, description, schema, .. }: &ToolSpec| OfferedTool {
+        let schema = output
+            .as_ref()
+            .map(|schema| self.keep(schema.plain().get()));
+        let tool = |ToolSpec {
+                        name,
+                        description,
+                        schema,
+                        ..
+                    }: &ToolSpec| OfferedTool {
             name: self.keep(name),
             description: self.keep(description),
             schema: self.keep(schema.plain().get()),
         };
-        Offered { schema, tools: tools.iter().map(tool).collect() }
+        Offered {
+            schema,
+            tools: tools.iter().map(tool).collect(),
+        }
     }
 
     /// In words.
     pub(crate) fn settings(&mut self, request: &Request) -> Vec<String> {
-        let Request { temperature, max_tokens, reasoning, extra, .. } = request;
+        let Request {
+            temperature,
+            max_tokens,
+            reasoning,
+            extra,
+            ..
+        } = request;
         let temperature = temperature.map(|number| format!("temperature {number}"));
         let tokens = max_tokens.map(|number| format!("at most {number} tokens"));
-        let reasoning = reasoning.as_ref().map(|reasoning| format!("reasoning {}", words(reasoning)));
+        let reasoning = reasoning
+            .as_ref()
+            .map(|reasoning| format!("reasoning {}", words(reasoning)));
         let extra = extra.iter().map(|(name, value)| format!("{name} {value}"));
-        let all = [temperature, tokens, reasoning].into_iter().flatten().chain(extra);
+        let all = [temperature, tokens, reasoning]
+            .into_iter()
+            .flatten()
+            .chain(extra);
         all.map(|setting| self.keep(&setting)).collect()
     }
 
     pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolText {
-        let ToolCall { id, name, arguments, .. } = call;
+        let ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } = call;
         let (name, arguments) = (self.keep(name), self.keep(arguments));
-        ToolText { id: id.clone(), name, arguments, edited: None, result: None }
+        ToolText {
+            id: id.clone(),
+            name,
+            arguments,
+            edited: None,
+            result: None,
+        }
     }
 }
 
@@ -137,7 +193,8 @@ pub fn role(message: &Message) -> &'static str {
 
 fn words(reasoning: &impl Serialize) -> String {
     let json = serde_json::to_value(reasoning).unwrap_or_default();
-    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
+    json.as_str()
+        .map_or_else(|| json.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -149,7 +206,11 @@ mod tests {
         let mut texts = Texts::new(Redactor::default(), 0);
         let kept = texts.keep(&("a".to_owned() + &"ä".repeat(LONGEST)));
         assert_eq!(kept.len(), texts.bytes);
-        assert!(kept.ends_with(&format!("ä\n[{} more bytes]", LONGEST + 2)), "{}", &kept[LONGEST..]);
+        assert!(
+            kept.ends_with(&format!("ä\n[{} more bytes]", LONGEST + 2)),
+            "{}",
+            &kept[LONGEST..]
+        );
     }
 
     #[test]

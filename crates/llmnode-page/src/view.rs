@@ -38,11 +38,23 @@ pub(crate) enum Row<'d> {
 
 impl<'d> View<'d> {
     pub(crate) fn of(document: &'d Document) -> Self {
-        let tools = document.calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| {
-            record.attempts.iter().flat_map(|attempt| &attempt.tools).chain(&record.resumed_tools)
-        });
+        let tools = document
+            .calls
+            .iter()
+            .filter_map(|call| call.record.as_deref())
+            .flat_map(|record| {
+                record
+                    .attempts
+                    .iter()
+                    .flat_map(|attempt| &attempt.tools)
+                    .chain(&record.resumed_tools)
+            });
         let tools: HashSet<CallId> = tools.filter_map(|tool| tool.call).collect();
-        let mut parents: HashSet<CallId> = document.calls.iter().filter_map(|call| call.parent).collect();
+        let mut parents: HashSet<CallId> = document
+            .calls
+            .iter()
+            .filter_map(|call| call.parent)
+            .collect();
         parents.extend(tools.iter().copied());
         // A tool is shown where it was called; a batch makes no request, and its items say more.
         let has_more = |call: &&CallEntry| {
@@ -58,10 +70,14 @@ impl<'d> View<'d> {
         let (calls, steps) = (calls[first_call..].to_vec(), &document.steps[first_step..]);
         let known: HashSet<CallId> = calls.iter().map(|call| call.id).collect();
         let mut children: HashMap<CallId, Vec<&CallEntry>> = HashMap::new();
-        let parent_of: HashMap<CallId, Option<CallId>> =
-            document.calls.iter().map(|call| (call.id, call.parent)).collect();
+        let parent_of: HashMap<CallId, Option<CallId>> = document
+            .calls
+            .iter()
+            .map(|call| (call.id, call.parent))
+            .collect();
         for call in &calls {
-            let above = std::iter::successors(call.parent, |id| parent_of.get(id).copied().flatten());
+            let above =
+                std::iter::successors(call.parent, |id| parent_of.get(id).copied().flatten());
             if let Some(parent) = above.take(64).find(|id| known.contains(id)) {
                 children.entry(parent).or_default().push(call);
             }
@@ -70,7 +86,10 @@ impl<'d> View<'d> {
         View {
             document,
             steps,
-            more: (gone, document.totals.left_out.saturating_add(first_call as u64)),
+            more: (
+                gone,
+                document.totals.left_out.saturating_add(first_call as u64),
+            ),
             calls,
             children,
         }
@@ -78,11 +97,21 @@ impl<'d> View<'d> {
 
     /// Steps and calls as they began, calls below what they belong to.
     pub(crate) fn rows(&self) -> Vec<Row<'d>> {
-        let within: HashSet<CallId> = self.children.values().flatten().map(|call| call.id).collect();
+        let within: HashSet<CallId> = self
+            .children
+            .values()
+            .flatten()
+            .map(|call| call.id)
+            .collect();
         let mut of_step: HashMap<u64, Vec<&CallEntry>> = HashMap::new();
         let known: HashSet<u64> = self.steps.iter().map(|step| step.number).collect();
         let mut outer = Vec::new();
-        for call in self.calls.iter().copied().filter(|call| !within.contains(&call.id)) {
+        for call in self
+            .calls
+            .iter()
+            .copied()
+            .filter(|call| !within.contains(&call.id))
+        {
             match call.step.filter(|step| known.contains(step)) {
                 Some(step) => of_step.entry(step).or_default().push(call),
                 None => outer.push(call),
@@ -91,7 +120,8 @@ impl<'d> View<'d> {
         let mut outer = outer.into_iter().peekable();
         let mut rows = Vec::new();
         for step in self.steps {
-            while let Some(call) = outer.next_if(|call| call.started_unix_ms < step.started_unix_ms) {
+            while let Some(call) = outer.next_if(|call| call.started_unix_ms < step.started_unix_ms)
+            {
                 self.call_rows(call, 0, &mut rows);
             }
             rows.push(Row::Step(step));
@@ -116,25 +146,41 @@ impl<'d> View<'d> {
     }
 
     pub(crate) fn outer_flows(&self) -> impl Iterator<Item = &'d FlowEntry> {
-        self.document.flows.iter().filter(|flow| flow.around.is_none())
+        self.document
+            .flows
+            .iter()
+            .filter(|flow| flow.around.is_none())
     }
 
     pub(crate) fn outer_calls(&self) -> impl Iterator<Item = &'d CallEntry> {
-        self.document.calls.iter().filter(|call| call.parent.is_none() && call.step.is_none())
+        self.document
+            .calls
+            .iter()
+            .filter(|call| call.parent.is_none() && call.step.is_none())
     }
 
     pub(crate) fn state(&self) -> State {
-        let flows: Vec<_> =
-            self.outer_flows().map(|flow| flow.ended.as_ref().map(|ended| ended.category)).collect();
+        let flows: Vec<_> = self
+            .outer_flows()
+            .map(|flow| flow.ended.as_ref().map(|ended| ended.category))
+            .collect();
         let totals = &self.document.totals;
-        let running =
-            flows.iter().any(Option::is_none) || self.outer_calls().any(|call| call.record.is_none());
+        let running = flows.iter().any(Option::is_none)
+            || self.outer_calls().any(|call| call.record.is_none());
         let continued = self.continued();
-        let all = totals.outer_calls.saturating_add(flows.len() as u64).saturating_sub(continued);
+        let all = totals
+            .outer_calls
+            .saturating_add(flows.len() as u64)
+            .saturating_sub(continued);
         let failures = flows.iter().flatten().flatten();
-        let failed = totals.outer_failures.saturating_add(failures.clone().count() as u64);
+        let failed = totals
+            .outer_failures
+            .saturating_add(failures.clone().count() as u64);
         let failed = failed.saturating_sub(continued);
-        let category = failures.copied().chain(self.outer_calls().filter_map(CallEntry::category)).last();
+        let category = failures
+            .copied()
+            .chain(self.outer_calls().filter_map(CallEntry::category))
+            .last();
         match (all, failed, category) {
             (0, ..) => State::Empty,
             _ if running => State::Running,
@@ -146,25 +192,47 @@ impl<'d> View<'d> {
 
     /// How many flows and calls paused, and went on within the same recording.
     fn continued(&self) -> u64 {
-        let flow = |flow: &'d FlowEntry| (&*flow.name, flow.ended.as_ref().and_then(|ended| ended.category));
+        let flow = |flow: &'d FlowEntry| {
+            (
+                &*flow.name,
+                flow.ended.as_ref().and_then(|ended| ended.category),
+            )
+        };
         let mut outer: Vec<_> = self.outer_flows().map(flow).collect();
-        outer.extend(self.outer_calls().map(|call| (&*call.node, call.category())));
+        outer.extend(
+            self.outer_calls()
+                .map(|call| (&*call.node, call.category())),
+        );
         let is_continued = |(at, (name, category)): &(usize, &(&str, Option<Category>))| {
-            *category == Some(Category::Paused) && outer[at + 1..].iter().any(|(later, _)| later == name)
+            *category == Some(Category::Paused)
+                && outer[at + 1..].iter().any(|(later, _)| later == name)
         };
         outer.iter().enumerate().filter(is_continued).count() as u64
     }
 
     /// The text of the last error, if texts were recorded.
     pub(crate) fn error(&self) -> Option<&'d str> {
-        let of_flow = self.outer_flows().filter_map(|flow| flow.ended.as_ref()?.error.as_deref()).last();
-        of_flow.or_else(|| self.outer_calls().filter_map(|call| call.error.as_deref()).last())
+        let of_flow = self
+            .outer_flows()
+            .filter_map(|flow| flow.ended.as_ref()?.error.as_deref())
+            .last();
+        of_flow.or_else(|| {
+            self.outer_calls()
+                .filter_map(|call| call.error.as_deref())
+                .last()
+        })
     }
 
     pub(crate) fn title(&self) -> String {
         let flows = self.outer_flows().map(|flow| &*flow.name);
-        let mut names: Vec<&str> = flows.chain(self.outer_calls().map(|call| &*call.node)).collect();
-        let all = self.document.totals.outer_calls.saturating_add(names.len() as u64);
+        let mut names: Vec<&str> = flows
+            .chain(self.outer_calls().map(|call| &*call.node))
+            .collect();
+        let all = self
+            .document
+            .totals
+            .outer_calls
+            .saturating_add(names.len() as u64);
         let all = all.saturating_sub(self.outer_calls().count() as u64 + self.continued());
         names.dedup();
         match (names.as_slice(), all) {

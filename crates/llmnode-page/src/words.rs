@@ -29,7 +29,11 @@ pub(crate) fn number(number: u64) -> String {
 }
 
 pub(crate) fn count(count: u64, one: &str) -> String {
-    format!("{} {one}{}", number(count), if count == 1 { "" } else { "s" })
+    format!(
+        "{} {one}{}",
+        number(count),
+        if count == 1 { "" } else { "s" }
+    )
 }
 
 pub(crate) fn optional(tokens: Option<u64>) -> String {
@@ -80,7 +84,11 @@ pub(crate) fn kind(kind: AttemptKind) -> &'static str {
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        Some(_) => text
+            .chars()
+            .take(most.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
     }
 }
 
@@ -89,10 +97,14 @@ pub(crate) fn utc(unix_ms: u64) -> String {
     let (days, seconds) = (unix_ms / 86_400_000, unix_ms / 1000 % 86_400);
     let since_march = days + 719_468;
     let (era, day_of_era) = (since_march / 146_097, since_march % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * shifted + 2) / 5 + 1, (shifted + 2) % 12 + 1);
+    let (day, month) = (
+        day_of_year - (153 * shifted + 2) / 5 + 1,
+        (shifted + 2) % 12 + 1,
+    );
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
@@ -129,6 +141,9 @@ mod tests {
 
     #[test]
     fn names_are_cut_between_characters() {
-        assert_eq!((cut("häuser", 6).as_str(), cut("häuser", 3).as_str()), ("häuser", "hä…"));
+        assert_eq!(
+            (cut("häuser", 6).as_str(), cut("häuser", 3).as_str()),
+            ("häuser", "hä…")
+        );
     }
 }

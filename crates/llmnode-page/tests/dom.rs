@@ -1,6 +1,12 @@
 //! A page as a browser's parser reads it.
 
-#![allow(clippy::panic, clippy::unwrap_used, missing_docs, unreachable_pub, reason = "tests")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests"
+)]
 
 use html5ever::tendril::TendrilSink;
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
@@ -27,19 +33,26 @@ impl Dom {
         let mut name = within.to_owned();
         match &node.data {
             NodeData::Text { contents } => {
-                self.texts.push((within.to_owned(), contents.borrow().to_string()));
+                self.texts
+                    .push((within.to_owned(), contents.borrow().to_string()));
             }
-            NodeData::Element { name: own, attrs, .. } => {
+            NodeData::Element {
+                name: own, attrs, ..
+            } => {
                 name = own.local.to_string();
                 self.elements.push(name.clone());
                 for attribute in attrs.borrow().iter() {
                     let of = attribute.name.local.to_string();
-                    self.attributes.push((name.clone(), of, attribute.value.to_string()));
+                    self.attributes
+                        .push((name.clone(), of, attribute.value.to_string()));
                 }
             }
             NodeData::Comment { .. } => panic!("a page has no comments"),
             _ => {}
         }
-        node.children.borrow().iter().for_each(|child| self.read(child, &name));
+        node.children
+            .borrow()
+            .iter()
+            .for_each(|child| self.read(child, &name));
     }
 }

@@ -13,10 +13,14 @@ use llmnode_page::Recording;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const RUNS: [&str; 7] = ["done", "failed", "paused", "approved", "fallback", "replayed", "figures"];
+const RUNS: [&str; 7] = [
+    "done", "failed", "paused", "approved", "fallback", "replayed", "figures",
+];
 
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/recordings")
+        .join(name)
 }
 
 fn recording(run: &str) -> Value {
@@ -35,7 +39,10 @@ fn pages_are_as_they_were() {
             std::fs::write(&known, &page).unwrap();
         }
         let known = std::fs::read_to_string(&known).unwrap_or_default();
-        assert!(page == known, "{run}: look at the page, then run with LLMNODE_UPDATE=1");
+        assert!(
+            page == known,
+            "{run}: look at the page, then run with LLMNODE_UPDATE=1"
+        );
     }
 }
 
@@ -44,7 +51,11 @@ fn what_was_written_is_read() {
     for run in RUNS {
         let recording = recording(run);
         let read = Recording::from_json(&recording.to_string()).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&read.to_json()).unwrap(), recording, "{run}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&read.to_json()).unwrap(),
+            recording,
+            "{run}"
+        );
     }
 }
 
@@ -55,10 +66,15 @@ fn any_figure_is_shown() {
         match value {
             Value::Number(number) if number.is_u64() => seen.push(path.to_owned()),
             Value::Array(items) => {
-                items.iter_mut().enumerate().for_each(|(at, item)| each(item, &format!("{path}/{at}"), seen));
+                items
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(at, item)| each(item, &format!("{path}/{at}"), seen));
             }
             Value::Object(members) => {
-                members.iter_mut().for_each(|(name, member)| each(member, &format!("{path}/{name}"), seen));
+                members
+                    .iter_mut()
+                    .for_each(|(name, member)| each(member, &format!("{path}/{name}"), seen));
             }
             _ => {}
         }
@@ -72,8 +88,11 @@ fn any_figure_is_shown() {
             let _ = Recording::from_json(&changed.to_string()).map(|recording| recording.page());
         }
         for place in &places {
-            *recording.pointer_mut(place).unwrap() =
-                json!(if place == "/version" { 1 } else { u64::from(u32::MAX) });
+            *recording.pointer_mut(place).unwrap() = json!(if place == "/version" {
+                1
+            } else {
+                u64::from(u32::MAX)
+            });
         }
         let _ = Recording::from_json(&recording.to_string()).map(|recording| recording.page());
     }
@@ -84,8 +103,14 @@ fn other_files_are_refused() {
     let mut newer = recording("done");
     newer["version"] = json!(2);
     for (file, why) in [
-        (newer.to_string(), "llmnode/recording version 2 is newer than version 1"),
-        (json!({"format": "llmnode/ledger", "version": 1}).to_string(), "not a llmnode/recording"),
+        (
+            newer.to_string(),
+            "llmnode/recording version 2 is newer than version 1",
+        ),
+        (
+            json!({"format": "llmnode/ledger", "version": 1}).to_string(),
+            "not a llmnode/recording",
+        ),
         ("{}".to_owned(), "malformed llmnode/recording"),
     ] {
         let error = Recording::from_json(&file).unwrap_err().to_string();
@@ -104,8 +129,14 @@ fn nothing_in_a_page_is_a_script_or_comes_from_elsewhere() {
             );
             assert!(name != "href" || value.starts_with('#'), "{value}");
         }
-        let active = ["script", "link", "img", "iframe", "object", "embed", "base", "form"];
-        assert!(!dom.elements.iter().any(|element| active.contains(&&**element)));
+        let active = [
+            "script", "link", "img", "iframe", "object", "embed", "base", "form",
+        ];
+        assert!(
+            !dom.elements
+                .iter()
+                .any(|element| active.contains(&&**element))
+        );
     }
 }
 
@@ -114,10 +145,17 @@ fn links_lead_somewhere_and_ids_are_unique() {
     for run in RUNS {
         let dom = Dom::of(&page(&recording(run)));
         let named = |name: &'static str| {
-            dom.attributes.iter().filter(move |(_, of, _)| of == name).map(|(_, _, value)| &**value)
+            dom.attributes
+                .iter()
+                .filter(move |(_, of, _)| of == name)
+                .map(|(_, _, value)| &**value)
         };
         let ids: Vec<_> = named("id").collect();
-        assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len(), "{run}");
+        assert_eq!(
+            ids.iter().collect::<std::collections::HashSet<_>>().len(),
+            ids.len(),
+            "{run}"
+        );
         for link in named("href") {
             assert!(ids.contains(&&link[1..]), "{run}: {link}");
         }
@@ -128,16 +166,25 @@ fn links_lead_somewhere_and_ids_are_unique() {
 fn a_page_can_be_read_without_seeing_it() {
     for run in RUNS {
         let dom = Dom::of(&page(&recording(run)));
-        let count = |name: &str| dom.elements.iter().filter(|element| **element == *name).count();
-        assert_eq!([count("h1"), count("main"), count("header"), count("footer")], [1; 4]);
+        let count = |name: &str| {
+            dom.elements
+                .iter()
+                .filter(|element| **element == *name)
+                .count()
+        };
+        assert_eq!(
+            [count("h1"), count("main"), count("header"), count("footer")],
+            [1; 4]
+        );
         assert_eq!(count("section"), count("h2"));
         // What stands in colour is said in words.
-        assert_eq!(count("rect") > 0, dom.texts.iter().any(|(within, _)| within == "title"));
-        assert!(
-            dom.attributes
-                .iter()
-                .any(|(element, name, value)| (&**element, &**name, &**value) == ("html", "lang", "en"))
+        assert_eq!(
+            count("rect") > 0,
+            dom.texts.iter().any(|(within, _)| within == "title")
         );
+        assert!(dom.attributes.iter().any(|(element, name, value)| (
+            &**element, &**name, &**value
+        ) == ("html", "lang", "en")));
     }
 }
 
@@ -168,7 +215,11 @@ fn texts(value: &Value, to: &str) -> Value {
         Value::Array(items) => items.iter().map(|item| texts(item, to)).collect(),
         Value::Object(members) => {
             let changed = |(name, member): (&String, &Value)| {
-                let member = if FORMAT.contains(&&**name) { member.clone() } else { texts(member, to) };
+                let member = if FORMAT.contains(&&**name) {
+                    member.clone()
+                } else {
+                    texts(member, to)
+                };
                 (name.clone(), member)
             };
             members.iter().map(changed).collect()
@@ -231,7 +282,11 @@ fn long(run: &str) -> Value {
         }
         all
     };
-    let outer: Vec<Value> = calls.iter().filter(|call| call["parent"].is_null()).cloned().collect();
+    let outer: Vec<Value> = calls
+        .iter()
+        .filter(|call| call["parent"].is_null())
+        .cloned()
+        .collect();
     (long["steps"], long["calls"]) = (json!(numbered(steps)), json!(numbered(&outer)));
     long["totals"]["steps"] = json!(1000);
     long
@@ -254,7 +309,10 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % most.max(1)
     }
 }
@@ -282,7 +340,9 @@ fn forged(value: &mut Value, dice: &mut Dice) {
                     members.remove(name);
                 }
             }
-            let texts = members.iter_mut().filter(|(name, _)| !FORMAT.contains(&name.as_str()));
+            let texts = members
+                .iter_mut()
+                .filter(|(name, _)| !FORMAT.contains(&name.as_str()));
             texts.for_each(|(_, member)| forged(member, dice));
         }
         Value::Array(items) => {
@@ -313,13 +373,30 @@ fn forged_recordings_make_harmless_pages_or_none() {
         (0..1 + dice.below(3)).for_each(|_| forged(&mut file, &mut dice));
         file["format"] = json!("llmnode/recording");
         file["version"] = json!(1);
-        let Ok(recording) = Recording::from_json(&file.to_string()) else { continue };
+        let Ok(recording) = Recording::from_json(&file.to_string()) else {
+            continue;
+        };
         made += 1;
         let page = recording.page();
         assert!(page.len() <= 16 << 20, "{}", page.len());
         let dom = Dom::of(&page);
-        let active = ["script", "link", "img", "iframe", "object", "embed", "base", "form", "a:javascript"];
-        assert!(!dom.elements.iter().any(|element| active.contains(&&**element)), "{number}");
+        let active = [
+            "script",
+            "link",
+            "img",
+            "iframe",
+            "object",
+            "embed",
+            "base",
+            "form",
+            "a:javascript",
+        ];
+        assert!(
+            !dom.elements
+                .iter()
+                .any(|element| active.contains(&&**element)),
+            "{number}"
+        );
         for (element, name, value) in &dom.attributes {
             assert!(
                 !name.starts_with("on") && !matches!(&**name, "src" | "style" | "srcdoc"),
@@ -346,12 +423,17 @@ fn a_page_has_16_mib_at_most_and_says_what_is_left_out() {
             let mut call = call.clone();
             call["number"] = json!(number);
             call["id"] = json!(format!("{:016x}-{number}", 7));
-            call["exchanges"][0]["answer"] = json!(format!("answer {number} {}", "y".repeat(300_000)));
+            call["exchanges"][0]["answer"] =
+                json!(format!("answer {number} {}", "y".repeat(300_000)));
             call
         })
         .collect();
     let page = page(&many);
-    assert!(page.len() <= 16 << 20 && page.len() > 12 << 20, "{}", page.len());
+    assert!(
+        page.len() <= 16 << 20 && page.len() > 12 << 20,
+        "{}",
+        page.len()
+    );
     assert!(page.contains("left out, the oldest: a page has 16 MiB at most"));
     assert!(page.contains("answer 80 ") && !page.contains("answer 1 "));
 }

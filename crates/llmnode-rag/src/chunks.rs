@@ -66,14 +66,18 @@ impl<'t> Window<'t> {
         let mut ends = vec![(0, 0)];
         let (mut bytes, mut characters) = (0, 0);
         // No grapheme is examined beyond this.
-        let far = rest.char_indices().nth(size.max(MAX_GRAPHEME_CHARS) + 1).map_or(rest.len(), |(at, _)| at);
+        let far = rest
+            .char_indices()
+            .nth(size.max(MAX_GRAPHEME_CHARS) + 1)
+            .map_or(rest.len(), |(at, _)| at);
         let mut graphemes = rest[..far].graphemes(true);
         let first = graphemes.clone().next().unwrap_or_default();
-        let pieces: &mut dyn Iterator<Item = &str> = if first.chars().count() > size.max(MAX_GRAPHEME_CHARS) {
-            &mut first.split("").filter(|character| !character.is_empty())
-        } else {
-            &mut graphemes
-        };
+        let pieces: &mut dyn Iterator<Item = &str> =
+            if first.chars().count() > size.max(MAX_GRAPHEME_CHARS) {
+                &mut first.split("").filter(|character| !character.is_empty())
+            } else {
+                &mut graphemes
+            };
         for grapheme in pieces {
             let more = grapheme.chars().count();
             if characters + more > size && bytes > 0 {
@@ -86,11 +90,17 @@ impl<'t> Window<'t> {
                 break;
             }
         }
-        Window { text: &rest[..bytes], ends, is_last: bytes == rest.len() }
+        Window {
+            text: &rest[..bytes],
+            ends,
+            is_last: bytes == rest.len(),
+        }
     }
 
     fn is_end(&self, at: usize) -> bool {
-        self.ends.binary_search_by_key(&at, |(bytes, _)| *bytes).is_ok()
+        self.ends
+            .binary_search_by_key(&at, |(bytes, _)| *bytes)
+            .is_ok()
     }
 
     /// After the overlap, and not in the first half, so that chunks do not become ever smaller.
@@ -102,9 +112,18 @@ impl<'t> Window<'t> {
         let fits = |at: &usize| *at > least && self.is_end(*at);
         let paragraph = || self.paragraphs().filter(fits).last();
         // The last sentence may be incomplete, so the chunk ends before it.
-        let sentence = || self.text.split_sentence_bound_indices().map(|(at, _)| at).filter(fits).last();
+        let sentence = || {
+            self.text
+                .split_sentence_bound_indices()
+                .map(|(at, _)| at)
+                .filter(fits)
+                .last()
+        };
         let word = || self.words().filter(fits).last();
-        paragraph().or_else(sentence).or_else(word).unwrap_or(self.text.len())
+        paragraph()
+            .or_else(sentence)
+            .or_else(word)
+            .unwrap_or(self.text.len())
     }
 
     fn paragraphs(&self) -> impl Iterator<Item = usize> {
@@ -129,9 +148,14 @@ impl<'t> Window<'t> {
     fn next_start(&self, end: usize, overlap: usize) -> usize {
         let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
         let characters = self.ends[last.min(self.ends.len() - 1)].1;
-        let first = self.ends.partition_point(|(_, before)| *before + overlap < characters).max(1);
+        let first = self
+            .ends
+            .partition_point(|(_, before)| *before + overlap < characters)
+            .max(1);
         let begin = self.ends[first.min(self.ends.len() - 1)].0;
-        let word = self.words().find(|at| *at >= begin && *at < end && self.is_end(*at));
+        let word = self
+            .words()
+            .find(|at| *at >= begin && *at < end && self.is_end(*at));
         word.unwrap_or(begin).min(end)
     }
 }
@@ -148,10 +172,22 @@ mod tests {
 
     #[test]
     fn paragraphs_then_sentences_then_words() {
-        assert_eq!(cut("One two.\n\nThree four.\n\nFive.", 24, 0), ["One two.\n\nThree four.", "Five."]);
-        assert_eq!(cut("One two. Three four. Five six.", 24, 0), ["One two. Three four.", "Five six."]);
-        assert_eq!(cut("one two three four five", 12, 0), ["one two", "three four", "five"]);
-        assert_eq!(cut("onetwothreefourfive", 8, 0), ["onetwoth", "reefourf", "ive"]);
+        assert_eq!(
+            cut("One two.\n\nThree four.\n\nFive.", 24, 0),
+            ["One two.\n\nThree four.", "Five."]
+        );
+        assert_eq!(
+            cut("One two. Three four. Five six.", 24, 0),
+            ["One two. Three four.", "Five six."]
+        );
+        assert_eq!(
+            cut("one two three four five", 12, 0),
+            ["one two", "three four", "five"]
+        );
+        assert_eq!(
+            cut("onetwothreefourfive", 8, 0),
+            ["onetwoth", "reefourf", "ive"]
+        );
         assert_eq!(cut("a\r\n\r\nb", 100, 10), ["a\r\n\r\nb"]);
         assert!(cut(" \n\n ", 10, 2).is_empty() && cut("", 10, 2).is_empty());
     }
@@ -176,20 +212,49 @@ mod tests {
         for (size, overlap) in [(10, 0), (1000, 200)] {
             let chunks = cut(&marks, size, overlap);
             assert!(
-                chunks.iter().all(|chunk| chunk.chars().count() <= size.max(MAX_GRAPHEME_CHARS)),
+                chunks
+                    .iter()
+                    .all(|chunk| chunk.chars().count() <= size.max(MAX_GRAPHEME_CHARS)),
                 "{size}"
             );
-            assert!(chunks.len() < 2 * 100_000 / size + 2 && chunks.last().unwrap().ends_with("word"));
+            assert!(
+                chunks.len() < 2 * 100_000 / size + 2 && chunks.last().unwrap().ends_with("word")
+            );
         }
         let stack = format!("a{}", "\u{301}".repeat(40));
-        assert_eq!(cut(&stack.repeat(2), 10, 0), [stack.as_str(), stack.as_str()]);
+        assert_eq!(
+            cut(&stack.repeat(2), 10, 0),
+            [stack.as_str(), stack.as_str()]
+        );
     }
 
     #[test]
     fn what_cannot_be_cut_so_is_refused() {
-        assert!(Chunker { size: 0, overlap: 0 }.fault().is_some());
-        assert!(Chunker { size: 10, overlap: 6 }.fault().unwrap().contains("at most half"));
-        assert_eq!(Chunker { size: 10, overlap: 5 }.fault(), None);
+        assert!(
+            Chunker {
+                size: 0,
+                overlap: 0
+            }
+            .fault()
+            .is_some()
+        );
+        assert!(
+            Chunker {
+                size: 10,
+                overlap: 6
+            }
+            .fault()
+            .unwrap()
+            .contains("at most half")
+        );
+        assert_eq!(
+            Chunker {
+                size: 10,
+                overlap: 5
+            }
+            .fault(),
+            None
+        );
     }
 
     fn texts() -> impl Strategy<Value = String> {
@@ -242,7 +307,8 @@ mod tests {
 
     /// A blank with a mark on it is one grapheme, of which trimming takes the blank.
     fn has_blank_grapheme(text: &str) -> bool {
-        text.graphemes(true)
-            .any(|one| one.chars().count() > 1 && one.contains(char::is_whitespace) && one != "\r\n")
+        text.graphemes(true).any(|one| {
+            one.chars().count() > 1 && one.contains(char::is_whitespace) && one != "\r\n"
+        })
     }
 }

@@ -36,12 +36,18 @@ pub struct Collection(Arc<CollectionConfig>);
 
 impl Collection {
     /// Begins a collection of this name in a store. Names have 1 to 64 of `a-z A-Z 0-9 _ -`.
-    pub fn builder(store: impl DocumentStore + 'static, name: impl Into<String>) -> CollectionBuilder {
+    pub fn builder(
+        store: impl DocumentStore + 'static,
+        name: impl Into<String>,
+    ) -> CollectionBuilder {
         CollectionBuilder(CollectionConfig {
             name: name.into(),
             store: Arc::new(store),
             embedder: None,
-            chunker: Chunker { size: 1000, overlap: 200 },
+            chunker: Chunker {
+                size: 1000,
+                overlap: 200,
+            },
             dedup: None,
         })
     }
@@ -60,7 +66,10 @@ impl Collection {
     /// Returns a node that writes documents. Their chunks are embedded together, and they are written in groups, each in one
     /// transaction: after a failure, the same call continues with the missing sources.
     pub fn write_all(&self, documents: impl IntoIterator<Item: IntoDocument>) -> Write {
-        let documents = documents.into_iter().map(IntoDocument::into_document).collect();
+        let documents = documents
+            .into_iter()
+            .map(IntoDocument::into_document)
+            .collect();
         Write::new(Arc::clone(&self.0), documents)
     }
 
@@ -138,17 +147,23 @@ impl CollectionBuilder {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if !(1..=64).contains(&docs.name.len()) || !docs.name.chars().all(is_name) {
             let name = &docs.name;
-            return fault(format!("{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"));
+            return fault(format!(
+                "{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"
+            ));
         }
         if let Some(why) = docs.chunker.fault() {
             return fault(why);
         }
         match (docs.dedup, &docs.embedder) {
             (Some(cosine), _) if !(cosine > 0.0 && cosine <= 1.0) => {
-                return fault(format!("dedup is {cosine}; it is a cosine, above 0 and at most 1"));
+                return fault(format!(
+                    "dedup is {cosine}; it is a cosine, above 0 and at most 1"
+                ));
             }
             (Some(_), None) => {
-                return fault("dedup compares vectors, and the collection has no embedder".to_owned());
+                return fault(
+                    "dedup compares vectors, and the collection has no embedder".to_owned(),
+                );
             }
             _ => {}
         }
@@ -172,6 +187,8 @@ pub trait BeforeOpen {}
 
 impl fmt::Debug for CollectionBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CollectionBuilder").field("name", &self.0.name).finish_non_exhaustive()
+        f.debug_struct("CollectionBuilder")
+            .field("name", &self.0.name)
+            .finish_non_exhaustive()
     }
 }

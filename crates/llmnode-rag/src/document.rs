@@ -48,7 +48,11 @@ impl IntoDocument for Document {
 impl Document {
     /// Creates a document without metadata.
     pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
-        Document { source: source.into(), text: text.into(), metadata: Metadata::new() }
+        Document {
+            source: source.into(),
+            text: text.into(),
+            metadata: Metadata::new(),
+        }
     }
 
     /// Adds metadata: a text, a number or a boolean under a name of 1 to 64 characters. A second value of a name replaces
@@ -63,7 +67,9 @@ impl Document {
         let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
         if self.source.is_empty() || self.source.len() > 1024 {
             let length = self.source.len();
-            return fault(format!("a document's source has {length} bytes; a source has 1 to 1024"));
+            return fault(format!(
+                "a document's source has {length} bytes; a source has 1 to 1024"
+            ));
         }
         check_metadata(&self.metadata)
             .or_else(|why| fault(format!("the document {:?} has {why}", self.source)))
@@ -74,18 +80,25 @@ impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let length = self.text.len();
         let text = format_args!("{length} bytes");
-        f.debug_struct("Document").field("source", &self.source).field("text", &text).finish_non_exhaustive()
+        f.debug_struct("Document")
+            .field("source", &self.source)
+            .field("text", &text)
+            .finish_non_exhaustive()
     }
 }
 
 pub(crate) fn check_metadata(metadata: &Metadata) -> Result<(), String> {
     for (name, value) in metadata {
         if name.is_empty() || name.len() > 64 {
-            return Err(format!("metadata of the name {name:?}; a name has 1 to 64 bytes"));
+            return Err(format!(
+                "metadata of the name {name:?}; a name has 1 to 64 bytes"
+            ));
         }
         // Stores use names with a colon themselves.
         if name.contains(':') {
-            return Err(format!("metadata of the name {name:?}; leave out the colon"));
+            return Err(format!(
+                "metadata of the name {name:?}; leave out the colon"
+            ));
         }
         if !(value.is_string() || value.is_boolean() || value.is_number()) {
             return Err(format!(
@@ -109,7 +122,13 @@ mod tests {
         assert!(message(Document::new("a", "").meta("tags", json!(["x"]))).contains("\"tags\""));
         assert!(message(Document::new("a", "").meta("in:a", 1)).contains("colon"));
         assert!(message(Document::new("a", "").meta("", 1)).contains("1 to 64"));
-        assert!(Document::new("a", "").meta("year", 1.5).meta("draft", false).check().is_ok());
+        assert!(
+            Document::new("a", "")
+                .meta("year", 1.5)
+                .meta("draft", false)
+                .check()
+                .is_ok()
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use llmnode_runtime::internal::{CxInternals as _, OtherRequest};
 use llmnode_runtime::{
-    AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError, RetryBudget,
-    Sink, TokenUsage,
+    AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError,
+    RetryBudget, Sink, TokenUsage,
 };
 
 use crate::matrix::normalise;
@@ -52,7 +52,10 @@ pub struct Embedded {
 impl Embedded {
     /// Creates vectors without further information.
     pub fn new(vectors: Vec<Vec<f32>>) -> Self {
-        Embedded { vectors, ..Embedded::default() }
+        Embedded {
+            vectors,
+            ..Embedded::default()
+        }
     }
 }
 
@@ -186,12 +189,19 @@ impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
         let mut vectors = if self.embedder.is_local() {
             let asked = self.request(None, None);
             let embedded = self.embedder.embed(&asked, &mut NullSink).await;
-            self.checked(embedded)
-                .map_err(|error| NodeError::new(error.category, error.message.clone()).with_source(error))?
+            self.checked(embedded).map_err(|error| {
+                NodeError::new(error.category, error.message.clone()).with_source(error)
+            })?
         } else {
-            let asked = EmbeddingRequests { of: self, vectors: Mutex::default() };
+            let asked = EmbeddingRequests {
+                of: self,
+                vectors: Mutex::default(),
+            };
             cx.request(&asked).await?;
-            asked.vectors.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+            asked
+                .vectors
+                .into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
         };
         vectors.iter_mut().for_each(|vector| normalise(vector));
         Ok(vectors)
@@ -201,23 +211,41 @@ impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
 impl Embedding<'_> {
     fn request(&self, id: Option<AttemptId>, timeout: Option<Duration>) -> EmbedRequest<'_> {
         let Embedding { texts, purpose, .. } = *self;
-        EmbedRequest { texts, purpose, correlation: id, attempt_timeout: timeout }
+        EmbedRequest {
+            texts,
+            purpose,
+            correlation: id,
+            attempt_timeout: timeout,
+        }
     }
 
     fn checked(&self, embedded: Result<Embedded, ModelError>) -> Result<Vec<Vec<f32>>, ModelError> {
         let Embedded { vectors, usage, .. } = embedded?;
         let (texts, id) = (self.texts.len(), self.embedder.id());
-        let length = self.embedder.dimensions().or(vectors.first().map(Vec::len)).unwrap_or(0);
+        let length = self
+            .embedder
+            .dimensions()
+            .or(vectors.first().map(Vec::len))
+            .unwrap_or(0);
         let fault = if vectors.len() != texts {
             format!("returned {} vectors for {texts} texts", vectors.len())
-        } else if let Some(other) = vectors.iter().find(|vector| vector.len() != length || length == 0) {
-            format!("returned a vector of {} numbers in place of {length}", other.len())
+        } else if let Some(other) = vectors
+            .iter()
+            .find(|vector| vector.len() != length || length == 0)
+        {
+            format!(
+                "returned a vector of {} numbers in place of {length}",
+                other.len()
+            )
         } else if vectors.iter().flatten().any(|number| !number.is_finite()) {
             "returned a number that is not finite".to_owned()
         } else {
             return Ok(vectors);
         };
-        let mut error = ModelError::new(Category::BadResponse, format!("the embedder {id:?} {fault}"));
+        let mut error = ModelError::new(
+            Category::BadResponse,
+            format!("the embedder {id:?} {fault}"),
+        );
         error.usage = usage.map(Box::new);
         Err(error)
     }
@@ -274,7 +302,10 @@ impl OtherRequest for EmbeddingRequests<'_> {
                 completion.request_id.clone_from(&embedded.request_id);
             }
             let vectors = self.of.checked(embedded)?;
-            *self.vectors.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = vectors;
+            *self
+                .vectors
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner) = vectors;
             Ok(completion)
         })
     }
@@ -314,8 +345,14 @@ mod tests {
     #[test]
     fn batches_by_count_and_by_characters() {
         let texts = ["aa", "bb", "cccccc", "d", "e"];
-        assert_eq!(batches(&texts, (2, 100)), [&["aa", "bb"][..], &["cccccc", "d"], &["e"]]);
-        assert_eq!(batches(&texts, (9, 5)), [&["aa", "bb"][..], &["cccccc"], &["d", "e"]]);
+        assert_eq!(
+            batches(&texts, (2, 100)),
+            [&["aa", "bb"][..], &["cccccc", "d"], &["e"]]
+        );
+        assert_eq!(
+            batches(&texts, (9, 5)),
+            [&["aa", "bb"][..], &["cccccc"], &["d", "e"]]
+        );
         assert!(batches(&[], (2, 2)).is_empty());
         assert_eq!(batches(&texts[..1], (0, 0)), [&["aa"][..]]);
     }

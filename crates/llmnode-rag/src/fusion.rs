@@ -30,9 +30,13 @@ mod tests {
                 serde_json::json!({"id": id, "text": "", "source": "", "score": 9, "rank": 9}),
             )
         };
-        let list = |ids: &[&str]| -> Vec<Hit> { ids.iter().map(hit).collect::<Result<_, _>>().unwrap() };
+        let list =
+            |ids: &[&str]| -> Vec<Hit> { ids.iter().map(hit).collect::<Result<_, _>>().unwrap() };
         let ids = |lists: [&[&str]; 2], k| -> Vec<String> {
-            reciprocal_rank_fusion(lists.map(list), k).into_iter().map(|hit| hit.id).collect()
+            reciprocal_rank_fusion(lists.map(list), k)
+                .into_iter()
+                .map(|hit| hit.id)
+                .collect()
         };
         assert_eq!(ids([&["c", "b"], &["a", "b"]], 9), ["b", "a", "c"]);
         assert_eq!(ids([&["b"], &["a"]], 1), ["a"]);

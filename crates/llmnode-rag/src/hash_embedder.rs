@@ -26,7 +26,10 @@ impl HashEmbedder {
     /// Creates one whose vectors have this length, at least 1. 256 is a good value.
     pub fn new(dimensions: usize) -> Self {
         let dimensions = dimensions.max(1);
-        HashEmbedder { dimensions, id: format!("hash/{dimensions}") }
+        HashEmbedder {
+            dimensions,
+            id: format!("hash/{dimensions}"),
+        }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -38,8 +41,14 @@ impl HashEmbedder {
         };
         for word in tokens(text) {
             add(&word, 1.0);
-            let letters: Vec<_> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
-            letters.windows(4).for_each(|part| add(&word[part[0]..part[3]], 0.3));
+            let letters: Vec<_> = word
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([word.len()])
+                .collect();
+            letters
+                .windows(4)
+                .for_each(|part| add(&word[part[0]..part[3]], 0.3));
         }
         if vector.iter().all(|one| *one == 0.0) {
             // A text without words needs a direction, too.
@@ -62,9 +71,11 @@ impl Embedder for HashEmbedder {
         request: &'a EmbedRequest<'a>,
         _: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
-        Box::pin(
-            async move { Ok(Embedded::new(request.texts.iter().map(|text| self.vector(text)).collect())) },
-        )
+        Box::pin(async move {
+            Ok(Embedded::new(
+                request.texts.iter().map(|text| self.vector(text)).collect(),
+            ))
+        })
     }
 
     fn id(&self) -> &str {
@@ -90,7 +101,9 @@ mod tests {
         let embedder = HashEmbedder::new(256);
         let of = |text| embedder.vector(text);
         let near = dot_product(&of("where is the key"), &of("The key is under the mat."));
-        assert!(near > dot_product(&of("where is the key"), &of("Bread needs flour and salt.")) + 0.2);
+        assert!(
+            near > dot_product(&of("where is the key"), &of("Bread needs flour and salt.")) + 0.2
+        );
         assert_eq!(of("Key"), of("key"));
         assert_eq!(dot_product(&of(""), &of("🙂")), 1.0);
         assert_eq!(HashEmbedder::new(0).vector("a").len(), 1);

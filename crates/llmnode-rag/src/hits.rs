@@ -33,7 +33,12 @@ pub struct Hit {
 
 /// Equal scores are ordered by id.
 pub(crate) fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
-    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
+    hits.sort_by(|one, other| {
+        other
+            .score
+            .total_cmp(&one.score)
+            .then_with(|| one.id.cmp(&other.id))
+    });
     hits.truncate(k);
     hits
 }
@@ -55,7 +60,10 @@ pub struct Hits(Vec<Hit>);
 
 /// What a model may read as the end of a line.
 fn ends_line(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 fn without_headings(text: &str) -> Cow<'_, str> {
@@ -69,7 +77,13 @@ fn without_headings(text: &str) -> Cow<'_, str> {
     }
     let lines = text.split_inclusive(ends_line);
     lines
-        .map(|line| if heads(line) { line.replacen('[', "\\[", 1) } else { line.to_owned() })
+        .map(|line| {
+            if heads(line) {
+                line.replacen('[', "\\[", 1)
+            } else {
+                line.to_owned()
+            }
+        })
         .collect::<String>()
         .into()
 }
@@ -79,7 +93,11 @@ impl Hits {
     /// hit that looks like that gets a backslash, as in `\[house.txt]`.
     pub fn text(&self) -> String {
         let hit = |hit: &Hit| {
-            format!("[{}]\n{}\n", hit.source.replace(ends_line, " "), without_headings(&hit.text))
+            format!(
+                "[{}]\n{}\n",
+                hit.source.replace(ends_line, " "),
+                without_headings(&hit.text)
+            )
         };
         self.0.iter().map(hit).collect::<Vec<_>>().join("\n")
     }
@@ -121,7 +139,10 @@ impl Hits {
     /// A complaint about each source that is not among the hits.
     pub fn cited(&self, field: &str, cited: &[impl AsRef<str>]) -> Result<(), Invalid> {
         let sources = self.sources();
-        let wrong = cited.iter().enumerate().filter(|(_, cited)| !sources.contains(&cited.as_ref()));
+        let wrong = cited
+            .iter()
+            .enumerate()
+            .filter(|(_, cited)| !sources.contains(&cited.as_ref()));
         let complaint = |(at, cited): (usize, &_)| {
             let cited: &str = AsRef::as_ref(cited);
             let message = match sources.is_empty() {
@@ -141,7 +162,11 @@ impl Hits {
 impl fmt::Display for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text();
-        if f.sign_minus() { f.write_str(&text) } else { text.write_fence(f) }
+        if f.sign_minus() {
+            f.write_str(&text)
+        } else {
+            text.write_fence(f)
+        }
     }
 }
 

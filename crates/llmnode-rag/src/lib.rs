@@ -43,5 +43,7 @@ pub use openai::Embeddings;
 pub use search::{By, Search};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use store::{Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
+pub use store::{
+    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written,
+};
 pub use write::Write;

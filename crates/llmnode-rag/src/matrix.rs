@@ -53,7 +53,9 @@ impl Matrix {
 
     /// The last row moves into its place.
     pub(crate) fn remove(&mut self, row: i64) {
-        let Some(place) = self.row_positions.remove(&row) else { return };
+        let Some(place) = self.row_positions.remove(&row) else {
+            return;
+        };
         let (last, columns) = (self.rows.len() - 1, self.columns);
         self.numbers.copy_within(last * columns.., place * columns);
         self.numbers.truncate(last * columns);
@@ -65,11 +67,16 @@ impl Matrix {
 
     #[cfg(feature = "sqlite")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, &[f32])> {
-        self.rows.iter().copied().zip(self.numbers.chunks_exact(self.columns.max(1)))
+        self.rows
+            .iter()
+            .copied()
+            .zip(self.numbers.chunks_exact(self.columns.max(1)))
     }
 
     pub(crate) fn row(&self, row: i64) -> Option<&[f32]> {
-        self.row_positions.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
+        self.row_positions
+            .get(&row)
+            .map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
     /// `Some`: the length of the vectors, which a query of another length has no distance to.
@@ -78,7 +85,12 @@ impl Matrix {
     }
 
     /// Largest first, and up to `TIES` more rows that equal the last of the `k`.
-    pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
+    pub(crate) fn nearest(
+        &self,
+        vector: &[f32],
+        k: usize,
+        allowed: impl Fn(i64) -> bool,
+    ) -> Vec<(i64, f64)> {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
     }
 
@@ -93,7 +105,11 @@ impl Matrix {
             return Vec::new();
         }
         let (mut found, mut floor, mut full) = (Vec::new(), least, k.saturating_add(TIES));
-        for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
+        for (row, numbers) in self
+            .rows
+            .iter()
+            .zip(self.numbers.chunks_exact(self.columns))
+        {
             let score = dot_product(vector, numbers);
             if score < floor || !allowed(*row) {
                 continue;
@@ -105,7 +121,10 @@ impl Matrix {
             }
         }
         keep_best(&mut found, k);
-        found.into_iter().map(|(row, score)| (row, f64::from(score))).collect()
+        found
+            .into_iter()
+            .map(|(row, score)| (row, f64::from(score)))
+            .collect()
     }
 }
 
@@ -113,7 +132,9 @@ impl Matrix {
 fn keep_best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
     found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
     found.truncate(k.saturating_add(TIES));
-    let Some((_, last)) = found.get(k - 1).copied() else { return f32::NEG_INFINITY };
+    let Some((_, last)) = found.get(k - 1).copied() else {
+        return f32::NEG_INFINITY;
+    };
     found.retain(|(_, score)| score.total_cmp(&last).is_ge());
     last
 }
@@ -126,16 +147,27 @@ pub(crate) fn dot_product(one: &[f32], other: &[f32]) -> f32 {
             sums[lane] += one[lane] * other[lane];
         }
     }
-    let rest: f32 = ones.1.iter().zip(others.1).map(|(one, other)| one * other).sum();
+    let rest: f32 = ones
+        .1
+        .iter()
+        .zip(others.1)
+        .map(|(one, other)| one * other)
+        .sum();
     sums.iter().sum::<f32>() + rest
 }
 
 /// A zero vector stays as it is.
 pub(crate) fn normalise(vector: &mut [f32]) {
     // An `f32` may not hold the squares.
-    let length = vector.iter().map(|one| f64::from(*one) * f64::from(*one)).sum::<f64>().sqrt();
+    let length = vector
+        .iter()
+        .map(|one| f64::from(*one) * f64::from(*one))
+        .sum::<f64>()
+        .sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|one| *one = (f64::from(*one) / length) as f32);
+        vector
+            .iter_mut()
+            .for_each(|one| *one = (f64::from(*one) / length) as f32);
     }
 }
 
@@ -154,10 +186,16 @@ mod tests {
         assert!(!matrix.insert(4, &[1.0]), "of another length");
         matrix.remove(1);
         matrix.remove(9);
-        assert_eq!((matrix.row(1), matrix.row(3)), (None, Some(&[0.6, 0.8][..])));
+        assert_eq!(
+            (matrix.row(1), matrix.row(3)),
+            (None, Some(&[0.6, 0.8][..]))
+        );
         assert!(matrix.insert(2, &[1.0, 0.0]));
-        let found: Vec<_> =
-            matrix.nearest(&[1.0, 0.0], 2, |_| true).into_iter().map(|(row, _)| row).collect();
+        let found: Vec<_> = matrix
+            .nearest(&[1.0, 0.0], 2, |_| true)
+            .into_iter()
+            .map(|(row, _)| row)
+            .collect();
         assert_eq!(found, [2, 3]);
         assert_eq!(matrix.nearest(&[1.0, 0.0], 2, |row| row == 3)[0].0, 3);
         assert!(

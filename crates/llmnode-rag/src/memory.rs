@@ -9,7 +9,8 @@ use crate::document::Metadata;
 use crate::hits::Hit;
 use crate::matrix::Matrix;
 use crate::store::{
-    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, not_open, wrong_length,
+    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, not_open,
+    wrong_length,
 };
 use crate::words::Bm25;
 
@@ -46,8 +47,15 @@ impl MemoryStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look<T>(&self, collection: &str, look: impl FnOnce(&StoredCollection) -> T) -> Result<T, NodeError> {
-        self.collections().get(collection).map(look).ok_or_else(|| not_open(collection))
+    fn look<T>(
+        &self,
+        collection: &str,
+        look: impl FnOnce(&StoredCollection) -> T,
+    ) -> Result<T, NodeError> {
+        self.collections()
+            .get(collection)
+            .map(look)
+            .ok_or_else(|| not_open(collection))
     }
 
     fn change<T>(
@@ -55,13 +63,19 @@ impl MemoryStore {
         collection: &str,
         change: impl FnOnce(&mut StoredCollection) -> Result<T, NodeError>,
     ) -> Result<T, NodeError> {
-        change(self.collections().get_mut(collection).ok_or_else(|| not_open(collection))?)
+        change(
+            self.collections()
+                .get_mut(collection)
+                .ok_or_else(|| not_open(collection))?,
+        )
     }
 }
 
 impl StoredCollection {
     fn detach_source(&mut self, name: &str) -> Vec<String> {
-        let Some(kept) = self.sources.remove(name) else { return Vec::new() };
+        let Some(kept) = self.sources.remove(name) else {
+            return Vec::new();
+        };
         for id in &kept.chunks {
             if let Some((_, _, sources)) = self.chunks.get_mut(id) {
                 sources.remove(name);
@@ -73,7 +87,10 @@ impl StoredCollection {
     fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
         let mut gone = 0;
         for id in ids {
-            if self.chunks.get(&id).is_some_and(|(_, _, sources)| sources.is_empty())
+            if self
+                .chunks
+                .get(&id)
+                .is_some_and(|(_, _, sources)| sources.is_empty())
                 && let Some((row, ..)) = self.chunks.remove(&id)
             {
                 self.matrix.remove(row);
@@ -97,8 +114,10 @@ impl StoredCollection {
 
     fn check(&mut self, sources: &[Source]) -> Result<(), NodeError> {
         let mut columns = (!self.chunks.is_empty()).then(|| self.matrix.columns());
-        for vector in
-            sources.iter().flat_map(|source| &source.chunks).filter_map(|chunk| chunk.vector.as_ref())
+        for vector in sources
+            .iter()
+            .flat_map(|source| &source.chunks)
+            .filter_map(|chunk| chunk.vector.as_ref())
         {
             if *columns.get_or_insert(vector.len()) != vector.len() {
                 return Err(wrong_length(columns.unwrap_or(0), vector.len()));
@@ -109,12 +128,21 @@ impl StoredCollection {
     }
 
     fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> Written {
-        let Source { name, fingerprint, metadata, chunks } = source;
+        let Source {
+            name,
+            fingerprint,
+            metadata,
+            chunks,
+        } = source;
         let mut written = Written::default();
         let (mut ids, mut own) = (Vec::new(), BTreeSet::new());
         for chunk in chunks {
             let known = self.chunks.contains_key(&chunk.id);
-            let id = if known { Some(chunk.id.clone()) } else { self.near_duplicate(&chunk, dedup) };
+            let id = if known {
+                Some(chunk.id.clone())
+            } else {
+                self.near_duplicate(&chunk, dedup)
+            };
             let id = match id {
                 Some(id) => {
                     if old.contains(&id) && !own.contains(&id) {
@@ -136,7 +164,14 @@ impl StoredCollection {
                 ids.push(id);
             }
         }
-        self.sources.insert(name, StoredSource { fingerprint, metadata, chunks: ids });
+        self.sources.insert(
+            name,
+            StoredSource {
+                fingerprint,
+                metadata,
+                chunks: ids,
+            },
+        );
         written
     }
 
@@ -146,37 +181,65 @@ impl StoredCollection {
             self.matrix.insert(self.rows, vector);
         }
         self.ids.insert(self.rows, chunk.id.clone());
-        self.chunks.insert(chunk.id.clone(), (self.rows, chunk.text, BTreeSet::new()));
+        self.chunks
+            .insert(chunk.id.clone(), (self.rows, chunk.text, BTreeSet::new()));
         chunk.id
     }
 
     fn source_of(&self, id: &str, filter: &Metadata) -> Option<(&String, &Metadata)> {
         let (_, _, sources) = self.chunks.get(id)?;
-        let kept = sources.iter().filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));
-        kept.into_iter()
-            .find(|(_, metadata)| filter.iter().all(|(name, value)| metadata.get(name) == Some(value)))
+        let kept = sources
+            .iter()
+            .filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));
+        kept.into_iter().find(|(_, metadata)| {
+            filter
+                .iter()
+                .all(|(name, value)| metadata.get(name) == Some(value))
+        })
     }
 
-    fn hits(&self, scored: impl IntoIterator<Item = (String, f64)>, filter: &Metadata, k: usize) -> Vec<Hit> {
+    fn hits(
+        &self,
+        scored: impl IntoIterator<Item = (String, f64)>,
+        filter: &Metadata,
+        k: usize,
+    ) -> Vec<Hit> {
         let mut scored: Vec<_> = scored.into_iter().collect();
-        scored.sort_by(|(one, score), (other, than)| than.total_cmp(score).then_with(|| one.cmp(other)));
+        scored.sort_by(|(one, score), (other, than)| {
+            than.total_cmp(score).then_with(|| one.cmp(other))
+        });
         let hit = |(id, score): (String, f64)| {
             let (source, metadata) = self.source_of(&id, filter)?;
             let (source, metadata) = (source.clone(), metadata.clone());
             let text = self.chunks.get(&id)?.1.clone();
-            Some(Hit { id, text, source, metadata, score, rank: 0 })
+            Some(Hit {
+                id,
+                text,
+                source,
+                metadata,
+                score,
+                rank: 0,
+            })
         };
         scored.into_iter().filter_map(hit).take(k).collect()
     }
 }
 
 impl DocumentStore for MemoryStore {
-    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+    fn open<'a>(
+        &'a self,
+        collection: &'a str,
+        space: &'a Space,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(async move {
             let mut collections = self.collections();
-            let stored = collections
-                .entry(collection.to_owned())
-                .or_insert_with(|| StoredCollection { space: space.clone(), ..StoredCollection::default() });
+            let stored =
+                collections
+                    .entry(collection.to_owned())
+                    .or_insert_with(|| StoredCollection {
+                        space: space.clone(),
+                        ..StoredCollection::default()
+                    });
             stored.space.check(collection, space)
         })
     }
@@ -197,7 +260,11 @@ impl DocumentStore for MemoryStore {
                     let (row, ..) = stored.chunks.get(&chunk.id)?;
                     Some((chunk.id.clone(), stored.matrix.row(*row)?.to_vec()))
                 };
-                let vectors = sources.iter().flat_map(|source| &source.chunks).filter_map(vector).collect();
+                let vectors = sources
+                    .iter()
+                    .flat_map(|source| &source.chunks)
+                    .filter_map(vector)
+                    .collect();
                 Existing { unchanged, vectors }
             })
         })
@@ -234,9 +301,16 @@ impl DocumentStore for MemoryStore {
             self.look(collection, |stored| match lookup {
                 Lookup::Words(words) => {
                     let mut ranking = Bm25::new(words, stored.chunks.len());
-                    stored.chunks.values().for_each(|(_, text, _)| ranking.add_text(text));
+                    stored
+                        .chunks
+                        .values()
+                        .for_each(|(_, text, _)| ranking.add_text(text));
                     let scores = stored.chunks.keys().zip(ranking.scores());
-                    Ok(stored.hits(scores.filter_map(|(id, score)| Some((id.clone(), score?))), filter, k))
+                    Ok(stored.hits(
+                        scores.filter_map(|(id, score)| Some((id.clone(), score?))),
+                        filter,
+                        k,
+                    ))
                 }
                 Lookup::Vector(vector) => {
                     if let Some(own) = stored.matrix.other_length(vector) {
@@ -244,18 +318,25 @@ impl DocumentStore for MemoryStore {
                     }
                     let allowed = |row| {
                         filter.is_empty()
-                            || stored.ids.get(&row).is_some_and(|id| stored.source_of(id, filter).is_some())
+                            || stored
+                                .ids
+                                .get(&row)
+                                .is_some_and(|id| stored.source_of(id, filter).is_some())
                     };
                     let nearest = stored.matrix.nearest(vector, k, allowed).into_iter();
-                    let named =
-                        nearest.filter_map(|(row, score)| Some((stored.ids.get(&row)?.clone(), score)));
+                    let named = nearest
+                        .filter_map(|(row, score)| Some((stored.ids.get(&row)?.clone(), score)));
                     Ok(stored.hits(named, filter, k))
                 }
             })?
         })
     }
 
-    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        collection: &'a str,
+        source: &'a str,
+    ) -> BoxFuture<'a, Result<usize, NodeError>> {
         Box::pin(async move {
             self.change(collection, |stored| {
                 let old = stored.detach_source(source);

@@ -65,14 +65,17 @@ impl Embeddings {
     pub fn openai_from_env() -> Result<Self, NodeError> {
         Self::from_variables(|name| match std::env::var(name) {
             Ok(value) if !value.trim().is_empty() => Ok(Some(value)),
-            Err(std::env::VarError::NotUnicode(_)) => {
-                Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text")))
-            }
+            Err(std::env::VarError::NotUnicode(_)) => Err(NodeError::new(
+                Category::ConfigError,
+                format!("{name} is not Unicode text"),
+            )),
             _ => Ok(None),
         })
     }
 
-    fn from_variables(read: impl Fn(&str) -> Result<Option<String>, NodeError>) -> Result<Self, NodeError> {
+    fn from_variables(
+        read: impl Fn(&str) -> Result<Option<String>, NodeError>,
+    ) -> Result<Self, NodeError> {
         let endpoint = match (read(BASE_URL)?, read(KEY)?) {
             (None, _) => OpenAi::from_env()?,
             (Some(url), Some(key)) => OpenAi::builder().base_url(url).api_key(key).build()?,
@@ -81,7 +84,10 @@ impl Embeddings {
                 NodeError::new(error.category, remedy)
             })?,
         };
-        Ok(Self::new(&endpoint, read(MODEL)?.unwrap_or_else(|| DEFAULT_MODEL.to_owned())))
+        Ok(Self::new(
+            &endpoint,
+            read(MODEL)?.unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
+        ))
     }
 
     /// Asks for vectors of this length. Only some models can do that; what another one returns is a `bad_response`, unless it is as
@@ -101,7 +107,13 @@ impl Embeddings {
     }
 
     fn with_updated_id(mut self) -> Self {
-        let Embeddings { model, dimensions, query, document, .. } = &self;
+        let Embeddings {
+            model,
+            dimensions,
+            query,
+            document,
+            ..
+        } = &self;
         let dimensions = dimensions.map_or_else(String::new, |dimensions| format!("/{dimensions}"));
         let prefixes = match query.is_empty() && document.is_empty() {
             true => String::new(),
@@ -127,15 +139,21 @@ impl Embedder for Embeddings {
         request: &'a EmbedRequest<'a>,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
-        let prefix = if request.purpose == Purpose::Query { &self.query } else { &self.document };
+        let prefix = if request.purpose == Purpose::Query {
+            &self.query
+        } else {
+            &self.document
+        };
         let text = |text: &&'a str| match prefix.as_str() {
             "" => Cow::Borrowed(*text),
             prefix => Cow::Owned(format!("{prefix}{text}")),
         };
         let texts: Vec<_> = request.texts.iter().map(text).collect();
         Box::pin(async move {
-            let (model, attempt) =
-                ((self.model.as_str(), self.dimensions), (request.correlation, request.attempt_timeout));
+            let (model, attempt) = (
+                (self.model.as_str(), self.dimensions),
+                (request.correlation, request.attempt_timeout),
+            );
             let (vectors, completion) = self.api.embed(model, &texts, attempt, sink).await?;
             let mut embedded = Embedded::new(vectors);
             embedded.usage = completion.usage;
@@ -155,7 +173,10 @@ impl Embedder for Embeddings {
 
     fn batch(&self) -> (usize, usize) {
         let (texts, characters) = self.batch;
-        (self.api.most_texts().map_or(texts, |most| most.min(texts)), characters)
+        (
+            self.api.most_texts().map_or(texts, |most| most.min(texts)),
+            characters,
+        )
     }
 
     fn model(&self) -> Option<&str> {
@@ -210,7 +231,13 @@ mod tests {
         assert!(!format!("{remote:?}").contains("a-secret-key"));
         let error = from("https://embed.example/v1", None).unwrap_err();
         assert_eq!(error.category(), Category::ApiKeyError);
-        assert!(error.message().contains(BASE_URL) && error.message().contains(KEY), "{error}");
-        assert_eq!(from("embed.example", None).unwrap_err().category(), Category::ConfigError);
+        assert!(
+            error.message().contains(BASE_URL) && error.message().contains(KEY),
+            "{error}"
+        );
+        assert_eq!(
+            from("embed.example", None).unwrap_err().category(),
+            Category::ConfigError
+        );
     }
 }

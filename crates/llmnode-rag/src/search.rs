@@ -60,7 +60,13 @@ pub struct Search {
 
 impl Search {
     pub(crate) fn new(docs: Arc<CollectionConfig>, query: String) -> Self {
-        Search { docs, query, k: 5, by: None, filter: Metadata::new() }
+        Search {
+            docs,
+            query,
+            k: 5,
+            by: None,
+            filter: Metadata::new(),
+        }
     }
 
     /// Sets the maximum number of hits. Default: 5.
@@ -99,20 +105,42 @@ impl Search {
     }
 
     async fn search_store(&self, lookup: Lookup<'_>, k: usize) -> Result<Vec<Hit>, NodeError> {
-        self.docs.store.search(&self.docs.name, StoreQuery::new(lookup, k, &self.filter)).await
+        self.docs
+            .store
+            .search(&self.docs.name, StoreQuery::new(lookup, k, &self.filter))
+            .await
     }
 
     async fn by_words(&self, k: usize) -> Result<Vec<Hit>, NodeError> {
         let words = words::query_words(&self.query);
-        if words.is_empty() { Ok(Vec::new()) } else { self.search_store(Lookup::Words(&words), k).await }
+        if words.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.search_store(Lookup::Words(&words), k).await
+        }
     }
 
-    async fn by_vector<S: ?Sized + Sync>(&self, cx: &Cx<'_, S>, k: usize) -> Result<Vec<Hit>, NodeError> {
-        let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(Vec::new()) };
+    async fn by_vector<S: ?Sized + Sync>(
+        &self,
+        cx: &Cx<'_, S>,
+        k: usize,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let Some(embedder) = self.docs.embedder.as_deref() else {
+            return Ok(Vec::new());
+        };
         let texts = [self.query.as_str()];
-        let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
+        let vectors = cx
+            .call(&Embedding {
+                embedder,
+                texts: &texts,
+                purpose: Purpose::Query,
+            })
+            .await?;
         // A zero vector has no direction.
-        match vectors.first().filter(|vector| vector.iter().any(|one| *one != 0.0)) {
+        match vectors
+            .first()
+            .filter(|vector| vector.iter().any(|one| *one != 0.0))
+        {
             Some(vector) => self.search_store(Lookup::Vector(vector), k).await,
             None => Ok(Vec::new()),
         }
@@ -142,13 +170,22 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
                 reciprocal_rank_fusion([self.by_words(wider).await?, vector], self.k)
             }
         };
-        Ok(hits.into_iter().enumerate().map(|(at, hit)| Hit { rank: at + 1, ..hit }).collect())
+        Ok(hits
+            .into_iter()
+            .enumerate()
+            .map(|(at, hit)| Hit {
+                rank: at + 1,
+                ..hit
+            })
+            .collect())
     }
 }
 
 impl fmt::Debug for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Search { docs, query, k, by, .. } = self;
+        let Search {
+            docs, query, k, by, ..
+        } = self;
         f.debug_struct("Search")
             .field("collection", &docs.name)
             .field("query", &format_args!("{} bytes", query.len()))

@@ -19,7 +19,11 @@ pub trait DocumentStore: Send + Sync {
     ///
     /// # Errors
     /// `config_error` if the collection was made with another embedder.
-    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>>;
+    fn open<'a>(
+        &'a self,
+        collection: &'a str,
+        space: &'a Space,
+    ) -> BoxFuture<'a, Result<(), NodeError>>;
 
     /// Returns what the collection knows of these sources, so that nothing is embedded twice.
     fn known<'a>(
@@ -48,7 +52,11 @@ pub trait DocumentStore: Send + Sync {
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>>;
 
     /// Deletes a source, and returns how many chunks were deleted with it.
-    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>>;
+    fn delete<'a>(
+        &'a self,
+        collection: &'a str,
+        source: &'a str,
+    ) -> BoxFuture<'a, Result<usize, NodeError>>;
 
     /// Returns how many sources and chunks the collection has.
     fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>>;
@@ -70,7 +78,10 @@ pub struct Space {
 impl Space {
     /// Describes a collection with the embedder of this id; `None`: without vectors.
     pub fn new(embedder: Option<String>, dimensions: Option<usize>) -> Self {
-        Space { embedder, dimensions }
+        Space {
+            embedder,
+            dimensions,
+        }
     }
 
     /// Checks that a collection which was made with this embedder can be opened with another.
@@ -81,9 +92,14 @@ impl Space {
         let of = |space: &Space| match (&space.embedder, space.dimensions) {
             (None, _) => "no embedder".to_owned(),
             (Some(id), None) => format!("the embedder {id:?}"),
-            (Some(id), Some(dimensions)) => format!("the embedder {id:?} of {dimensions} dimensions"),
+            (Some(id), Some(dimensions)) => {
+                format!("the embedder {id:?} of {dimensions} dimensions")
+            }
         };
-        let other = self.dimensions.zip(given.dimensions).is_some_and(|(own, given)| own != given);
+        let other = self
+            .dimensions
+            .zip(given.dimensions)
+            .is_some_and(|(own, given)| own != given);
         if self.embedder == given.embedder && !other {
             return Ok(());
         }
@@ -112,15 +128,28 @@ pub struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(name: String, fingerprint: String, metadata: Metadata, chunks: Vec<Chunk>) -> Self {
-        Source { name, fingerprint, metadata, chunks }
+    pub(crate) fn new(
+        name: String,
+        fingerprint: String,
+        metadata: Metadata,
+        chunks: Vec<Chunk>,
+    ) -> Self {
+        Source {
+            name,
+            fingerprint,
+            metadata,
+            chunks,
+        }
     }
 }
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let chunks = self.chunks.len();
-        f.debug_struct("Source").field("name", &self.name).field("chunks", &chunks).finish_non_exhaustive()
+        f.debug_struct("Source")
+            .field("name", &self.name)
+            .field("chunks", &chunks)
+            .finish_non_exhaustive()
     }
 }
 
@@ -138,21 +167,34 @@ pub struct Chunk {
 
 impl Chunk {
     pub(crate) fn new(text: &str) -> Self {
-        Chunk { id: id_of(text), text: text.to_owned(), vector: None }
+        Chunk {
+            id: id_of(text),
+            text: text.to_owned(),
+            vector: None,
+        }
     }
 
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "stores in a file check it"))]
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "stores in a file check it")
+    )]
     pub(crate) fn clash(&self) -> NodeError {
-        let message = format!("two texts have the same id, {}; change one of them by a character", self.id);
+        let message = format!(
+            "two texts have the same id, {}; change one of them by a character",
+            self.id
+        );
         NodeError::new(Category::ExecError, message)
     }
 }
 
 /// FNV-1a of 128 bits, the same in all releases. Stores compare the texts as well.
 fn id_of(text: &str) -> String {
-    let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
-        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
-    });
+    let hash = text.bytes().fold(
+        0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128,
+        |hash, byte| {
+            (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+        },
+    );
     format!("{hash:032x}")
 }
 
@@ -240,7 +282,10 @@ impl Count {
 }
 
 pub(crate) fn not_open(collection: &str) -> NodeError {
-    NodeError::new(Category::NotFound, format!("there is no collection {collection:?}; open it first"))
+    NodeError::new(
+        Category::NotFound,
+        format!("there is no collection {collection:?}; open it first"),
+    )
 }
 
 pub(crate) fn wrong_length(own: usize, given: usize) -> NodeError {
@@ -251,7 +296,11 @@ pub(crate) fn wrong_length(own: usize, given: usize) -> NodeError {
 }
 
 impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
-    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+    fn open<'a>(
+        &'a self,
+        collection: &'a str,
+        space: &'a Space,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
         (**self).open(collection, space)
     }
 
@@ -280,7 +329,11 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         (**self).search(collection, query)
     }
 
-    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        collection: &'a str,
+        source: &'a str,
+    ) -> BoxFuture<'a, Result<usize, NodeError>> {
         (**self).delete(collection, source)
     }
 

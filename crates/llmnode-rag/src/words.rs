@@ -12,7 +12,9 @@ const MAX_WORD_CHARS: usize = 256;
 /// Unique words between blanks, with a letter or a digit.
 pub(crate) fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
+    let words = query
+        .split_whitespace()
+        .filter(|word| word.chars().any(char::is_alphanumeric));
     let words = words.filter(|word| word.chars().nth(MAX_WORD_CHARS).is_none());
     let words = words.filter(|word| seen.insert(word.to_lowercase()));
     words.take(MAX_QUERY_WORDS).map(str::to_owned).collect()
@@ -20,9 +22,23 @@ pub(crate) fn query_words(query: &str) -> Vec<String> {
 
 /// Runs of letters and digits, in lower case.
 pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
-    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
-    let is_lowercase = |token: &str| token.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    parts.map(|token| if is_lowercase(token) { token.into() } else { token.to_lowercase().into() }).collect()
+    let parts = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|token| !token.is_empty());
+    let is_lowercase = |token: &str| {
+        token
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    parts
+        .map(|token| {
+            if is_lowercase(token) {
+                token.into()
+            } else {
+                token.to_lowercase().into()
+            }
+        })
+        .collect()
 }
 
 pub(crate) struct Bm25 {
@@ -40,14 +56,31 @@ pub(crate) struct Bm25 {
 
 impl Bm25 {
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
-        let phrase = |word: &String| tokens(word).into_iter().map(Cow::into_owned).collect::<Vec<_>>();
-        let phrases: Vec<_> = words.iter().map(phrase).filter(|phrase| !phrase.is_empty()).collect();
+        let phrase = |word: &String| {
+            tokens(word)
+                .into_iter()
+                .map(Cow::into_owned)
+                .collect::<Vec<_>>()
+        };
+        let phrases: Vec<_> = words
+            .iter()
+            .map(phrase)
+            .filter(|phrase| !phrase.is_empty())
+            .collect();
         let mut by_first: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, phrase) in phrases.iter().enumerate() {
             by_first.entry(phrase[0].clone()).or_default().push(at);
         }
         let doc_freq = vec![0; phrases.len()];
-        Bm25 { phrases, by_first, texts, doc_freq, tokens: 0, average: None, seen: Vec::new() }
+        Bm25 {
+            phrases,
+            by_first,
+            texts,
+            doc_freq,
+            tokens: 0,
+            average: None,
+            seen: Vec::new(),
+        }
     }
 
     /// A word in so many texts says nothing.
@@ -70,8 +103,11 @@ impl Bm25 {
         for (at, token) in tokens.iter().enumerate() {
             for phrase in self.by_first.get(&**token).into_iter().flatten() {
                 let words = &self.phrases[*phrase];
-                counts[*phrase] +=
-                    usize::from(tokens.get(at..at + words.len()).is_some_and(|part| part == words));
+                counts[*phrase] += usize::from(
+                    tokens
+                        .get(at..at + words.len())
+                        .is_some_and(|part| part == words),
+                );
             }
         }
         for (doc_freq, count) in self.doc_freq.iter_mut().zip(&counts) {
@@ -110,7 +146,10 @@ mod tests {
 
     #[test]
     fn words_of_a_query_are_what_has_a_letter_or_a_digit() {
-        assert_eq!(query_words("don't \"*\" a OR A body:x 🙂 —"), ["don't", "a", "OR", "body:x"]);
+        assert_eq!(
+            query_words("don't \"*\" a OR A body:x 🙂 —"),
+            ["don't", "a", "OR", "body:x"]
+        );
         assert_eq!(query_words(&"a b c ".repeat(1000)), ["a", "b", "c"]);
         let long: String = (0..1000).map(|at| format!("w{at} ")).collect();
         assert_eq!(query_words(&long).len(), MAX_QUERY_WORDS);
@@ -119,13 +158,20 @@ mod tests {
     #[test]
     fn rare_words_and_short_texts_count_more() {
         let mut ranking = Bm25::new(&["ERR_NOT_FOUND".into(), "the".into()], 3);
-        for text in
-            ["the file and the folder", "ERR_NOT_FOUND in the file", "nothing of it", "not found: err"]
-        {
+        for text in [
+            "the file and the folder",
+            "ERR_NOT_FOUND in the file",
+            "nothing of it",
+            "not found: err",
+        ] {
             ranking.add_text(text);
         }
         let scores = ranking.scores();
         assert!(scores[1] > scores[0] && scores[0].is_some());
-        assert_eq!((scores[2], scores[3]), (None, None), "a phrase is its words in their order");
+        assert_eq!(
+            (scores[2], scores[3]),
+            (None, None),
+            "a phrase is its words in their order"
+        );
     }
 }

@@ -50,8 +50,10 @@ impl Write {
         for document in &self.documents {
             document.check()?;
             if !seen.insert(&document.source) {
-                let message =
-                    format!("the source {:?} is to be written twice; keep one of them", document.source);
+                let message = format!(
+                    "the source {:?} is to be written twice; keep one of them",
+                    document.source
+                );
                 return Err(NodeError::new(Category::ConfigError, message));
             }
         }
@@ -59,26 +61,49 @@ impl Write {
     }
 
     fn source(&self, document: &Document) -> (Source, usize) {
-        let CollectionConfig { chunker, embedder, .. } = &*self.docs;
-        let Document { source, text, metadata } = document;
+        let CollectionConfig {
+            chunker, embedder, ..
+        } = &*self.docs;
+        let Document {
+            source,
+            text,
+            metadata,
+        } = document;
         let embedder = embedder.as_ref().map(|embedder| embedder.id());
-        let identity =
-            serde_json::json!([text, metadata, chunker.size, chunker.overlap, embedder, self.docs.dedup]);
+        let identity = serde_json::json!([
+            text,
+            metadata,
+            chunker.size,
+            chunker.overlap,
+            embedder,
+            self.docs.dedup
+        ]);
         let fingerprint = sha256_hex(identity.to_string().as_bytes());
         let mut seen = BTreeSet::new();
         let pieces = chunker.chunks(text);
         let all = pieces.len();
-        let chunks: Vec<_> = pieces.into_iter().filter(|piece| seen.insert(*piece)).map(Chunk::new).collect();
+        let chunks: Vec<_> = pieces
+            .into_iter()
+            .filter(|piece| seen.insert(*piece))
+            .map(Chunk::new)
+            .collect();
         let again = all - chunks.len();
-        (Source::new(source.clone(), fingerprint, metadata.clone(), chunks), again)
+        (
+            Source::new(source.clone(), fingerprint, metadata.clone(), chunks),
+            again,
+        )
     }
 
     async fn group<S>(&self, cx: &Cx<'_, S>, sources: Vec<Source>) -> Result<Written, NodeError>
     where
         S: ?Sized + Sync,
     {
-        let CollectionConfig { store, name, dedup, .. } = &*self.docs;
-        let Existing { unchanged, vectors, .. } = store.known(name, &sources).await?;
+        let CollectionConfig {
+            store, name, dedup, ..
+        } = &*self.docs;
+        let Existing {
+            unchanged, vectors, ..
+        } = store.known(name, &sources).await?;
         let mut written = Written::default();
         let mut changed = Vec::new();
         for (at, source) in sources.into_iter().enumerate() {
@@ -92,7 +117,9 @@ impl Write {
         }
         self.embed(cx, &mut changed, vectors).await?;
         let chunks = changed.iter().flat_map(|source| &source.chunks);
-        let zero_vectors = chunks.filter(|chunk| chunk.vector.as_deref().is_some_and(is_zero)).count();
+        let zero_vectors = chunks
+            .filter(|chunk| chunk.vector.as_deref().is_some_and(is_zero))
+            .count();
         written += store.upsert(name, changed, *dedup).await?;
         written.zero_vectors += zero_vectors;
         Ok(written)
@@ -105,7 +132,9 @@ impl Write {
         sources: &mut [Source],
         mut known: HashMap<String, Vec<f32>>,
     ) -> Result<(), NodeError> {
-        let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(()) };
+        let Some(embedder) = self.docs.embedder.as_deref() else {
+            return Ok(());
+        };
         let mut new: Vec<(&str, &str)> = Vec::new();
         let mut seen = BTreeSet::new();
         for chunk in sources.iter().flat_map(|source| &source.chunks) {
@@ -124,7 +153,14 @@ impl Write {
                 left.extend(texts.chunks(most).rev());
                 continue;
             }
-            match cx.call(&Embedding { embedder, texts, purpose: Purpose::Document }).await {
+            match cx
+                .call(&Embedding {
+                    embedder,
+                    texts,
+                    purpose: Purpose::Document,
+                })
+                .await
+            {
                 Ok(new) => vectors.extend(new),
                 Err(error) => left.extend(smaller(texts, embedder.batch().0, error)?),
             }
@@ -190,6 +226,9 @@ impl<S: ?Sized + Sync> Exec<S> for Write {
 impl fmt::Debug for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (collection, documents) = (&self.docs.name, self.documents.len());
-        f.debug_struct("Write").field("collection", collection).field("documents", &documents).finish()
+        f.debug_struct("Write")
+            .field("collection", collection)
+            .field("documents", &documents)
+            .finish()
     }
 }

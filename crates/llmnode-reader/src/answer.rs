@@ -34,12 +34,20 @@ pub struct Answer<T> {
 
 impl Answer<()> {
     fn of(outcome: Outcome) -> Self {
-        Answer { value: (), notes: outcome.notes, wrapped: outcome.wrapped }
+        Answer {
+            value: (),
+            notes: outcome.notes,
+            wrapped: outcome.wrapped,
+        }
     }
 
     fn with<T>(self, value: Option<T>) -> ReadResult<T> {
         match value {
-            Some(value) => Ok(Answer { value, notes: self.notes, wrapped: self.wrapped }),
+            Some(value) => Ok(Answer {
+                value,
+                notes: self.notes,
+                wrapped: self.wrapped,
+            }),
             None => Err(vec![Violation::new("", "no value was read")]),
         }
     }
@@ -52,7 +60,9 @@ pub type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<Value> + 
 pub fn check_by(schema: &Value) -> Arc<CheckJson> {
     let rules = Rules::of(schema, schema);
     Arc::new(move |answer: &str, sent: &OutputSchema, reader: Reader| {
-        read_by_schema(answer, sent, reader, &|value, wrapped| violations(&rules, value, wrapped))
+        read_by_schema(answer, sent, reader, &|value, wrapped| {
+            violations(&rules, value, wrapped)
+        })
     })
 }
 
@@ -60,7 +70,11 @@ pub fn check_by(schema: &Value) -> Arc<CheckJson> {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read<T: DeserializeOwned>(answer: &str, schema: &OutputSchema, reader: Reader) -> ReadResult<T> {
+pub fn read<T: DeserializeOwned>(
+    answer: &str,
+    schema: &OutputSchema,
+    reader: Reader,
+) -> ReadResult<T> {
     let mut value = None;
     read_slot(answer, schema, reader, &mut value)?.with(value)
 }
@@ -69,7 +83,12 @@ pub fn read<T: DeserializeOwned>(answer: &str, schema: &OutputSchema, reader: Re
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read_slot(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> ReadResult<()> {
+pub fn read_slot(
+    answer: &str,
+    schema: &OutputSchema,
+    reader: Reader,
+    to: &mut dyn Slot,
+) -> ReadResult<()> {
     read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
@@ -83,7 +102,10 @@ pub fn read_json_of<T: DeserializeOwned>(
     reader: Reader,
 ) -> ReadResult<Value> {
     check_count(answer)?;
-    let mut slot = TypedJson::<T> { json: None, of: PhantomData };
+    let mut slot = TypedJson::<T> {
+        json: None,
+        of: PhantomData,
+    };
     read_slot(answer, schema, reader, &mut slot)?.with(slot.json)
 }
 
@@ -115,19 +137,31 @@ pub(crate) fn read_by_schema(
         found
     };
     let extra_check = &extra_check;
-    let target = Target { mode: CheckMode::Schema, extra_check, ..reader.target(Some(schema)) };
-    read::read(answer, &target, &mut value).map(Answer::of)?.with(value)
+    let target = Target {
+        mode: CheckMode::Schema,
+        extra_check,
+        ..reader.target(Some(schema))
+    };
+    read::read(answer, &target, &mut value)
+        .map(Answer::of)?
+        .with(value)
 }
 
 pub(crate) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     check_count(answer)?;
     let mut slot = Any(None);
-    read::read(answer, &reader.target(None), &mut slot).map(Answer::of)?.with(slot.0)
+    read::read(answer, &reader.target(None), &mut slot)
+        .map(Answer::of)?
+        .with(slot.0)
 }
 
 /// What is read into a type of the program takes the memory that the type does; a tree takes far more.
 fn check_count(answer: &str) -> Result<(), Vec<Violation>> {
-    if has_many_values(answer.as_bytes()) { Err(vec![error::too_many_values()]) } else { Ok(()) }
+    if has_many_values(answer.as_bytes()) {
+        Err(vec![error::too_many_values()])
+    } else {
+        Ok(())
+    }
 }
 
 struct Any(Option<Value>);

@@ -32,7 +32,11 @@ impl<'d> Decimal<'d> {
         } else {
             (Cow::Owned(format!("{whole}{fraction}")), whole.len())
         };
-        Some(Decimal::new(negative, digits, i64::try_from(point).ok()?.saturating_add(power)))
+        Some(Decimal::new(
+            negative,
+            digits,
+            i64::try_from(point).ok()?.saturating_add(power),
+        ))
     }
 
     fn new(negative: bool, digits: Cow<'d, str>, point: i64) -> Self {
@@ -40,7 +44,11 @@ impl<'d> Decimal<'d> {
         let leading = i64::try_from(digits.len() - significant.len()).unwrap_or(FAR);
         let significant = significant.trim_end_matches('0');
         if significant.is_empty() {
-            return Decimal { negative: false, digits: Cow::Borrowed(""), exponent: 0 };
+            return Decimal {
+                negative: false,
+                digits: Cow::Borrowed(""),
+                exponent: 0,
+            };
         }
         let kept = match &digits {
             Cow::Borrowed(all) => {
@@ -49,7 +57,11 @@ impl<'d> Decimal<'d> {
             }
             Cow::Owned(_) => Cow::Owned(significant.to_owned()),
         };
-        Decimal { negative, digits: kept, exponent: point.saturating_sub(leading).clamp(-FAR, FAR) }
+        Decimal {
+            negative,
+            digits: kept,
+            exponent: point.saturating_sub(leading).clamp(-FAR, FAR),
+        }
     }
 
     pub(crate) fn is_integer(&self) -> bool {
@@ -61,7 +73,9 @@ impl<'d> Decimal<'d> {
         if self.digits.is_empty() {
             return Some("0".to_owned());
         }
-        let length = usize::try_from(self.exponent).ok().filter(|length| *length <= 40)?;
+        let length = usize::try_from(self.exponent)
+            .ok()
+            .filter(|length| *length <= 40)?;
         let zeros = length.checked_sub(self.digits.len())?;
         let sign = if self.negative { "-" } else { "" };
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
@@ -71,7 +85,9 @@ impl<'d> Decimal<'d> {
         if self.digits.is_empty() {
             return Some(0);
         }
-        let last = self.exponent.checked_sub(i64::try_from(self.digits.len()).ok()?)?;
+        let last = self
+            .exponent
+            .checked_sub(i64::try_from(self.digits.len()).ok()?)?;
         let zeros = u32::try_from(last.checked_sub(unit)?).ok()?;
         let digits: i128 = self.digits.parse().ok()?;
         let digits = if self.negative { -digits } else { digits };
@@ -79,19 +95,28 @@ impl<'d> Decimal<'d> {
     }
 
     pub(crate) fn last(&self) -> i64 {
-        self.exponent.saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
+        self.exponent
+            .saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
     }
 }
 
 impl Decimal<'_> {
     pub(crate) fn magnitude(&self) -> f64 {
-        format!("0.{}e{}", self.digits, self.exponent).parse().unwrap_or(0.0)
+        format!("0.{}e{}", self.digits, self.exponent)
+            .parse()
+            .unwrap_or(0.0)
     }
 }
 
 impl fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}0.{}e{}", if self.negative { "-" } else { "" }, self.digits, self.exponent)
+        write!(
+            f,
+            "{}0.{}e{}",
+            if self.negative { "-" } else { "" },
+            self.digits,
+            self.exponent
+        )
     }
 }
 
@@ -102,8 +127,13 @@ impl Ord for Decimal<'_> {
             (false, true) => -1,
             (false, false) => 1,
         };
-        let size = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
-        sign(self).cmp(&sign(other)).then(if self.negative { size.reverse() } else { size })
+        let size = self
+            .exponent
+            .cmp(&other.exponent)
+            .then_with(|| self.digits.cmp(&other.digits));
+        sign(self)
+            .cmp(&sign(other))
+            .then(if self.negative { size.reverse() } else { size })
     }
 }
 
@@ -146,11 +176,21 @@ mod tests {
 
     #[test]
     fn only_json_s_grammar_is_a_number() {
-        for text in ["0", "-0", "10", "1.50", "-1.5e+3", "1E400", "0e0", "1e99999999999999999999"] {
+        for text in [
+            "0",
+            "-0",
+            "10",
+            "1.50",
+            "-1.5e+3",
+            "1E400",
+            "0e0",
+            "1e99999999999999999999",
+        ] {
             assert!(Decimal::parse(text).is_some(), "{text}");
         }
-        for text in ["", "-", "+1", "01", ".5", "1.", "1e", "1e+", " 1", "1,000", "0x1", "NaN", "1_0", "１"]
-        {
+        for text in [
+            "", "-", "+1", "01", ".5", "1.", "1e", "1e+", " 1", "1,000", "0x1", "NaN", "1_0", "１",
+        ] {
             assert!(Decimal::parse(text).is_none(), "{text}");
         }
     }
@@ -178,18 +218,26 @@ mod tests {
         for pair in ordered.windows(2) {
             assert!(of(pair[0]) < of(pair[1]), "{pair:?}");
         }
-        for (one, other) in
-            [("1", "1.0"), ("100", "1e2"), ("0.05", "5e-2"), ("-0", "0.0e5"), ("1200", "12.00E2")]
-        {
+        for (one, other) in [
+            ("1", "1.0"),
+            ("100", "1e2"),
+            ("0.05", "5e-2"),
+            ("-0", "0.0e5"),
+            ("1200", "12.00E2"),
+        ] {
             assert_eq!(of(one), of(other));
         }
     }
 
     #[test]
     fn whole_numbers_are_told_from_the_others() {
-        for (text, integer) in
-            [("3.0", Some("3")), ("-12e1", Some("-120")), ("-0", Some("0")), ("3.5", None), ("1e41", None)]
-        {
+        for (text, integer) in [
+            ("3.0", Some("3")),
+            ("-12e1", Some("-120")),
+            ("-0", Some("0")),
+            ("3.5", None),
+            ("1e41", None),
+        ] {
             assert_eq!(of(text).plain_integer().as_deref(), integer, "{text}");
         }
         assert!(of("1e41").is_integer() && of("0").is_integer() && !of("1e-1").is_integer());

@@ -9,14 +9,22 @@ const EXCERPT_CHARS: usize = 30;
 pub(super) fn line_and_column(text: &str, at: usize) -> String {
     let before = &text[..floor_char_boundary(text, at)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
-    format!("line {} column {}", before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+    format!(
+        "line {} column {}",
+        before.matches('\n').count() + 1,
+        before[line..].chars().count() + 1
+    )
 }
 
 pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation {
     let Some(what) = &fault.what else {
         let end = text.trim_end();
-        let from =
-            end.char_indices().rev().nth(EXCERPT_CHARS - 1).map_or(0, |(at, _)| at).max(begin.min(end.len()));
+        let from = end
+            .char_indices()
+            .rev()
+            .nth(EXCERPT_CHARS - 1)
+            .map_or(0, |(at, _)| at)
+            .max(begin.min(end.len()));
         let excerpt = one_line(&end[floor_char_boundary(end, from)..], usize::MAX);
         let message = format!(
             "the JSON that begins at {} is not complete; it ends in `{excerpt}`",
@@ -29,7 +37,10 @@ pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation
     let excerpt = one_line(&text[from..to.max(from)], usize::MAX);
     Violation::new(
         "",
-        format!("invalid JSON at {}: {what}, near `{excerpt}`", line_and_column(text, fault.at)),
+        format!(
+            "invalid JSON at {}: {what}, near `{excerpt}`",
+            line_and_column(text, fault.at)
+        ),
     )
 }
 
@@ -51,9 +62,16 @@ pub(super) fn unclosed_thinking(text: &str, begin: usize) -> Violation {
 }
 
 pub(super) fn nothing(text: &str, shape: Option<String>) -> Violation {
-    let message = if text.trim().is_empty() { "the answer is empty" } else { "no JSON in the answer" };
+    let message = if text.trim().is_empty() {
+        "the answer is empty"
+    } else {
+        "no JSON in the answer"
+    };
     let remedy = "answer with one JSON value only";
-    with_remedy(message, shape.map_or_else(|| remedy.to_owned(), |shape| format!("{remedy}: {shape}")))
+    with_remedy(
+        message,
+        shape.map_or_else(|| remedy.to_owned(), |shape| format!("{remedy}: {shape}")),
+    )
 }
 
 pub(super) fn not_only_json() -> Violation {
@@ -75,5 +93,8 @@ pub(super) fn too_many_values() -> Violation {
 }
 
 fn with_remedy(message: impl Into<String>, remedy: impl Into<String>) -> Violation {
-    Violation { remedy: remedy.into().into(), ..Violation::new("", message) }
+    Violation {
+        remedy: remedy.into().into(),
+        ..Violation::new("", message)
+    }
 }

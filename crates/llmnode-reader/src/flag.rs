@@ -99,7 +99,11 @@ impl fmt::Display for Note {
         if !self.place.is_empty() {
             write!(f, " at {}", self.place)?;
         }
-        if self.times > 1 { write!(f, ", {} times", self.times) } else { Ok(()) }
+        if self.times > 1 {
+            write!(f, ", {} times", self.times)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -109,7 +113,14 @@ mod tests {
 
     #[test]
     fn flags_are_written_as_in_json() {
-        let note = |flag, place: &str, times| Note { flag, place: place.into(), times }.to_string();
+        let note = |flag, place: &str, times| {
+            Note {
+                flag,
+                place: place.into(),
+                times,
+            }
+            .to_string()
+        };
         assert_eq!(Flag::AfterThinking.to_string(), "after_thinking");
         assert_eq!(
             note(Flag::Fitted("number_from_text".into()), "a[1]", 1),
@@ -125,6 +136,9 @@ mod tests {
     fn flags_of_older_ledgers_are_read() {
         let flag: Flag = serde_json::from_str(r#"{"coerced":"choice"}"#).unwrap();
         assert_eq!(flag, Flag::Fitted("choice".into()));
-        assert_eq!(serde_json::to_string(&flag).unwrap(), r#"{"fitted":"choice"}"#);
+        assert_eq!(
+            serde_json::to_string(&flag).unwrap(),
+            r#"{"fitted":"choice"}"#
+        );
     }
 }

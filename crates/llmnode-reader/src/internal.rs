@@ -101,7 +101,10 @@ pub fn close(violation: &mut Violation, list: &ChoiceList) {
 }
 
 /// The closed list of a violation, with a JSON pointer to the value that was refused.
-pub fn take_closed(violation: &mut Violation, schema: &OutputSchema) -> Option<(String, ChoiceList)> {
+pub fn take_closed(
+    violation: &mut Violation,
+    schema: &OutputSchema,
+) -> Option<(String, ChoiceList)> {
     let mut list = violation.closed.take().filter(|_| !violation.warning)?;
     let path = violation.path.as_str();
     if list.path.is_empty() {
@@ -110,13 +113,20 @@ pub fn take_closed(violation: &mut Violation, schema: &OutputSchema) -> Option<(
             return None;
         }
         let own = path.strip_prefix(WRAPPER).filter(|_| schema.is_wrapped());
-        list.path = own.map_or(path, |own| own.trim_start_matches('.')).to_owned().into();
+        list.path = own
+            .map_or(path, |own| own.trim_start_matches('.'))
+            .to_owned()
+            .into();
         if list.path.is_empty() {
             list.path = "self".into();
         }
     }
     let steps = path.split(['.', '[']).filter(|step| !step.is_empty());
-    let steps = steps.map(|step| step.trim_end_matches(']').replace('~', "~0").replace('/', "~1"));
+    let steps = steps.map(|step| {
+        step.trim_end_matches(']')
+            .replace('~', "~0")
+            .replace('/', "~1")
+    });
     Some((steps.map(|step| format!("/{step}")).collect(), *list))
 }
 
@@ -179,7 +189,9 @@ pub fn is_repetition(violation: &Violation) -> bool {
 
 /// Whether an answer repeats what the form of the schema shows in place of a value.
 pub fn repeats_form(schema: &OutputSchema, answer: &str) -> bool {
-    schema.form().is_some_and(|form| form.is_repeated_in(answer))
+    schema
+        .form()
+        .is_some_and(|form| form.is_repeated_in(answer))
 }
 
 /// Why strict mode cannot express it, for a log; `None` from the second time on.
@@ -204,7 +216,11 @@ pub fn shortened(violation: Violation) -> Violation {
 
 /// What was done once, to the whole answer.
 pub fn note(flag: Flag) -> Note {
-    Note { flag, place: String::new(), times: 1 }
+    Note {
+        flag,
+        place: String::new(),
+        times: 1,
+    }
 }
 
 /// Lists the allowed values, the first hundred of them.

@@ -29,7 +29,11 @@ pub(super) fn canonical(mut tree: Json<'_>) -> String {
 fn normalise(json: &mut Json<'_>) {
     match json {
         Json::Number(digits) => {
-            let fraction = if digits.contains(['.', 'e', 'E']) { ".0" } else { "" };
+            let fraction = if digits.contains(['.', 'e', 'E']) {
+                ".0"
+            } else {
+                ""
+            };
             if let Some(number) = Decimal::parse(digits) {
                 *digits = Cow::Owned(number.to_string() + fraction);
             }
@@ -54,10 +58,14 @@ impl fmt::Display for Json<'_> {
 impl Json<'_> {
     pub(super) fn value_count(&self) -> u64 {
         match self {
-            Json::Array(items) => items.iter().map(Json::value_count).fold(1, u64::saturating_add),
-            Json::Object(members) => {
-                members.iter().map(|(_, value)| value.value_count()).fold(1, u64::saturating_add)
-            }
+            Json::Array(items) => items
+                .iter()
+                .map(Json::value_count)
+                .fold(1, u64::saturating_add),
+            Json::Object(members) => members
+                .iter()
+                .map(|(_, value)| value.value_count())
+                .fold(1, u64::saturating_add),
             _ => 1,
         }
     }
@@ -89,7 +97,10 @@ impl Json<'_> {
             Json::String(text) => Json::String(owned(text)),
             Json::Array(items) => Json::Array(items.into_iter().map(Json::into_owned).collect()),
             Json::Object(members) => Json::Object(
-                members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect(),
+                members
+                    .into_iter()
+                    .map(|(key, value)| (owned(key), value.into_owned()))
+                    .collect(),
             ),
         }
     }
@@ -130,7 +141,10 @@ fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
 
 /// serde_json only where something must be escaped.
 fn write_string(text: &str, to: &mut String) {
-    if !text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+    if !text
+        .bytes()
+        .any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+    {
         to.push('"');
         to.push_str(text);
         return to.push('"');
@@ -148,8 +162,9 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
             Value::String(text) => Json::String(Cow::Borrowed(text)),
             Value::Array(items) => Json::Array(items.iter().map(Json::from).collect()),
             Value::Object(members) => {
-                let member =
-                    |(key, value): (&'v String, &'v Value)| (Cow::Borrowed(key.as_str()), value.into());
+                let member = |(key, value): (&'v String, &'v Value)| {
+                    (Cow::Borrowed(key.as_str()), value.into())
+                };
                 Json::Object(members.iter().map(member).collect())
             }
         }
@@ -160,14 +175,21 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
 pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
-            one == other || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
+            one == other
+                || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
         }
         (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| json_eq(one, other))
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| json_eq(one, other))
         }
         (Json::Object(one), Json::Object(other)) => {
             let equal = |(name, value): &(Cow<'_, str>, Json<'_>)| {
-                other.iter().any(|(key, other)| key == name && json_eq(value, other))
+                other
+                    .iter()
+                    .any(|(key, other)| key == name && json_eq(value, other))
             };
             one.len() == other.len() && one.iter().all(equal)
         }
@@ -183,7 +205,14 @@ mod tests {
 
     #[test]
     fn a_tree_keeps_digits_and_is_of_json_only() {
-        for text in ["1.0", "\"a\\n\"", "null", "[1e400,{\"b\":0.10,\"a\":-0}]", "{}", "\"\""] {
+        for text in [
+            "1.0",
+            "\"a\\n\"",
+            "null",
+            "[1e400,{\"b\":0.10,\"a\":-0}]",
+            "{}",
+            "\"\"",
+        ] {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
         for text in [

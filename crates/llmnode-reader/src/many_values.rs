@@ -48,9 +48,11 @@ mod tests {
     #[test]
     fn a_tree_that_would_fill_the_memory_is_not_made() {
         let many = |value: &str, count: usize| format!("[{}]", vec![value; count].join(","));
-        for json in
-            [many("{}", MOST_OBJECTS + 1), many("0", MOST_VALUES + 1), many("[]", MOST_VALUES / 2 + 1)]
-        {
+        for json in [
+            many("{}", MOST_OBJECTS + 1),
+            many("0", MOST_VALUES + 1),
+            many("[]", MOST_VALUES / 2 + 1),
+        ] {
             assert_eq!(small_tree(json.as_bytes()), None, "{}", &json[..20]);
         }
         // Signs within texts are none.

@@ -13,7 +13,10 @@ pub fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
 }
 
 fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
+    SchemaSettings::draft2020_12()
+        .with(|s| s.meta_schema = None)
+        .for_deserialize()
+        .into_generator()
 }
 
 /// The marks in a schema.

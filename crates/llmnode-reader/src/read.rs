@@ -22,9 +22,16 @@ pub(super) struct Outcome {
     pub(super) wrapped: bool,
 }
 
-pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcome, Vec<Violation>> {
+pub(super) fn read(
+    text: &str,
+    target: &Target<'_>,
+    slot: &mut dyn Slot,
+) -> Result<Outcome, Vec<Violation>> {
     if target.try_fast_path(trimmed(text), slot) {
-        return Ok(Outcome { wrapped: target.is_wrapped(), ..Outcome::default() });
+        return Ok(Outcome {
+            wrapped: target.is_wrapped(),
+            ..Outcome::default()
+        });
     }
     if text.len() > MAX_SEARCHED {
         return Err(vec![error::too_long()]);
@@ -35,15 +42,26 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
     if let Some(part) = find::only_fence(text).filter(|_| !target.whole_text)
         && target.try_fast_path(&text[part.clone()], slot)
     {
-        let notes = Origin { place: Enclosure::Fence, begin: part.start, repairs: Repairs::default() }
-            .notes_for(text);
-        return Ok(Outcome { notes, wrapped: target.is_wrapped() });
+        let notes = Origin {
+            place: Enclosure::Fence,
+            begin: part.start,
+            repairs: Repairs::default(),
+        }
+        .notes_for(text);
+        return Ok(Outcome {
+            notes,
+            wrapped: target.is_wrapped(),
+        });
     }
     let found = find::scan(text, !target.exact && !target.whole_text);
     if target.whole_text
         && !matches!(
             found.candidates[..],
-            [Candidate { place: Enclosure::WholeText, content: Content::Json(..), .. }]
+            [Candidate {
+                place: Enclosure::WholeText,
+                content: Content::Json(..),
+                ..
+            }]
         )
     {
         return Err(vec![error::not_only_json()]);
@@ -54,10 +72,19 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
         times: 1,
     });
     let after_thinking = found.thinking.is_some();
-    let taken = Selector { only_candidate: false, after_thinking, text, target, slot }
-        .select(found.candidates, found.unclosed_thinking)?;
+    let taken = Selector {
+        only_candidate: false,
+        after_thinking,
+        text,
+        target,
+        slot,
+    }
+    .select(found.candidates, found.unclosed_thinking)?;
     let mut notes: Vec<Note> = thinking.into_iter().collect();
     notes.extend(taken.origin.notes_for(text));
     notes.extend(taken.notes);
-    Ok(Outcome { notes, wrapped: taken.wrapped })
+    Ok(Outcome {
+        notes,
+        wrapped: taken.wrapped,
+    })
 }

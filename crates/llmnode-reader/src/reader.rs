@@ -34,7 +34,10 @@ impl Default for Reader {
 impl Reader {
     /// Creates a reader with repair and typed reading, as nodes have it.
     pub const fn new() -> Self {
-        Reader { exact: false, whole_text: false }
+        Reader {
+            exact: false,
+            whole_text: false,
+        }
     }
 
     /// Sets whether JSON is accepted only as it is: nothing is repaired or changed to fit a type. It is still found
@@ -64,11 +67,20 @@ impl Reader {
     /// ```
     #[must_use]
     pub const fn whole_text(self) -> Self {
-        Reader { exact: true, whole_text: true }
+        Reader {
+            exact: true,
+            whole_text: true,
+        }
     }
 
     pub(super) fn target(self, schema: Option<&OutputSchema>) -> Target<'_> {
         let Reader { exact, whole_text } = self;
-        Target { schema, mode: CheckMode::Type, exact, whole_text, extra_check: &|_, _| Vec::new() }
+        Target {
+            schema,
+            mode: CheckMode::Type,
+            exact,
+            whole_text,
+            extra_check: &|_, _| Vec::new(),
+        }
     }
 }

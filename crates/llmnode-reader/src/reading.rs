@@ -27,8 +27,13 @@ pub struct Reading<T> {
 
 impl<T> Reading<T> {
     fn of(answer: ReadResult<T>) -> Result<Self, ReadError> {
-        let read = |answer: Answer<T>| Reading { value: answer.value, notes: answer.notes };
-        answer.map(read).map_err(|violations| ReadError { violations })
+        let read = |answer: Answer<T>| Reading {
+            value: answer.value,
+            notes: answer.notes,
+        };
+        answer
+            .map(read)
+            .map_err(|violations| ReadError { violations })
     }
 }
 
@@ -47,8 +52,11 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let violations: Vec<String> =
-            self.violations.iter().map(|one| visible(&one.to_string()).into_owned()).collect();
+        let violations: Vec<String> = self
+            .violations
+            .iter()
+            .map(|one| visible(&one.to_string()).into_owned())
+            .collect();
         write_joined(&violations, "\n", f)
     }
 }
@@ -99,8 +107,13 @@ impl Reader {
     ///
     /// # Errors
     /// Everything that is wrong with the text, each with its path in the JSON.
-    pub fn conforming(&self, text: &str, schema: &OutputSchema) -> Result<Reading<Value>, ReadError> {
-        let extra_check = |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
+    pub fn conforming(
+        &self,
+        text: &str,
+        schema: &OutputSchema,
+    ) -> Result<Reading<Value>, ReadError> {
+        let extra_check =
+            |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
         Reading::of(read_by_schema(text, schema, *self, &extra_check))
     }
 }

@@ -57,7 +57,13 @@ impl<'s> Renamer<'s> {
     /// `None`: the API takes the type's names.
     pub fn new(schema: &'s OutputSchema, profile: Profile, to: Names) -> Option<Self> {
         let names = schema.wire_names(profile)?;
-        Some(Renamer { rules: &schema.rules, names, to, open: Vec::new(), text: Text::None })
+        Some(Renamer {
+            rules: &schema.rules,
+            names,
+            to,
+            open: Vec::new(),
+            text: Text::None,
+        })
     }
 
     /// A whole text.
@@ -83,7 +89,10 @@ impl<'s> Renamer<'s> {
 
     fn next(&mut self, c: char, to: &mut String) {
         match &mut self.text {
-            Text::Name { written, is_escaped } => {
+            Text::Name {
+                written,
+                is_escaped,
+            } => {
                 written.push(c);
                 if c == '"' && !*is_escaped {
                     let name = self.end();
@@ -101,8 +110,18 @@ impl<'s> Renamer<'s> {
                 }
             }
             Text::None => match c {
-                '"' if matches!(self.open.last(), Some(Level { inside: Inside::Name, .. })) => {
-                    self.text = Text::Name { written: "\"".to_owned(), is_escaped: false };
+                '"' if matches!(
+                    self.open.last(),
+                    Some(Level {
+                        inside: Inside::Name,
+                        ..
+                    })
+                ) =>
+                {
+                    self.text = Text::Name {
+                        written: "\"".to_owned(),
+                        is_escaped: false,
+                    };
                     return;
                 }
                 '"' => self.text = Text::Value { is_escaped: false },
@@ -120,11 +139,22 @@ impl<'s> Renamer<'s> {
         let forms = match self.open.last() {
             _ if self.open.len() >= MAX_DEPTH => Vec::new(),
             None => self.rules.forms(self.rules.root_rule()),
-            Some(Level { inside: Inside::Name, .. }) => Vec::new(),
-            Some(Level { inside: Inside::Member(forms), .. }) => forms.clone(),
-            Some(Level { forms, inside: Inside::Item(at) }) => {
+            Some(Level {
+                inside: Inside::Name,
+                ..
+            }) => Vec::new(),
+            Some(Level {
+                inside: Inside::Member(forms),
+                ..
+            }) => forms.clone(),
+            Some(Level {
+                forms,
+                inside: Inside::Item(at),
+            }) => {
                 let items = forms.iter().filter_map(|form| form.item(*at));
-                items.flat_map(|item| self.rules.forms(self.rules.at(item))).collect()
+                items
+                    .flat_map(|item| self.rules.forms(self.rules.at(item)))
+                    .collect()
             }
         };
         self.open.push(Level { forms, inside });
@@ -141,15 +171,22 @@ impl<'s> Renamer<'s> {
 
     /// `written`: with its quotes. Also looks up what the member's value may be of.
     fn renamed(&mut self, written: String) -> String {
-        let Some(level) = self.open.last_mut() else { return written };
+        let Some(level) = self.open.last_mut() else {
+            return written;
+        };
         let name: String = serde_json::from_str(&written).unwrap_or_default();
         let (other, own) = match self.to {
             Names::OfWire => (self.names.wire(&name), Some(name.as_str())),
             Names::OfType => (self.names.own(&name), self.names.own(&name)),
         };
         let own = own.filter(|own| level.forms.iter().any(|form| form.has_property(own)));
-        let members = level.forms.iter().filter_map(|form| form.member(own.unwrap_or(&name)));
-        let forms = members.flat_map(|member| self.rules.forms(self.rules.at(member))).collect();
+        let members = level
+            .forms
+            .iter()
+            .filter_map(|form| form.member(own.unwrap_or(&name)));
+        let forms = members
+            .flat_map(|member| self.rules.forms(self.rules.at(member)))
+            .collect();
         level.inside = Inside::Member(forms);
         match other.filter(|_| own.is_some()) {
             Some(other) => serde_json::Value::from(other).to_string(),
@@ -183,18 +220,27 @@ mod tests {
     #[test]
     fn names_are_changed_where_the_schema_has_them_and_nothing_else() {
         let schema = schema();
-        let wire = Renamer::new(&schema, Profile::Anthropic, Names::OfWire).unwrap().whole(OWN);
+        let wire = Renamer::new(&schema, Profile::Anthropic, Names::OfWire)
+            .unwrap()
+            .whole(OWN);
         assert_eq!(
             wire,
             r#"{"filter_id_e35c4b0c": "a \"filter[id]\": {", "filter_id":"b", "Stra_e_Nr.": [{"member":1.50}, {"next": {"member" : 1e999}}], "either": {"next": null}, "free": {"raw": {"filter[id]": [{"": 0}]}}}"#
         );
-        assert_eq!(Renamer::new(&schema, Profile::Anthropic, Names::OfType).unwrap().whole(&wire), OWN);
+        assert_eq!(
+            Renamer::new(&schema, Profile::Anthropic, Names::OfType)
+                .unwrap()
+                .whole(&wire),
+            OWN
+        );
     }
 
     #[test]
     fn pieces_make_up_the_whole_wherever_they_are_cut() {
         let schema = schema();
-        let wire = Renamer::new(&schema, Profile::Anthropic, Names::OfWire).unwrap().whole(OWN);
+        let wire = Renamer::new(&schema, Profile::Anthropic, Names::OfWire)
+            .unwrap()
+            .whole(OWN);
         for (at, _) in wire.char_indices() {
             let mut renamer = Renamer::new(&schema, Profile::Anthropic, Names::OfType).unwrap();
             let written = renamer.piece(&wire[..at]) + &renamer.piece(&wire[at..]) + &renamer.end();
@@ -205,9 +251,20 @@ mod tests {
     #[test]
     fn what_is_no_json_passes() {
         let schema = schema();
-        for text in ["", "I cannot say.", "{\"filter_", "]}{\"a\\", "\"filter_id_e35c4b0c\"", "```json\n[1,"]
-        {
-            assert_eq!(Renamer::new(&schema, Profile::Anthropic, Names::OfType).unwrap().whole(text), text);
+        for text in [
+            "",
+            "I cannot say.",
+            "{\"filter_",
+            "]}{\"a\\",
+            "\"filter_id_e35c4b0c\"",
+            "```json\n[1,",
+        ] {
+            assert_eq!(
+                Renamer::new(&schema, Profile::Anthropic, Names::OfType)
+                    .unwrap()
+                    .whole(text),
+                text
+            );
         }
         for profile in [Profile::Function, Profile::Gemini] {
             assert!(Renamer::new(&schema, profile, Names::OfWire).is_none());

@@ -110,10 +110,18 @@ impl OutputSchema {
     }
 
     /// Not generic, so that it is compiled once.
-    fn cached(id: TypeId, name: fn() -> Cow<'static, str>, schema: fn() -> Value) -> Arc<OutputSchema> {
+    fn cached(
+        id: TypeId,
+        name: fn() -> Cow<'static, str>,
+        schema: fn() -> Value,
+    ) -> Arc<OutputSchema> {
         static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
         let cache = CACHE.get_or_init(RwLock::default);
-        if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        if let Some(known) = cache
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+        {
             return Arc::clone(known);
         }
         // Not under the lock, since `JsonSchema` is foreign code. The first of two threads wins.
@@ -178,7 +186,9 @@ impl OutputSchema {
         let mut forms = self.rules.leaves(self.rules.own());
         for name in path {
             let members = forms.into_iter().filter_map(|form| form.named(name));
-            forms = members.flat_map(|member| self.rules.leaves(self.rules.at(member.rule))).collect();
+            forms = members
+                .flat_map(|member| self.rules.leaves(self.rules.at(member.rule)))
+                .collect();
         }
         forms.iter().any(|form| form.has_type("array"))
     }
@@ -192,7 +202,11 @@ impl OutputSchema {
         if self.marks.is_empty() {
             return None;
         }
-        let known = || self.uncovered.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || {
+            self.uncovered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         if let Some((_, found)) = known().iter().find(|(one, _)| *one == traversal) {
             return found.clone();
         }
@@ -217,7 +231,8 @@ impl OutputSchema {
     /// All places that strict mode cannot express (maps, tuples of mixed types, free-form values), each with its
     /// remedy. Send the plain dialect then.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
-        let write = || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
+        let write =
+            || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
     }
 
@@ -264,10 +279,15 @@ impl OutputSchema {
     }
 
     pub(crate) fn narrowed(this: &Arc<OutputSchema>, list: &ChoiceList) -> Option<OutputSchema> {
-        let others = this.lists().map_or(Some(Vec::new()), |lists| lists.besides(list))?;
+        let others = this
+            .lists()
+            .map_or(Some(Vec::new()), |lists| lists.besides(list))?;
         let all = others.into_iter().chain([(list.clone(), true)]).collect();
         let narrowed = Self::with_choices(this.own.as_ref().unwrap_or(this), all).ok()?;
-        narrowed.lists().is_some_and(Lists::has_last_in_schema).then_some(narrowed)
+        narrowed
+            .lists()
+            .is_some_and(Lists::has_last_in_schema)
+            .then_some(narrowed)
     }
 
     /// The tree does not show whether it was wrapped or cut.
@@ -291,7 +311,9 @@ impl OutputSchema {
 
     pub(crate) fn form(&self) -> Option<&Form> {
         let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
-        self.form.get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
+        self.form
+            .get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new))
+            .as_deref()
     }
 
     /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
@@ -318,8 +340,16 @@ impl OutputSchema {
 
     /// Schema only: serde may still refuse the value.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
-        let met =
-            |json| faults(&self.rules, self.rules.root_rule(), CheckMode::Schema, &json, false).is_empty();
+        let met = |json| {
+            faults(
+                &self.rules,
+                self.rules.root_rule(),
+                CheckMode::Schema,
+                &json,
+                false,
+            )
+            .is_empty()
+        };
         super::repair::parse_strict(text).is_some_and(met)
     }
 }
@@ -350,9 +380,19 @@ fn unwrapped(tree: &Value, wrapped: bool) -> &Value {
 }
 
 fn sanitised(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = name.chars().map(plain).take(64).collect();
-    if name.is_empty() { "output".to_owned() } else { name }
+    if name.is_empty() {
+        "output".to_owned()
+    } else {
+        name
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,9 @@ impl<'t> Selector<'_, 't> {
         candidates: Vec<Candidate<'t>>,
         unclosed_thinking: Option<usize>,
     ) -> Result<Accepted<'t>, Refused> {
-        let only_words = candidates.iter().all(|candidate| matches!(candidate.content, Content::Text));
+        let only_words = candidates
+            .iter()
+            .all(|candidate| matches!(candidate.content, Content::Text));
         let mut verdicts = Vec::with_capacity(candidates.len());
         let candidates = self.resolve_lines(candidates);
         self.only_candidate = candidates.len() == 1;
@@ -98,7 +100,12 @@ impl<'t> Selector<'_, 't> {
             candidates = find::join_objects(self.text, candidates);
         }
         let mut all = Vec::with_capacity(candidates.len());
-        for Candidate { place, part, content } in candidates {
+        for Candidate {
+            place,
+            part,
+            content,
+        } in candidates
+        {
             match content {
                 Content::Lines(objects, mut repairs) if wants_list => {
                     repairs.add(repair::kind::LINES, part.start);
@@ -116,7 +123,11 @@ impl<'t> Selector<'_, 't> {
                         content: Content::Json(object, repairs.clone()),
                     }))
                 }
-                content => all.push(Candidate { place, part, content }),
+                content => all.push(Candidate {
+                    place,
+                    part,
+                    content,
+                }),
             }
         }
         all
@@ -127,7 +138,11 @@ impl<'t> Selector<'_, 't> {
         let mut least: Option<Refused> = None;
         for one in verdicts {
             match one {
-                Verdict::Refused(found) if least.as_ref().is_none_or(|least| found.len() <= least.len()) => {
+                Verdict::Refused(found)
+                    if least
+                        .as_ref()
+                        .is_none_or(|least| found.len() <= least.len()) =>
+                {
                     least = Some(found);
                 }
                 Verdict::Broken(begin, fault) => drop(broken.get_or_insert((begin, fault))),
@@ -140,7 +155,11 @@ impl<'t> Selector<'_, 't> {
     }
 
     fn evaluate(&mut self, candidate: Candidate<'t>) -> Verdict<'t> {
-        let Candidate { place, part, content } = candidate;
+        let Candidate {
+            place,
+            part,
+            content,
+        } = candidate;
         let outcome = match content {
             Content::Broken(fault) => return Verdict::Broken(part.start, fault),
             Content::Text | Content::Lines(..) => self.bare_text(place, part),
@@ -157,11 +176,17 @@ impl<'t> Selector<'_, 't> {
         let text = self.text;
         let bare_text = &text[part.clone()];
         let may_be = !self.target.exact && self.target.schema.is_some();
-        let coerced = may_be.then(|| coerce_text(self.target.rules(), bare_text)).flatten();
+        let coerced = may_be
+            .then(|| coerce_text(self.target.rules(), bare_text))
+            .flatten();
         let Some(coerced) = coerced else {
             return Err(vec![error::nothing(text, self.target.expected_answer())]);
         };
-        let origin = Origin { place, begin: part.start, repairs: Repairs::default() };
+        let origin = Origin {
+            place,
+            begin: part.start,
+            repairs: Repairs::default(),
+        };
         self.take(origin, coerced, false, None)
     }
 
@@ -172,19 +197,35 @@ impl<'t> Selector<'_, 't> {
         json: Json<'t>,
         repairs: &Repairs,
     ) -> Result<Accepted<'t>, Refused> {
-        let origin = Origin { place, begin: part.start, repairs: repairs.clone() };
+        let origin = Origin {
+            place,
+            begin: part.start,
+            repairs: repairs.clone(),
+        };
         let plain = repairs.is_empty().then(|| &self.text[part.clone()]);
         let (json, wrapped) = match json {
             Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
             json => (json, false),
         };
-        let plain = plain.and_then(|plain| if wrapped { wrapped_value(plain) } else { Some(plain) });
-        if let Some(plain) =
-            plain.filter(|_| self.only_candidate && (self.after_thinking || place != Enclosure::WholeText))
-            && self.target.try_fast_path(plain, self.slot)
+        let plain = plain.and_then(|plain| {
+            if wrapped {
+                wrapped_value(plain)
+            } else {
+                Some(plain)
+            }
+        });
+        if let Some(plain) = plain.filter(|_| {
+            self.only_candidate && (self.after_thinking || place != Enclosure::WholeText)
+        }) && self.target.try_fast_path(plain, self.slot)
         {
             let json = Cow::Borrowed(plain);
-            return Ok(Accepted { origin, json, canonical_json: String::new(), notes: Vec::new(), wrapped });
+            return Ok(Accepted {
+                origin,
+                json,
+                canonical_json: String::new(),
+                notes: Vec::new(),
+                wrapped,
+            });
         }
         let inner = self.inner(&json, place, wrapped);
         let refused = match self.coerced(place, json, wrapped) {
@@ -194,8 +235,11 @@ impl<'t> Selector<'_, 't> {
         if let Some((within, kind)) = inner {
             match self.coerced(place, within, false) {
                 Ok(mut coerced) => {
-                    let note =
-                        Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
+                    let note = Note {
+                        flag: Flag::Fitted(Cow::Borrowed(kind)),
+                        place: String::new(),
+                        times: 1,
+                    };
                     coerced.notes.insert(0, note);
                     coerced.changed = true;
                     return self.take(origin, coerced, false, None);
@@ -220,7 +264,12 @@ impl<'t> Selector<'_, 't> {
     }
 
     /// Models wrap a value in an object with one member of any name, or write the JSON as a string.
-    fn inner(&self, json: &Json<'t>, place: Enclosure, wrapped: bool) -> Option<(Json<'t>, &'static str)> {
+    fn inner(
+        &self,
+        json: &Json<'t>,
+        place: Enclosure,
+        wrapped: bool,
+    ) -> Option<(Json<'t>, &'static str)> {
         if self.target.exact || self.target.schema.is_none() || wrapped {
             return None;
         }
@@ -234,7 +283,10 @@ impl<'t> Selector<'_, 't> {
             },
             Json::String(text) if place != Enclosure::Prose => {
                 let inner = trimmed(text);
-                let tree = inner.starts_with(['{', '[']).then(|| repair::parse_strict(inner)).flatten();
+                let tree = inner
+                    .starts_with(['{', '['])
+                    .then(|| repair::parse_strict(inner))
+                    .flatten();
                 tree.map(|tree| (tree.into_owned(), "quoted"))
             }
             _ => None,
@@ -247,14 +299,23 @@ impl<'t> Selector<'_, 't> {
 
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
-        let has =
-            |rule: &&Rule| rule.additional.is_some() || rule.names().any(|known| same_letters(known, name));
+        let has = |rule: &&Rule| {
+            rule.additional.is_some() || rule.names().any(|known| same_letters(known, name))
+        };
         rules.leaves(rules.own()).iter().any(has)
     }
 
-    fn coerced(&self, place: Enclosure, json: Json<'t>, wrapped: bool) -> Result<Coerced<'t>, Mismatch<'t>> {
+    fn coerced(
+        &self,
+        place: Enclosure,
+        json: Json<'t>,
+        wrapped: bool,
+    ) -> Result<Coerced<'t>, Mismatch<'t>> {
         let rules = self.target.rules();
-        let allow = CoerceOptions { changes: !self.target.exact, lists: place != Enclosure::Prose };
+        let allow = CoerceOptions {
+            changes: !self.target.exact,
+            lists: place != Enclosure::Prose,
+        };
         let coerced = coerce(rules, self.target.mode, json, allow);
         let mut found = faults(rules, rules.own(), CheckMode::Type, &coerced.json, wrapped);
         if self.target.mode == CheckMode::Schema {
@@ -262,7 +323,11 @@ impl<'t> Selector<'_, 't> {
         }
         let extra_check = (self.target.extra_check)(&coerced.json, wrapped);
         found.extend(extra_check.into_iter().map(Fault::from_extra_check));
-        if found.is_empty() { Ok(coerced) } else { Err(Mismatch { coerced, found }) }
+        if found.is_empty() {
+            Ok(coerced)
+        } else {
+            Err(Mismatch { coerced, found })
+        }
     }
 
     /// The type may accept what its schema refuses, such as a member by its alias.
@@ -275,7 +340,9 @@ impl<'t> Selector<'_, 't> {
         let Mismatch { coerced, found } = misfit;
         let json = text_for_serde(&coerced, plain);
         if self.target.mode == CheckMode::Schema
-            || found.iter().any(|fault| fault.severity == Severity::TooDeep)
+            || found
+                .iter()
+                .any(|fault| fault.severity == Severity::TooDeep)
         {
             return Err(into_violations(found));
         }
@@ -285,20 +352,29 @@ impl<'t> Selector<'_, 't> {
             Err(more) => {
                 let mut found = into_violations(found);
                 let is_told = |one: &Violation| {
-                    found
-                        .iter()
-                        .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
+                    found.iter().any(|told| {
+                        is_within(&told.path, &one.path) || is_within(&one.path, &told.path)
+                    })
                 };
                 // serde reports a list in place of a struct at the previous value.
-                let is_list =
-                    |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
-                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
+                let is_list = |one: &Violation| {
+                    one.message
+                        .starts_with("invalid type: sequence, expected struct")
+                };
+                let more: Vec<_> = more
+                    .into_iter()
+                    .filter(|one| !is_told(one) && !is_list(one))
+                    .collect();
                 found.extend(more);
                 return Err(found);
             }
         }
         taken.notes.extend(coerced.notes);
-        Ok(Accepted { json, canonical_json: canonical(coerced.json), ..taken })
+        Ok(Accepted {
+            json,
+            canonical_json: canonical(coerced.json),
+            ..taken
+        })
     }
 
     /// serde has the last word, even if the schema accepts the value.
@@ -311,14 +387,29 @@ impl<'t> Selector<'_, 't> {
     ) -> Result<Accepted<'t>, Refused> {
         let json = text_for_serde(&coerced, plain);
         self.fill(&json)?;
-        let canonical_json = if self.only_candidate { String::new() } else { canonical(coerced.json) };
-        Ok(Accepted { origin, json, canonical_json, notes: coerced.notes, wrapped })
+        let canonical_json = if self.only_candidate {
+            String::new()
+        } else {
+            canonical(coerced.json)
+        };
+        Ok(Accepted {
+            origin,
+            json,
+            canonical_json,
+            notes: coerced.notes,
+            wrapped,
+        })
     }
 
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
         #[cfg(test)]
         super::counts::add(|counts| counts.read += 1);
-        if self.target.schema.is_some_and(|schema| schema.may_read_again) && depth(json) > MAX_REREAD_DEPTH {
+        if self
+            .target
+            .schema
+            .is_some_and(|schema| schema.may_read_again)
+            && depth(json) > MAX_REREAD_DEPTH
+        {
             let message = "is nested too deeply in forms that have members in common";
             return Err(vec![Violation {
                 remedy: "write it with fewer levels".into(),
@@ -329,11 +420,16 @@ impl<'t> Selector<'_, 't> {
         let told = |error| vec![serde_error::violation(json, &error, self.target.rules())];
         self.slot.fill(json, &observed).map_err(told)?;
         if observed.rounded.get() {
-            return Err(vec![Violation::new("", "has a whole number that its type cannot hold exactly")]);
+            return Err(vec![Violation::new(
+                "",
+                "has a whole number that its type cannot hold exactly",
+            )]);
         }
         if observed.overflowed.get() {
-            let message =
-                format!("has a number that is too large for its type; must be within ±{:e}", f32::MAX);
+            let message = format!(
+                "has a number that is too large for its type; must be within ±{:e}",
+                f32::MAX
+            );
             return Err(vec![Violation::new("", message)]);
         }
         Ok(())
@@ -343,7 +439,11 @@ impl<'t> Selector<'_, 't> {
 fn depth(json: &str) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     for (_, opens) in find::brackets(json) {
-        depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
+        depth = if opens {
+            depth + 1
+        } else {
+            depth.saturating_sub(1)
+        };
         most = most.max(depth);
     }
     most
@@ -351,29 +451,42 @@ fn depth(json: &str) -> usize {
 
 fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
     let taken = || {
-        verdicts.iter().enumerate().filter_map(|(at, one)| match one {
-            Verdict::Accepted(taken) => Some((at, taken)),
-            _ => None,
-        })
+        verdicts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| match one {
+                Verdict::Accepted(taken) => Some((at, taken)),
+                _ => None,
+            })
     };
-    let Some((first, one)) = taken().next() else { return Ok(None) };
-    let broken = verdicts.iter().find(|one| matches!(one, Verdict::Broken(..)));
+    let Some((first, one)) = taken().next() else {
+        return Ok(None);
+    };
+    let broken = verdicts
+        .iter()
+        .find(|one| matches!(one, Verdict::Broken(..)));
     let other = taken().find(|(_, other)| other.canonical_json != one.canonical_json);
     if broken.is_none() && other.is_none() {
         return Ok(Some(first));
     }
     // A single accepted fence wins over everything before it.
-    let mut fences = taken()
-        .filter(|(_, taken)| taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '[']));
+    let mut fences = taken().filter(|(_, taken)| {
+        taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '['])
+    });
     if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
         let behind = verdicts[fence + 1..].iter();
-        if behind.into_iter().all(|one| matches!(one, Verdict::Refused(_))) {
+        if behind
+            .into_iter()
+            .all(|one| matches!(one, Verdict::Refused(_)))
+        {
             return Ok(Some(fence));
         }
     }
     match (other, broken) {
         (Some((_, other)), _) => Err(vec![error::two(text, one.origin.begin, other.origin.begin)]),
-        (None, Some(Verdict::Broken(begin, fault))) => Err(vec![error::broken(text, *begin, fault)]),
+        (None, Some(Verdict::Broken(begin, fault))) => {
+            Err(vec![error::broken(text, *begin, fault)])
+        }
         (None, _) => Ok(Some(first)),
     }
 }
@@ -393,7 +506,9 @@ fn is_within(inner: &str, outer: &str) -> bool {
 
 /// Such a member explains why there is no value, so it does not wrap one.
 fn is_error(name: &str) -> bool {
-    ["error", "errors", "refusal"].iter().any(|one| name.eq_ignore_ascii_case(one))
+    ["error", "errors", "refusal"]
+        .iter()
+        .any(|one| name.eq_ignore_ascii_case(one))
 }
 
 fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool) {
@@ -414,7 +529,11 @@ impl Origin {
             Enclosure::Fence => Some(Flag::Fenced),
             Enclosure::Tag | Enclosure::Prose => Some(Flag::InProse),
         };
-        let origin = origin.map(|flag| Note { flag, place: at(self.begin), times: 1 });
+        let origin = origin.map(|flag| Note {
+            flag,
+            place: at(self.begin),
+            times: 1,
+        });
         let repairs = self.repairs.iter().map(|one| Note {
             flag: Flag::Repaired(Cow::Borrowed(one.kind)),
             place: at(one.at),

@@ -18,7 +18,11 @@ pub(super) fn violation(json: &str, error: &serde_json::Error, rules: &Rules) ->
     if let Some(words) = message.strip_suffix(&place) {
         message.truncate(words.len());
     }
-    let line = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+    let line = json
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum::<usize>();
     let Reached { steps, key } = reached(json, line + error.column().saturating_sub(1));
     if let Some(key) = key {
         let message = of_key(&key, &message);
@@ -34,7 +38,10 @@ pub(super) fn violation(json: &str, error: &serde_json::Error, rules: &Rules) ->
 /// A name in a map whose keys are no texts.
 fn of_key(key: &str, message: &str) -> String {
     let key = format!("has the key {:?}", excerpt(key));
-    match message.rsplit_once(", expected ").and_then(|(_, kind)| bounds(kind)) {
+    match message
+        .rsplit_once(", expected ")
+        .and_then(|(_, kind)| bounds(kind))
+    {
         Some((least, most)) => format!("{key}, must be a whole number from {least} to {most}"),
         None => format!("{key}: {message}"),
     }
@@ -49,20 +56,25 @@ fn wanted(rules: &Rules, steps: &[Step]) -> Option<&'static str> {
             Step::Item(index) => form.item(*index),
             Step::Nothing => None,
         });
-        forms = inner.flat_map(|number| rules.forms(rules.at(number))).collect();
+        forms = inner
+            .flat_map(|number| rules.forms(rules.at(number)))
+            .collect();
     }
     forms.iter().find_map(|form| form.text_in_words())
 }
 
 fn value_at<'j>(tree: &'j Json<'j>, steps: &[Step]) -> Option<&'j Json<'j>> {
-    steps.iter().try_fold(tree, |value, step| match (value, step) {
-        (Json::Object(members), Step::Member(wanted)) => {
-            members.iter().find(|(name, _)| name == wanted).map(|(_, value)| value)
-        }
-        (Json::Array(items), Step::Item(index)) => items.get(*index),
-        (value, Step::Nothing) => Some(value),
-        _ => None,
-    })
+    steps
+        .iter()
+        .try_fold(tree, |value, step| match (value, step) {
+            (Json::Object(members), Step::Member(wanted)) => members
+                .iter()
+                .find(|(name, _)| name == wanted)
+                .map(|(_, value)| value),
+            (Json::Array(items), Step::Item(index)) => items.get(*index),
+            (value, Step::Nothing) => Some(value),
+            _ => None,
+        })
 }
 
 /// Always with the value, if it is no list or object: a type's own words may lack it.
@@ -78,9 +90,15 @@ fn reworded(message: String, value: Option<&Json<'_>>, wanted: Option<&str>) -> 
     }
     // A length is that of the list around the value.
     let is_told = message.starts_with("invalid length ");
-    let scalar = value.filter(|value| !is_told && !matches!(value, Json::Array(_) | Json::Object(_)));
-    let is = scalar.map(|value| format!("is {}, ", describe(value))).unwrap_or_default();
-    if let Some((least, most)) = message.rsplit_once(", expected ").and_then(|(_, kind)| bounds(kind)) {
+    let scalar =
+        value.filter(|value| !is_told && !matches!(value, Json::Array(_) | Json::Object(_)));
+    let is = scalar
+        .map(|value| format!("is {}, ", describe(value)))
+        .unwrap_or_default();
+    if let Some((least, most)) = message
+        .rsplit_once(", expected ")
+        .and_then(|(_, kind)| bounds(kind))
+    {
         return format!("{is}must be an integer from {least} to {most}");
     }
     if let (Some(wanted), Some(Json::String(_))) = (wanted, scalar) {
@@ -95,7 +113,9 @@ fn reworded(message: String, value: Option<&Json<'_>>, wanted: Option<&str>) -> 
 }
 
 fn shown<'j>(value: &'j Json<'j>) -> Cow<'j, str> {
-    value.as_text().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+    value
+        .as_text()
+        .map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
 }
 
 fn bounds(kind: &str) -> Option<(i128, i128)> {
@@ -128,7 +148,9 @@ struct Reached {
 }
 
 fn reached(json: &str, at: usize) -> Reached {
-    let Some(end) = json.get(..at.min(json.len())) else { return Reached::default() };
+    let Some(end) = json.get(..at.min(json.len())) else {
+        return Reached::default();
+    };
     // Later steps overwrite earlier ones, which leaves the last value before `at`.
     let mut open: Vec<Step> = Vec::new();
     let bytes = end.as_bytes();
@@ -154,8 +176,9 @@ fn reached(json: &str, at: usize) -> Reached {
             b'"' => {
                 // The place may be within the text.
                 let length = string_length(&json.as_bytes()[position..]);
-                if let Some(Json::String(text)) =
-                    json.get(position..position + length).and_then(repair::parse_strict)
+                if let Some(Json::String(text)) = json
+                    .get(position..position + length)
+                    .and_then(repair::parse_strict)
                 {
                     key = Some(text.into_owned());
                 }
@@ -165,7 +188,10 @@ fn reached(json: &str, at: usize) -> Reached {
         }
         position += 1;
     }
-    Reached { key: key.filter(|_| matches!(open.last(), Some(Step::Nothing))), steps: open }
+    Reached {
+        key: key.filter(|_| matches!(open.last(), Some(Step::Nothing))),
+        steps: open,
+    }
 }
 
 fn path(steps: &[Step]) -> String {
@@ -202,7 +228,12 @@ mod tests {
     use super::*;
 
     fn message_of<T: serde::de::DeserializeOwned>(json: &str) -> String {
-        violation(json, &serde_json::from_str::<T>(json).err().unwrap(), Rules::any()).to_string()
+        violation(
+            json,
+            &serde_json::from_str::<T>(json).err().unwrap(),
+            Rules::any(),
+        )
+        .to_string()
     }
 
     #[test]
@@ -213,11 +244,17 @@ mod tests {
             message_of::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#),
             r#"b"[2]: is "x", must be an integer from 0 to 255"#
         );
-        assert_eq!(message_of::<Map>(r#"{"a": 7}"#), "a: invalid type: integer `7`, expected a sequence");
+        assert_eq!(
+            message_of::<Map>(r#"{"a": 7}"#),
+            "a: invalid type: integer `7`, expected a sequence"
+        );
         assert_eq!(
             message_of::<Vec<(u8, u8)>>("[[1, 2], [3]]"),
             "[1][0]: invalid length 1, expected a tuple of size 2"
         );
-        assert_eq!(message_of::<u8>("\"x\""), "is \"x\", must be an integer from 0 to 255");
+        assert_eq!(
+            message_of::<u8>("\"x\""),
+            "is \"x\", must be an integer from 0 to 255"
+        );
     }
 }

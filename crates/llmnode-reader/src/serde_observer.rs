@@ -32,13 +32,23 @@ pub struct Observed<'n> {
 
 impl<'n> Observed<'n> {
     pub(super) fn strict(json: &'n str, absent_as_null: &'n [String]) -> Self {
-        Observed { strict: true, json, absent_as_null, ..Observed::default() }
+        Observed {
+            strict: true,
+            json,
+            absent_as_null,
+            ..Observed::default()
+        }
     }
 
     /// `name` must borrow from `json`: its offset finds the value.
     fn is_null(&self, name: &str) -> bool {
         let behind = self.json.get(offset(self.json, name) + name.len()..);
-        let value = behind.and_then(|behind| behind.strip_prefix('"')?.trim_ascii_start().strip_prefix(':'));
+        let value = behind.and_then(|behind| {
+            behind
+                .strip_prefix('"')?
+                .trim_ascii_start()
+                .strip_prefix(':')
+        });
         value.is_some_and(|value| value.trim_ascii_start().starts_with("null"))
     }
 
@@ -47,7 +57,11 @@ impl<'n> Observed<'n> {
     }
 
     fn observe<E: Error>(&self) -> Result<(), E> {
-        if self.strict { Err(E::custom("not read at once")) } else { Ok(()) }
+        if self.strict {
+            Err(E::custom("not read at once"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -89,7 +103,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
     }
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_f32(Float { inner: visitor, observed: self.observed, max_exact: 16_777_216.0 })
+        self.inner.deserialize_f32(Float {
+            inner: visitor,
+            observed: self.observed,
+            max_exact: 16_777_216.0,
+        })
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -107,7 +125,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_map(Observer { inner: visitor, observed: self.observed })
+        self.inner.deserialize_map(Observer {
+            inner: visitor,
+            observed: self.observed,
+        })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -118,11 +139,16 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
     /// Which members a map ignores is unknown, but its numbers are seen.
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.observed.observe()?;
-        self.inner.deserialize_map(Observer { inner: visitor, observed: self.observed })
+        self.inner.deserialize_map(Observer {
+            inner: visitor,
+            observed: self.observed,
+        })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.observed.ignored.set(self.observed.ignored.get().saturating_add(1));
+        self.observed
+            .ignored
+            .set(self.observed.ignored.get().saturating_add(1));
         self.inner.deserialize_ignored_any(visitor)
     }
 
@@ -147,23 +173,39 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Observer<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_some(Observer { inner, observed: self.observed })
+        self.inner.visit_some(Observer {
+            inner,
+            observed: self.observed,
+        })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(Observer { inner, observed: self.observed })
+        self.inner.visit_newtype_struct(Observer {
+            inner,
+            observed: self.observed,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_seq(Observer { inner, observed: self.observed })
+        self.inner.visit_seq(Observer {
+            inner,
+            observed: self.observed,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Members { inner, observed: self.observed, seen: 0 })
+        self.inner.visit_map(Members {
+            inner,
+            observed: self.observed,
+            seen: 0,
+        })
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_enum(Observer { inner, observed: self.observed })
+        self.inner.visit_enum(Observer {
+            inner,
+            observed: self.observed,
+        })
     }
 }
 
@@ -171,15 +213,24 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Observer<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        self.inner.deserialize(Observer { inner, observed: self.observed })
+        self.inner.deserialize(Observer {
+            inner,
+            observed: self.observed,
+        })
     }
 }
 
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Observer<'_, A> {
     type Error = A::Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
-        self.inner.next_element_seed(Observer { inner: seed, observed: self.observed })
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, A::Error> {
+        self.inner.next_element_seed(Observer {
+            inner: seed,
+            observed: self.observed,
+        })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -195,13 +246,20 @@ struct Members<'w, A> {
 
 /// Not in the generic function, which is compiled for every type.
 fn bit_of(name: &str, absent: &[String]) -> u64 {
-    absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at)
+    absent
+        .iter()
+        .take(64)
+        .position(|one| one == name)
+        .map_or(0, |at| 1 << at)
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     type Error = A::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
         let absent = self.observed.absent_as_null;
         if absent.is_empty() {
             return self.inner.next_key_seed(seed);
@@ -221,7 +279,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
-        self.inner.next_value_seed(Observer { inner: seed, observed: self.observed })
+        self.inner.next_value_seed(Observer {
+            inner: seed,
+            observed: self.observed,
+        })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -233,9 +294,18 @@ impl<'de, 'w, A: EnumAccess<'de>> EnumAccess<'de> for Observer<'w, A> {
     type Error = A::Error;
     type Variant = Observer<'w, A::Variant>;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), A::Error> {
+    fn variant_seed<T: DeserializeSeed<'de>>(
+        self,
+        seed: T,
+    ) -> Result<(T::Value, Self::Variant), A::Error> {
         let (name, inner) = self.inner.variant_seed(seed)?;
-        Ok((name, Observer { inner, observed: self.observed }))
+        Ok((
+            name,
+            Observer {
+                inner,
+                observed: self.observed,
+            },
+        ))
     }
 }
 
@@ -247,11 +317,20 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Observer<'_, A> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, A::Error> {
-        self.inner.newtype_variant_seed(Observer { inner: seed, observed: self.observed })
+        self.inner.newtype_variant_seed(Observer {
+            inner: seed,
+            observed: self.observed,
+        })
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.inner.tuple_variant(len, Observer { inner: visitor, observed: self.observed })
+        self.inner.tuple_variant(
+            len,
+            Observer {
+                inner: visitor,
+                observed: self.observed,
+            },
+        )
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -259,7 +338,13 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Observer<'_, A> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, A::Error> {
-        self.inner.struct_variant(fields, Observer { inner: visitor, observed: self.observed })
+        self.inner.struct_variant(
+            fields,
+            Observer {
+                inner: visitor,
+                observed: self.observed,
+            },
+        )
     }
 }
 
@@ -271,7 +356,9 @@ struct Float<'w, V> {
 
 impl<V> Float<'_, V> {
     fn observe(&self, number: f64) {
-        self.observed.maybe_rounded.set(self.observed.maybe_rounded.get() || number.abs() > self.max_exact);
+        self.observed
+            .maybe_rounded
+            .set(self.observed.maybe_rounded.get() || number.abs() > self.max_exact);
     }
 }
 
@@ -298,8 +385,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
     /// serde_json calls this for a fraction, an exponent, or more digits than an integer holds.
     fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
         self.observe(number);
-        let overflows = self.max_exact < MAX_EXACT_F64 && number.is_finite() && (number as f32).is_infinite();
-        self.observed.overflowed.set(self.observed.overflowed.get() || overflows);
+        let overflows =
+            self.max_exact < MAX_EXACT_F64 && number.is_finite() && (number as f32).is_infinite();
+        self.observed
+            .overflowed
+            .set(self.observed.overflowed.get() || overflows);
         self.inner.visit_f64(number)
     }
 }
@@ -354,7 +444,10 @@ impl<'de> Visitor<'de> for LosslessValue {
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = from.next_key::<String>()? {
-            if members.insert(name, from.next_value_seed(LosslessValue)?).is_some() {
+            if members
+                .insert(name, from.next_value_seed(LosslessValue)?)
+                .is_some()
+            {
                 return Err(A::Error::custom("a member twice"));
             }
         }

@@ -24,7 +24,10 @@ pub trait Slot {
 impl<T: DeserializeOwned> Slot for Option<T> {
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
         let mut inner = serde_json::Deserializer::from_str(json);
-        let value = T::deserialize(Observer { inner: &mut inner, observed })?;
+        let value = T::deserialize(Observer {
+            inner: &mut inner,
+            observed,
+        })?;
         inner.end()?;
         *self = Some(value);
         Ok(())
@@ -54,10 +57,15 @@ impl Target<'_> {
 
     /// Returns false if the text has to take the slow path.
     pub(super) fn try_fast_path(&self, text: &str, slot: &mut dyn Slot) -> bool {
-        if self.mode == CheckMode::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
+        if self.mode == CheckMode::Schema || self.schema.is_some_and(|schema| schema.states_bounds)
+        {
             return false;
         }
-        let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
+        let json = if self.is_wrapped() {
+            wrapped_value(text)
+        } else {
+            Some(text)
+        };
         let absent = self.schema.map_or(&[][..], |schema| &schema.absent_as_null);
         json.is_some_and(|json| {
             let has_null = !absent.is_empty() && json.contains("null");
@@ -70,13 +78,22 @@ impl Target<'_> {
     }
 
     pub(super) fn expected_answer(&self) -> Option<String> {
-        self.schema.and_then(|schema| expected_answer(&schema.rules, schema.is_wrapped()))
+        self.schema
+            .and_then(|schema| expected_answer(&schema.rules, schema.is_wrapped()))
     }
 }
 
 pub(super) fn wrapped_value(text: &str) -> Option<&str> {
-    let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
-    let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    let key = text
+        .strip_prefix('{')?
+        .trim_ascii_start()
+        .strip_prefix('"')?
+        .strip_prefix(WRAPPER)?;
+    let value = key
+        .strip_prefix('"')?
+        .trim_ascii_start()
+        .strip_prefix(':')?
+        .trim_ascii_start();
     Some(value.strip_suffix('}')?.trim_ascii_end())
 }
 
@@ -93,6 +110,12 @@ fn has_control_escape(json: &str) -> bool {
     }
     // An escaped backslash starts no escape.
     let json = json.replace("\\\\", "");
-    let is_text = |at: usize| json.as_bytes().get(at + 2).is_some_and(u8::is_ascii_alphabetic);
-    ["\\b", "\\f"].iter().any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))
+    let is_text = |at: usize| {
+        json.as_bytes()
+            .get(at + 2)
+            .is_some_and(u8::is_ascii_alphabetic)
+    };
+    ["\\b", "\\f"]
+        .iter()
+        .any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))
 }

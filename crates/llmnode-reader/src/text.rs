@@ -8,7 +8,10 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }
-    (0..=at).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
+    (0..=at)
+        .rev()
+        .find(|index| text.is_char_boundary(*index))
+        .unwrap_or(0)
 }
 
 /// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
@@ -20,7 +23,11 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
         return text.into_owned();
     }
     let mut line = String::with_capacity(end + " …".len());
-    line.extend(text[..end].chars().map(|c| if breaks_line(c) { ' ' } else { c }));
+    line.extend(
+        text[..end]
+            .chars()
+            .map(|c| if breaks_line(c) { ' ' } else { c }),
+    );
     if end < text.len() {
         line.push_str(" …");
     }
@@ -35,20 +42,30 @@ pub fn one_line_shortened(text: String, cap: usize) -> String {
     }
     let head = floor_char_boundary(&text, cap / 4);
     let tail = floor_char_boundary(&text, text.len() - cap * 3 / 4);
-    format!("{} … {}", one_line(&text[..head], head), one_line(&text[tail..], text.len()))
+    format!(
+        "{} … {}",
+        one_line(&text[..head], head),
+        one_line(&text[tail..], text.len())
+    )
 }
 
 /// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
 pub fn same_name(one: &str, other: &str) -> bool {
-    let letters =
-        |name: &str| -> String { name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect() };
+    let letters = |name: &str| -> String {
+        name.chars()
+            .filter(|c| *c != '_')
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
     letters(one) == letters(other)
 }
 
 /// Ignores case and what separates words: `unitPrice`, `Unit price`.
 pub fn same_letters(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> Vec<char> {
-        let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        let kept = name
+            .chars()
+            .filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
         kept.flat_map(char::to_lowercase).collect()
     };
     // `A-` is not `A`, and `-1` is not `1`.
@@ -62,7 +79,10 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     const LONGEST_TYPO: usize = 64;
     let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
     let (given, mut near) = (letters(name), Vec::new());
-    for known in known.into_iter().filter(|known| known.len() <= LONGEST_TYPO && name.len() <= LONGEST_TYPO) {
+    for known in known
+        .into_iter()
+        .filter(|known| known.len() <= LONGEST_TYPO && name.len() <= LONGEST_TYPO)
+    {
         let other = letters(known);
         let allowed = given.len().min(other.len()) / 5;
         if same_letters(name, known) {
@@ -72,7 +92,10 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         }
     }
     let least = near.iter().map(|(distance, _)| *distance).min()?;
-    let mut nearest = near.into_iter().filter(|(distance, _)| *distance == least).map(|(_, known)| known);
+    let mut nearest = near
+        .into_iter()
+        .filter(|(distance, _)| *distance == least)
+        .map(|(_, known)| known);
     nearest.next().filter(|_| nearest.next().is_none())
 }
 
@@ -84,11 +107,16 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         return None;
     }
     let mut nearest: Option<(usize, &str)> = None;
-    for known in known.into_iter().filter(|known| known.len() <= 4 * LONGEST_TYPO) {
+    for known in known
+        .into_iter()
+        .filter(|known| known.len() <= 4 * LONGEST_TYPO)
+    {
         let other: Vec<char> = known.to_lowercase().chars().collect();
         let allowed = letters.len().max(other.len()).div_ceil(3);
         let below = nearest.map_or(other.len(), |(least, _)| least.min(other.len()));
-        let Some(most) = below.checked_sub(1) else { continue };
+        let Some(most) = below.checked_sub(1) else {
+            continue;
+        };
         if let Some(distance) = distance(&letters, &other, most.min(allowed)) {
             nearest = Some((distance, known));
         }
@@ -109,8 +137,10 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
         for (column, candidate) in other.iter().enumerate() {
             let changed = row[column] + usize::from(letter != candidate);
             let mut least = changed.min(row[column + 1] + 1).min(next[column] + 1);
-            let is_swapped =
-                index > 0 && column > 0 && one[index - 1] == *candidate && other[column - 1] == *letter;
+            let is_swapped = index > 0
+                && column > 0
+                && one[index - 1] == *candidate
+                && other[column - 1] == *letter;
             if is_swapped {
                 least = least.min(above[column - 1] + 1);
             }
@@ -131,7 +161,11 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
 ///
 /// # Errors
 /// The formatter's.
-pub fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub fn write_joined<T: Display>(
+    all: &[T],
+    between: &str,
+    to: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let mut parts = all.iter().enumerate();
     parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
 }
@@ -159,7 +193,10 @@ pub fn is_unseen(c: char) -> bool {
 }
 
 fn is_like_a_space(c: char) -> bool {
-    matches!(c, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}')
+    matches!(
+        c,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}'
+    )
 }
 
 /// Writes each character that a person does not see as JSON writes it, such as `\u202e`: within a string of JSON it is the same text.
@@ -170,7 +207,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if is_hidden(c) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+            c.encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
         } else {
             shown.push(c);
         }
@@ -194,7 +233,11 @@ pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, 
     let (mut low, mut high) = (1, most / step);
     while low < high {
         let middle = (low + high) / 2;
-        if build(middle * step).is_ok() { high = middle } else { low = middle + 1 }
+        if build(middle * step).is_ok() {
+            high = middle
+        } else {
+            low = middle + 1
+        }
     }
     Ok((regex, work / (high * step)))
 }
@@ -206,8 +249,12 @@ mod tests {
     #[test]
     fn what_a_person_does_not_see_is_written_out() {
         let text = "pay\u{202e} 5\u{200b}\u{9b}\u{1b}\u{e0041}\ta\nb";
-        assert_eq!(visible(text), "pay\\u202e 5\\u200b\\u009b\\u001b\\udb40\\udc41\ta\nb");
-        let read: String = serde_json::from_str(&format!("\"{}\"", visible("a\u{202e}\u{e0041}b"))).unwrap();
+        assert_eq!(
+            visible(text),
+            "pay\\u202e 5\\u200b\\u009b\\u001b\\udb40\\udc41\ta\nb"
+        );
+        let read: String =
+            serde_json::from_str(&format!("\"{}\"", visible("a\u{202e}\u{e0041}b"))).unwrap();
         assert_eq!(read, "a\u{202e}\u{e0041}b");
         assert_eq!(visible("Ärger, 北京, 😀"), "Ärger, 北京, 😀");
     }
@@ -221,15 +268,25 @@ mod tests {
     #[test]
     fn the_nearest_name_is_one_slip_away() {
         let known = ["search", "answer", "end"];
-        for (name, meant) in [("serch", Some("search")), ("Answer", Some("answer")), ("x", None), ("", None)]
-        {
+        for (name, meant) in [
+            ("serch", Some("search")),
+            ("Answer", Some("answer")),
+            ("x", None),
+            ("", None),
+        ] {
             assert_eq!(nearest(name, known), meant, "{name}");
         }
-        assert_eq!(nearest("bat", ["cart", "cat", "hat"]), Some("cat"), "the first of the nearest");
+        assert_eq!(
+            nearest("bat", ["cart", "cat", "hat"]),
+            Some("cat"),
+            "the first of the nearest"
+        );
         assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c'], 1), Some(1));
         assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c'], 1), Some(1));
         assert!(
-            same_letters("unitPrice", "Unit price") && !same_letters("c++", "c") && !same_letters("A-", "a")
+            same_letters("unitPrice", "Unit price")
+                && !same_letters("c++", "c")
+                && !same_letters("A-", "a")
         );
         assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
     }
@@ -237,12 +294,15 @@ mod tests {
     #[test]
     fn a_distance_that_is_not_too_long_is_found() {
         fn steps(one: &[char], other: &[char]) -> usize {
-            let (Some((last, rest)), Some((other_last, other_rest))) = (one.split_last(), other.split_last())
+            let (Some((last, rest)), Some((other_last, other_rest))) =
+                (one.split_last(), other.split_last())
             else {
                 return one.len().max(other.len());
             };
             let changed = steps(rest, other_rest) + usize::from(last != other_last);
-            let least = changed.min(steps(rest, other) + 1).min(steps(one, other_rest) + 1);
+            let least = changed
+                .min(steps(rest, other) + 1)
+                .min(steps(one, other_rest) + 1);
             match (rest.split_last(), other_rest.split_last()) {
                 (Some((before, rest)), Some((other_before, other_rest)))
                     if (before, last) == (other_last, other_before) =>
@@ -254,22 +314,38 @@ mod tests {
         }
         let words = |letters: u32| {
             (0..3_usize.pow(letters)).map(move |at| {
-                (0..letters).map(|digit| ['a', 'b', 'c'][at / 3_usize.pow(digit) % 3]).collect::<Vec<_>>()
+                (0..letters)
+                    .map(|digit| ['a', 'b', 'c'][at / 3_usize.pow(digit) % 3])
+                    .collect::<Vec<_>>()
             })
         };
         let others: Vec<Vec<char>> = words(3).step_by(7).chain(words(4).step_by(5)).collect();
-        for (one, other) in words(5).flat_map(|one| others.iter().map(move |other| (one.clone(), other))) {
+        for (one, other) in
+            words(5).flat_map(|one| others.iter().map(move |other| (one.clone(), other)))
+        {
             let all = steps(&one, other);
             for most in 0..6 {
                 let found = Some(all).filter(|all| *all <= most);
-                assert_eq!(distance(&one, other, most), found, "{one:?} {other:?} {most}");
+                assert_eq!(
+                    distance(&one, other, most),
+                    found,
+                    "{one:?} {other:?} {most}"
+                );
             }
         }
     }
 
     #[test]
     fn a_misspelled_name_is_known_again_and_another_word_is_not() {
-        let known = ["Paid", "unit_price", "quantity", "Sad", "Bad", "node-1", "node-2"];
+        let known = [
+            "Paid",
+            "unit_price",
+            "quantity",
+            "Sad",
+            "Bad",
+            "node-1",
+            "node-2",
+        ];
         for (name, meant) in [
             ("paid", Some("Paid")),
             ("Unit Price", Some("unit_price")),
@@ -285,7 +361,10 @@ mod tests {
     #[test]
     fn keeps_both_ends_of_a_long_text() {
         assert_eq!(one_line_shortened("äöü\n".to_owned(), 8), "äöü ");
-        assert_eq!(one_line_shortened("aaaabbbbccccääää".to_owned(), 8), "aa … äää");
+        assert_eq!(
+            one_line_shortened("aaaabbbbccccääää".to_owned(), 8),
+            "aa … äää"
+        );
         for cap in 0..20 {
             let line = one_line_shortened("ä€".repeat(9), cap);
             assert!(line.len() <= cap + 8, "{line}");

@@ -24,34 +24,48 @@ const SCHEMA_KEYWORDS: [&str; 11] = [
     "else",
 ];
 const SCHEMA_LIST_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const SCHEMA_MAP_KEYWORDS: [&str; 5] =
-    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "$defs",
+    "definitions",
+];
 
 pub(crate) fn children(node: &Node) -> impl Iterator<Item = &Value> {
-    node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
-        match value {
-            value if SCHEMA_KEYWORDS.contains(&key.as_str()) => Box::new(std::iter::once(value)),
-            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key.as_str()) => Box::new(list.iter()),
-            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key.as_str()) => Box::new(named.values()),
-            _ => Box::new(std::iter::empty()),
-        }
-    })
+    node.iter()
+        .flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
+            match value {
+                value if SCHEMA_KEYWORDS.contains(&key.as_str()) => {
+                    Box::new(std::iter::once(value))
+                }
+                Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key.as_str()) => {
+                    Box::new(list.iter())
+                }
+                Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key.as_str()) => {
+                    Box::new(named.values())
+                }
+                _ => Box::new(std::iter::empty()),
+            }
+        })
 }
 
 pub(crate) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
-    node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
-        let key = key.as_str();
-        match value {
-            value if SCHEMA_KEYWORDS.contains(&key) => Box::new(std::iter::once((key, value))),
-            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => {
-                Box::new(list.iter_mut().map(move |value| (key, value)))
+    node.iter_mut().flat_map(
+        |(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
+            let key = key.as_str();
+            match value {
+                value if SCHEMA_KEYWORDS.contains(&key) => Box::new(std::iter::once((key, value))),
+                Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => {
+                    Box::new(list.iter_mut().map(move |value| (key, value)))
+                }
+                Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
+                    Box::new(named.values_mut().map(move |value| (key, value)))
+                }
+                _ => Box::new(std::iter::empty()),
             }
-            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
-                Box::new(named.values_mut().map(move |value| (key, value)))
-            }
-            _ => Box::new(std::iter::empty()),
-        }
-    })
+        },
+    )
 }
 
 pub(crate) fn holds_schemas(key: &str, value: &Value) -> bool {
@@ -68,7 +82,11 @@ pub(crate) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     if !encoded.contains(['%', '~']) {
         return Some(Cow::Borrowed(encoded));
     }
-    Some(Cow::Owned(percent_decoded(encoded)?.replace("~1", "/").replace("~0", "~")))
+    Some(Cow::Owned(
+        percent_decoded(encoded)?
+            .replace("~1", "/")
+            .replace("~0", "~"),
+    ))
 }
 
 pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
@@ -77,7 +95,11 @@ pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
     while let Some(byte) = rest.next() {
         bytes.push(if byte == b'%' {
             let (high, low) = (rest.next()?, rest.next()?);
-            let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+            let digit = |b: u8| {
+                char::from(b)
+                    .to_digit(16)
+                    .and_then(|d| u8::try_from(d).ok())
+            };
             digit(high)? * 16 + digit(low)?
         } else {
             byte
@@ -103,7 +125,11 @@ pub(crate) fn has_type(node: &Node, kind: &str) -> bool {
 }
 
 pub(crate) fn required(node: &Node) -> HashSet<&str> {
-    let names = node.get("required").and_then(Value::as_array).into_iter().flatten();
+    let names = node
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     names.filter_map(Value::as_str).collect()
 }
 

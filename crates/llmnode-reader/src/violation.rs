@@ -71,7 +71,11 @@ impl Violation {
     pub(crate) fn allow_only(&mut self) {
         if !self.more && !self.allowed.is_empty() {
             let values = self.allowed.iter().cloned().collect();
-            self.closed = Some(Box::new(ChoiceList { path: "".into(), source: "".into(), values }));
+            self.closed = Some(Box::new(ChoiceList {
+                path: "".into(),
+                source: "".into(),
+                values,
+            }));
         }
     }
 
@@ -102,8 +106,16 @@ impl Display for Violation {
         }
         f.write_str(&self.message)?;
         for (index, value) in self.allowed.iter().enumerate() {
-            write!(f, "{}{value:?}", if index == 0 { "; allowed: " } else { ", " })?;
+            write!(
+                f,
+                "{}{value:?}",
+                if index == 0 { "; allowed: " } else { ", " }
+            )?;
         }
-        f.write_str(if self.more && !self.allowed.is_empty() { ", …" } else { "" })
+        f.write_str(if self.more && !self.allowed.is_empty() {
+            ", …"
+        } else {
+            ""
+        })
     }
 }

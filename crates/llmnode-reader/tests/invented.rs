@@ -20,12 +20,19 @@ struct Place {
 }
 
 fn place(schema: Value, right: Value) -> Place {
-    Place { schema, right, bounds: Vec::new() }
+    Place {
+        schema,
+        right,
+        bounds: Vec::new(),
+    }
 }
 
 fn text_place() -> impl Strategy<Value = Place> {
     let of_format = |format: &'static str, right: &'static str| {
-        Just(place(json!({"type": "string", "format": format}), json!(right)))
+        Just(place(
+            json!({"type": "string", "format": format}),
+            json!(right),
+        ))
     };
     prop_oneof![
         of_format("date", "2026-11-30"),
@@ -39,15 +46,24 @@ fn number_place() -> impl Strategy<Value = Place> {
     let bounded = (20_i64..1_000, 0_i64..500).prop_map(|(least, more)| {
         let schema = json!({"type": "integer", "minimum": least, "maximum": least + more});
         let bounds = vec![least.to_string(), (least + more).to_string()];
-        Place { bounds, ..place(schema, json!(least)) }
+        Place {
+            bounds,
+            ..place(schema, json!(least))
+        }
     });
     let multiple = (2_i64..90).prop_map(|of| {
         let schema = json!({"type": "integer", "multipleOf": of});
-        Place { bounds: vec![of.to_string()], ..place(schema, json!(2 * of)) }
+        Place {
+            bounds: vec![of.to_string()],
+            ..place(schema, json!(2 * of))
+        }
     });
     let open = (20_i64..90).prop_map(|above| {
         let schema = json!({"type": "number", "exclusiveMinimum": above});
-        Place { bounds: vec![above.to_string()], ..place(schema, json!(above + 1)) }
+        Place {
+            bounds: vec![above.to_string()],
+            ..place(schema, json!(above + 1))
+        }
     });
     prop_oneof![bounded, multiple, open]
 }
@@ -60,7 +76,10 @@ struct Type {
 }
 
 fn types(place: Place, wrong: Value) -> impl Strategy<Value = (Place, Value, Type)> {
-    let leaf = Type { schema: place.schema.clone(), answer: wrong.clone() };
+    let leaf = Type {
+        schema: place.schema.clone(),
+        answer: wrong.clone(),
+    };
     let within = proptest::collection::vec(0..6_u8, 1..4);
     within.prop_map(move |within| {
         let mut of = leaf.clone();
@@ -69,14 +88,24 @@ fn types(place: Place, wrong: Value) -> impl Strategy<Value = (Place, Value, Typ
         }
         // The answer is an object.
         let schema = json!({"type": "object", "properties": {"it": of.schema}, "required": ["it"]});
-        (place.clone(), wrong.clone(), Type { schema, answer: json!({"it": of.answer}) })
+        (
+            place.clone(),
+            wrong.clone(),
+            Type {
+                schema,
+                answer: json!({"it": of.answer}),
+            },
+        )
     })
 }
 
 fn around(of: Type, shape: u8) -> Type {
     let Type { schema, answer } = of;
     match shape {
-        0 => Type { schema: json!({"type": "array", "items": schema}), answer: json!([answer]) },
+        0 => Type {
+            schema: json!({"type": "array", "items": schema}),
+            answer: json!([answer]),
+        },
         1 => Type {
             schema: json!({"type": "object", "properties": {"at": schema}, "required": ["at"]}),
             answer: json!({"at": answer}),
@@ -85,14 +114,18 @@ fn around(of: Type, shape: u8) -> Type {
             schema: json!({"type": "object", "additionalProperties": schema}),
             answer: json!({"key": answer}),
         },
-        3 => Type { schema: json!({"anyOf": [schema, {"type": "null"}]}), answer },
+        3 => Type {
+            schema: json!({"anyOf": [schema, {"type": "null"}]}),
+            answer,
+        },
         4 => Type {
             schema: json!({"type": "object", "properties": {"other": {"type": "boolean"}, "at": schema}, "required": ["at", "other"]}),
             answer: json!({"other": true, "at": answer}),
         },
-        _ => {
-            Type { schema: json!({"type": "array", "items": schema, "minItems": 1}), answer: json!([answer]) }
-        }
+        _ => Type {
+            schema: json!({"type": "array", "items": schema, "minItems": 1}),
+            answer: json!([answer]),
+        },
     }
 }
 
@@ -117,17 +150,25 @@ fn cases() -> impl Strategy<Value = (Place, Value, Type)> {
 
 /// Whether a value of the member of an object is taken.
 fn takes(schema: &OutputSchema, json: &str) -> bool {
-    Reader::new().conforming(&format!("{{\"v\": {json}}}"), schema).is_ok()
+    Reader::new()
+        .conforming(&format!("{{\"v\": {json}}}"), schema)
+        .is_ok()
 }
 
 /// One to three words, as they stand and within quotation marks.
 fn candidates(text: &str) -> Vec<String> {
-    let words: Vec<&str> =
-        text.split([' ', '\n', ',', ';', '<', '>', '(', ')', '`']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split([' ', '\n', ',', ';', '<', '>', '(', ')', '`'])
+        .filter(|word| !word.is_empty())
+        .collect();
     let windows = (1..=3).flat_map(|length| words.windows(length).map(|window| window.join(" ")));
     let quoted = text.split('"').map(str::to_owned);
     let trimmed = |word: String| word.trim_matches(['"', ':', '.', '[', ']']).to_owned();
-    windows.chain(quoted).map(trimmed).filter(|word| !word.is_empty()).collect()
+    windows
+        .chain(quoted)
+        .map(trimmed)
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 fn copied(place: &Place, schema: &OutputSchema, text: &str, written: &str) -> Option<String> {

@@ -25,7 +25,9 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     }
     match tokio::time::timeout(REQUEST, next.run(request)).await {
         Ok(response) => with_headers(response),
-        Err(_) => with_headers((StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()),
+        Err(_) => {
+            with_headers((StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response())
+        }
     }
 }
 
@@ -36,24 +38,36 @@ fn allowed(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str
         return Err((StatusCode::FORBIDDEN, "this host is not served"));
     }
     if headers.contains_key(header::ORIGIN) {
-        let origin = one(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+        let origin =
+            one(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
         if !origin.is_some_and(|origin| app.is_host(origin)) {
             return Err((StatusCode::FORBIDDEN, "another origin may not ask"));
         }
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
-        return Err((StatusCode::FORBIDDEN, "another site may not ask: paste the address into a new tab"));
+        return Err((
+            StatusCode::FORBIDDEN,
+            "another site may not ask: paste the address into a new tab",
+        ));
     }
     if !request.uri().path().starts_with("/api/") {
         return Ok(());
     }
-    if !headers.get(KEY).is_some_and(|key| app.key.is(key.as_bytes())) {
-        return Err((StatusCode::FORBIDDEN, "the key is missing or wrong: open the URL that was printed"));
+    if !headers
+        .get(KEY)
+        .is_some_and(|key| app.key.is(key.as_bytes()))
+    {
+        return Err((
+            StatusCode::FORBIDDEN,
+            "the key is missing or wrong: open the URL that was printed",
+        ));
     }
     let is_json = || {
         let kind = one(headers, &header::CONTENT_TYPE).unwrap_or_default();
-        kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json")
+        kind.split(';')
+            .next()
+            .is_some_and(|kind| kind.trim() == "application/json")
     };
     if request.method() == Method::POST && !is_json() {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
@@ -71,12 +85,20 @@ fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     // The page of a run has its own policy.
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -40,15 +40,24 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/", get(|state| page(state, Path("0".to_owned()))))
         .route("/file/{index}", get(page))
         .route("/pages/{key}", get(page_of_run))
-        .route("/script.js", get(|| async { asset("text/javascript", include_str!("assets/script.js")) }))
+        .route(
+            "/script.js",
+            get(|| async { asset("text/javascript", include_str!("assets/script.js")) }),
+        )
         .route("/style.css", get(|| async { asset("text/css", style()) }))
         .route("/api/check", get(check))
         .route("/api/events", get(events))
         .route("/api/run", post(start))
-        .route("/api/decide", post(decide).layer(DefaultBodyLimit::max(DECISION)))
+        .route(
+            "/api/decide",
+            post(decide).layer(DefaultBodyLimit::max(DECISION)),
+        )
         .route("/api/stop", post(stop))
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), access::check))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            access::check,
+        ))
         .with_state(app)
 }
 
@@ -57,22 +66,36 @@ fn style() -> String {
 }
 
 fn asset(kind: &'static str, text: impl Into<String>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))], text.into())
+    (
+        [(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))],
+        text.into(),
+    )
 }
 
-async fn page(State(app): State<Arc<App>>, Path(index): Path<String>) -> Result<Html<String>, StatusCode> {
+async fn page(
+    State(app): State<Arc<App>>,
+    Path(index): Path<String>,
+) -> Result<Html<String>, StatusCode> {
     let index = index.parse().map_err(|_| StatusCode::NOT_FOUND)?;
-    app.read(|state| panels::page(state, index)).map(Html).ok_or(StatusCode::NOT_FOUND)
+    app.read(|state| panels::page(state, index))
+        .map(Html)
+        .ok_or(StatusCode::NOT_FOUND)
 }
 
 async fn page_of_run(State(app): State<Arc<App>>, Path(key): Path<String>) -> Response {
     let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(PAGE_POLICY),
+    );
     match app.read(|state| state.history.page(&key).map(str::to_owned)) {
         Some(page) => (headers, Html(page)).into_response(),
-        None => {
-            (StatusCode::NOT_FOUND, headers, "The page of this run is not kept any more.").into_response()
-        }
+        None => (
+            StatusCode::NOT_FOUND,
+            headers,
+            "The page of this run is not kept any more.",
+        )
+            .into_response(),
     }
 }
 
@@ -89,9 +112,14 @@ async fn check(State(app): State<Arc<App>>) -> Json<Value> {
     })
 }
 
-async fn events(State(app): State<Arc<App>>) -> Result<impl IntoResponse, (StatusCode, &'static str)> {
+async fn events(
+    State(app): State<Arc<App>>,
+) -> Result<impl IntoResponse, (StatusCode, &'static str)> {
     let Ok(permit) = Arc::clone(&app.pages).try_acquire_owned() else {
-        return Err((StatusCode::TOO_MANY_REQUESTS, "the page is open too often: close another one"));
+        return Err((
+            StatusCode::TOO_MANY_REQUESTS,
+            "the page is open too often: close another one",
+        ));
     };
     Ok(Sse::new(followed(app, permit)).keep_alive(axum::response::sse::KeepAlive::default()))
 }
@@ -122,8 +150,14 @@ fn followed(app: Arc<App>, permit: impl Send) -> impl Stream<Item = Result<Event
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Start {
-    Again { again: u64 },
-    New { file: usize, inputs: Value, requests: Requests },
+    Again {
+        again: u64,
+    },
+    New {
+        file: usize,
+        inputs: Value,
+        requests: Requests,
+    },
 }
 
 /// A number, or what was typed.
@@ -141,19 +175,31 @@ impl Requests {
             Requests::Typed(text) => text,
         };
         let number = typed.trim().parse().ok().filter(|number| *number > 0);
-        number.ok_or_else(|| (StatusCode::CONFLICT, "Requests at most: write a number from 1".to_owned()))
+        number.ok_or_else(|| {
+            (
+                StatusCode::CONFLICT,
+                "Requests at most: write a number from 1".to_owned(),
+            )
+        })
     }
 }
 
 async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
     let (file, inputs, requests) = match read(body)? {
-        Start::New { file, inputs, requests } => (file, Inputs::Typed(inputs), requests.number()?),
+        Start::New {
+            file,
+            inputs,
+            requests,
+        } => (file, Inputs::Typed(inputs), requests.number()?),
         Start::Again { again } => app
             .read(|state| {
                 let run = state.history.runs.iter().find(|run| run.number == again)?;
                 Some((run.file?, Inputs::Read(run.inputs.clone()), run.requests))
             })
-            .ok_or((StatusCode::NOT_FOUND, format!("there is no run {again} any more")))?,
+            .ok_or((
+                StatusCode::NOT_FOUND,
+                format!("there is no run {again} any more"),
+            ))?,
     };
     match run::start(&app, file, inputs, requests) {
         Ok(number) => Ok(Json(json!({"run": number}))),
@@ -169,7 +215,10 @@ async fn decide(State(app): State<Arc<App>>, body: Body<Decision>) -> Reply {
         if waiting.number != decision.pause {
             return Err("that pause is over: decide about what the page shows now".to_owned());
         }
-        if !waiting.decide(decision, &run.registry).map_err(|error| error.to_string())? {
+        if !waiting
+            .decide(decision, &run.registry)
+            .map_err(|error| error.to_string())?
+        {
             return Ok(());
         }
         // A restart does not ask again about what has been decided.
@@ -197,5 +246,7 @@ fn read<T>(body: Body<T>) -> Result<T, (StatusCode, String)> {
 }
 
 fn done(outcome: Result<(), String>) -> Reply {
-    outcome.map(|()| Json(json!({}))).map_err(|message| (StatusCode::CONFLICT, message))
+    outcome
+        .map(|()| Json(json!({})))
+        .map_err(|message| (StatusCode::CONFLICT, message))
 }

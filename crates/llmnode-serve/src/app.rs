@@ -44,7 +44,10 @@ struct Inner {
 
 impl App {
     pub(crate) fn new(options: Options, key: Key, port: u16) -> io::Result<Self> {
-        let files = options.files.iter().map(|file| GraphFile::new(Path::new(file)));
+        let files = options
+            .files
+            .iter()
+            .map(|file| GraphFile::new(Path::new(file)));
         let mut state = State {
             files: files.collect::<io::Result<_>>()?,
             run: None,
@@ -64,7 +67,10 @@ impl App {
             options,
             key,
             hosts: hosts(port),
-            inner: Mutex::new(Inner { state, shown: BTreeMap::new() }),
+            inner: Mutex::new(Inner {
+                state,
+                shown: BTreeMap::new(),
+            }),
             events: broadcast::Sender::new(BEHIND),
             pages: Arc::new(Semaphore::new(PAGES)),
             stepped: Notify::new(),
@@ -99,7 +105,11 @@ impl App {
         let before = inner.state.run.as_ref().map(|run| run.file);
         let changed = change(&mut inner.state);
         let after = inner.state.run.as_ref().map(|run| run.file);
-        let parts: Vec<Part> = before.into_iter().chain(after).flat_map(panels::of_run).collect();
+        let parts: Vec<Part> = before
+            .into_iter()
+            .chain(after)
+            .flat_map(panels::of_run)
+            .collect();
         self.draw(&mut inner, &parts);
         changed
     }
@@ -157,10 +167,15 @@ impl App {
     pub(crate) fn follow(&self) -> (Vec<Arc<str>>, broadcast::Receiver<Arc<str>>) {
         let inner = self.lock();
         let state = &inner.state;
-        let panels = panels::all(state).into_iter().map(|part| part.event(state, &self.options));
+        let panels = panels::all(state)
+            .into_iter()
+            .map(|part| part.event(state, &self.options));
         let texts = state.run.iter().flat_map(|run| &run.texts);
         let texts = texts.map(|text| panels::append(text.index, &text.text));
-        (panels.chain(texts).map(Arc::from).collect(), self.events.subscribe())
+        (
+            panels.chain(texts).map(Arc::from).collect(),
+            self.events.subscribe(),
+        )
     }
 
     pub(crate) async fn watch_files(self: Arc<Self>) {
@@ -178,7 +193,9 @@ impl App {
     fn look(&self) {
         for index in 0..self.options.files.len() {
             // The check runs without the lock.
-            let Some(mut file) = self.read(|state| state.files.get(index).cloned()) else { continue };
+            let Some(mut file) = self.read(|state| state.files.get(index).cloned()) else {
+                continue;
+            };
             if file.look(&self.options.registries) {
                 self.change(&[Part::Graph(index), Part::Form(index)], |state| {
                     if let Some(old) = state.files.get_mut(index) {
@@ -204,8 +221,15 @@ impl App {
 /// Browsers leave out the port that HTTP has by default.
 fn hosts(port: u16) -> Vec<String> {
     let names = ["127.0.0.1", "localhost"];
-    let bare = names.iter().filter(|_| port == 80).map(|name| (*name).to_owned());
-    names.iter().map(|name| format!("{name}:{port}")).chain(bare).collect()
+    let bare = names
+        .iter()
+        .filter(|_| port == 80)
+        .map(|name| (*name).to_owned());
+    names
+        .iter()
+        .map(|name| format!("{name}:{port}"))
+        .chain(bare)
+        .collect()
 }
 
 #[cfg(test)]
@@ -214,7 +238,10 @@ mod tests {
 
     #[test]
     fn the_port_of_http_is_left_out_by_browsers() {
-        assert_eq!(hosts(80), ["127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost"]);
+        assert_eq!(
+            hosts(80),
+            ["127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost"]
+        );
         assert_eq!(hosts(8080), ["127.0.0.1:8080", "localhost:8080"]);
     }
 }

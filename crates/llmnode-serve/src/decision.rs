@@ -87,7 +87,10 @@ impl Waiting {
 
     /// What stands in the field of a call before a person changes it.
     pub(crate) fn field(&self, call: &WaitingCall) -> String {
-        self.drafts.get(&call.id).cloned().unwrap_or_else(|| shown(&call.arguments))
+        self.drafts
+            .get(&call.id)
+            .cloned()
+            .unwrap_or_else(|| shown(&call.arguments))
     }
 
     /// The conversation that led to a call.
@@ -99,7 +102,11 @@ impl Waiting {
     }
 
     /// Returns whether nothing waits any more. `registry`: of the run's tools.
-    pub(crate) fn decide(&mut self, decision: Decision, registry: &Registered) -> Result<bool, NodeError> {
+    pub(crate) fn decide(
+        &mut self,
+        decision: Decision,
+        registry: &Registered,
+    ) -> Result<bool, NodeError> {
         let id = decision.id.clone();
         let call = self.paused.waiting().into_iter().find(|call| call.id == id);
         let call = call.ok_or_else(|| refused(format!("no call {id:?} is waiting")))?;
@@ -122,7 +129,10 @@ impl Waiting {
     /// When nothing waits any more.
     pub(crate) fn go_on(mut self) {
         if let Some(decided) = self.decided.take() {
-            let _ = decided.send(Decided { paused: Some(self.paused), drafts: self.drafts });
+            let _ = decided.send(Decided {
+                paused: Some(self.paused),
+                drafts: self.drafts,
+            });
         }
     }
 
@@ -139,7 +149,9 @@ impl Waiting {
             (Some(text), _) => text,
             (None, Answer::Edit) => return Err(refused("an edit is a JSON object of values")),
             (None, _) if self.drafts.contains_key(&call.id) => {
-                return Err(refused("the last edit was not taken: send the arguments that you say yes to"));
+                return Err(refused(
+                    "the last edit was not taken: send the arguments that you say yes to",
+                ));
             }
             (None, _) => return Ok(Approval::yes()),
         };
@@ -151,11 +163,17 @@ impl Waiting {
                 None => Ok(Approval::edit(values)),
                 Some(why) => {
                     let name = &call.name;
-                    Err(refused(format!("`{name}` does not take that, so nothing is decided. {why}")))
+                    Err(refused(format!(
+                        "`{name}` does not take that, so nothing is decided. {why}"
+                    )))
                 }
             },
-            Ok(_) => Err(refused("the arguments are no JSON object, so nothing is decided: mend them")),
-            Err(why) => Err(refused(format!("the arguments cannot be taken, so nothing is decided: {why}"))),
+            Ok(_) => Err(refused(
+                "the arguments are no JSON object, so nothing is decided: mend them",
+            )),
+            Err(why) => Err(refused(format!(
+                "the arguments cannot be taken, so nothing is decided: {why}"
+            ))),
         }
     }
 
@@ -171,7 +189,9 @@ impl Waiting {
 fn without_reason(decision: &Decision) -> Result<(), NodeError> {
     match decision.why.trim() {
         "" => Ok(()),
-        _ => Err(refused("you wrote a reason, which belongs to No: clear it, or press No")),
+        _ => Err(refused(
+            "you wrote a reason, which belongs to No: clear it, or press No",
+        )),
     }
 }
 
@@ -180,7 +200,9 @@ fn result(decision: &Decision) -> Result<Value, NodeError> {
     without_reason(decision)?;
     let text = &decision.result;
     if text.trim().is_empty() {
-        return Err(refused("the result is empty: write one; `\"\"` is an empty text"));
+        return Err(refused(
+            "the result is empty: write one; `\"\"` is an empty text",
+        ));
     }
     Ok(exact_json(text).unwrap_or_else(|_| Value::String(text.to_owned())))
 }

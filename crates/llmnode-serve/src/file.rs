@@ -65,13 +65,21 @@ pub(crate) struct GraphFile {
 
 impl GraphFile {
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
-        let canonical = fs::canonicalize(path)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-        Ok(GraphFile { path: path.to_path_buf(), canonical, ..GraphFile::default() })
+        let canonical = fs::canonicalize(path).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+        Ok(GraphFile {
+            path: path.to_path_buf(),
+            canonical,
+            ..GraphFile::default()
+        })
     }
 
     pub(crate) fn name(&self) -> Cow<'_, str> {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
+        self.path
+            .file_name()
+            .unwrap_or(self.path.as_os_str())
+            .to_string_lossy()
     }
 
     pub(crate) fn canonical(&self) -> &Path {
@@ -110,13 +118,25 @@ impl GraphFile {
 
     fn stamp(&self) -> io::Result<(SystemTime, u64)> {
         if fs::canonicalize(&self.path)? != self.canonical {
-            return Err(io::Error::other("it is a link to another file now, which is not opened"));
+            return Err(io::Error::other(
+                "it is a link to another file now, which is not opened",
+            ));
         }
         let metadata = fs::metadata(&self.path)?;
         let (mut changed, mut bytes) = (metadata.modified()?, metadata.len());
         let folder = self.canonical.parent().filter(|_| self.has_subgraphs);
-        for entry in folder.map(fs::read_dir).into_iter().flatten().flatten().flatten().take(FILES) {
-            if entry.path().extension().is_some_and(|extension| extension == "json")
+        for entry in folder
+            .map(fs::read_dir)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .flatten()
+            .take(FILES)
+        {
+            if entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "json")
                 && let Ok(metadata) = entry.metadata()
             {
                 changed = changed.max(metadata.modified().unwrap_or(changed));
@@ -130,21 +150,32 @@ impl GraphFile {
         let registry = match registries(text) {
             Ok(registry) => registry,
             Err(problem) => {
-                (self.problem, self.loaded, self.is_old) = (Some(problem), None, self.outline.is_some());
+                (self.problem, self.loaded, self.is_old) =
+                    (Some(problem), None, self.outline.is_some());
                 return;
             }
         };
         let loaded = Graph::parse(text, &registry);
         let (faults, warnings) = match &loaded {
             Ok(graph) => (&[][..], graph.warnings()),
-            Err(GraphFaults { faults, warnings, .. }) => (&faults[..], &warnings[..]),
+            Err(GraphFaults {
+                faults, warnings, ..
+            }) => (&faults[..], &warnings[..]),
         };
-        let file: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-        let all = faults.iter().zip(repeat(false)).chain(warnings.iter().zip(repeat(true)));
-        self.mistakes =
-            all.take(LISTED).map(|(fault, is_warning)| mistake(text, fault, is_warning)).collect();
+        let file: Value =
+            serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+        let all = faults
+            .iter()
+            .zip(repeat(false))
+            .chain(warnings.iter().zip(repeat(true)));
+        self.mistakes = all
+            .take(LISTED)
+            .map(|(fault, is_warning)| mistake(text, fault, is_warning))
+            .collect();
         self.unlisted = (faults.len() + warnings.len()).saturating_sub(LISTED);
-        let outline = loaded.as_ref().map_or_else(|_| written_outline(&file), |graph| Some(graph.outline()));
+        let outline = loaded
+            .as_ref()
+            .map_or_else(|_| written_outline(&file), |graph| Some(graph.outline()));
         self.loaded = loaded.ok().map(|graph| (graph, registry));
         self.is_old = outline.is_none() && self.outline.is_some();
         if let Some(outline) = outline {
@@ -160,7 +191,9 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
-    let read = fs::File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;
+    let read = fs::File::open(path)?
+        .take(BYTES + 1)
+        .read_to_string(&mut text)?;
     if read as u64 > BYTES {
         return Err(io::Error::other(format!("it has more than {BYTES} bytes")));
     }
@@ -175,7 +208,9 @@ fn line(text: &str, pointer: &str) -> usize {
 fn mistake(text: &str, fault: &Fault, is_warning: bool) -> Mistake {
     // A subgraph's fault is shown at the node that leads to it.
     let pointer = fault.via.first().unwrap_or(&fault.pointer);
-    let node = pointer.strip_prefix("/nodes/").and_then(|rest| rest.split('/').next());
+    let node = pointer
+        .strip_prefix("/nodes/")
+        .and_then(|rest| rest.split('/').next());
     Mistake {
         text: fault.to_string(),
         line: line(text, pointer),
@@ -185,7 +220,9 @@ fn mistake(text: &str, fault: &Fault, is_warning: bool) -> Mistake {
 }
 
 fn list<'f>(file: &'f Value, name: &str) -> &'f [Value] {
-    file.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    file.get(name)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
@@ -207,7 +244,9 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
         let node = node.get();
         // Borrowed from the text.
         let at = (node.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-        line += whole.get(counted..at).map_or(0, |between| between.matches('\n').count());
+        line += whole
+            .get(counted..at)
+            .map_or(0, |between| between.matches('\n').count());
         counted = at;
         let node: Value = serde_json::from_str(node).unwrap_or_default();
         let data = node.get("data").unwrap_or(&Value::Null);
@@ -215,7 +254,12 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
         WrittenNode {
             id: text(&node, "id").to_owned(),
             kind: text(&node, "type").to_owned(),
-            label: if label.is_empty() { text(&node, "id") } else { label }.to_owned(),
+            label: if label.is_empty() {
+                text(&node, "id")
+            } else {
+                label
+            }
+            .to_owned(),
             line,
             data: serde_json::to_string_pretty(data).unwrap_or_default(),
         }
@@ -226,8 +270,10 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
 /// For a file with mistakes: its nodes and edges, as far as they exist.
 fn written_outline(file: &Value) -> Option<Outline> {
     let mut seen = HashSet::new();
-    let nodes: Vec<&Value> =
-        list(file, "nodes").iter().filter(|node| seen.insert(text(node, "id"))).collect();
+    let nodes: Vec<&Value> = list(file, "nodes")
+        .iter()
+        .filter(|node| seen.insert(text(node, "id")))
+        .collect();
     if nodes.is_empty() {
         return None;
     }
@@ -260,10 +306,17 @@ mod tests {
             "nodes": [{"id": "a", "type": "agent"}, {"id": "a"}, {"type": 3}],
             "edges": [{"source": "a", "target": "b"}, {"source": "a", "target": "a", "sourceHandle": "again"}, 7],
         });
-        let Some(Outline::Flow(_, steps)) = written_outline(&file) else { panic!() };
+        let Some(Outline::Flow(_, steps)) = written_outline(&file) else {
+            panic!()
+        };
         assert_eq!(steps.len(), 2);
         assert_eq!(steps[0].edges.len(), 2);
-        for file in [json!(null), json!({"nodes": 3}), json!({"nodes": []}), json!([])] {
+        for file in [
+            json!(null),
+            json!({"nodes": 3}),
+            json!({"nodes": []}),
+            json!([]),
+        ] {
             assert_eq!(written_outline(&file), None);
         }
     }

@@ -13,7 +13,9 @@ pub(crate) const MESSAGE: &str = "messages";
 
 /// Reads what was typed: texts by the schemas of the graph's inputs. Other values are those of a program.
 pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
-    let Value::Object(given) = inputs else { return Ok(inputs) };
+    let Value::Object(given) = inputs else {
+        return Ok(inputs);
+    };
     let schemas = graph.inputs();
     let mut read = Map::new();
     for (name, value) in given {
@@ -31,7 +33,9 @@ pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
 
 pub(crate) fn panel(index: usize, file: &GraphFile, options: &Options) -> Html {
     let mut html = Html::default();
-    let Some((graph, _)) = file.loaded.as_ref().filter(|_| options.can_run) else { return html };
+    let Some((graph, _)) = file.loaded.as_ref().filter(|_| options.can_run) else {
+        return html;
+    };
     html.section("Inputs", |html| {
         html.element("form", &[("data-run", &index.to_string())], |html| {
             for (name, schema) in graph.inputs() {
@@ -61,7 +65,9 @@ fn input(html: &mut Html, index: usize, name: &str, schema: &Value) {
     let id = format!("input-{index}-{name}");
     let about = schema.get("description").and_then(Value::as_str);
     label(html, &id, name);
-    about.into_iter().for_each(|about| html.leaf("p", "more", about));
+    about
+        .into_iter()
+        .for_each(|about| html.leaf("p", "more", about));
     let default = schema.get("default");
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         let attributes = [("id", &*id), ("data-name", name)];
@@ -69,7 +75,11 @@ fn input(html: &mut Html, index: usize, name: &str, schema: &Value) {
             for choice in choices {
                 let value = choice.to_string();
                 let is_default = [("value", &*value), ("selected", "")];
-                let attributes = if default == Some(choice) { &is_default[..] } else { &is_default[..1] };
+                let attributes = if default == Some(choice) {
+                    &is_default[..]
+                } else {
+                    &is_default[..1]
+                };
                 html.element("option", attributes, |html| html.text(shown(choice)));
             }
         });
@@ -78,7 +88,12 @@ fn input(html: &mut Html, index: usize, name: &str, schema: &Value) {
     let default_text = default.map(shown).unwrap_or_default();
     match schema.get("type").and_then(Value::as_str) {
         Some("boolean") => {
-            let attributes = [("id", &*id), ("data-name", name), ("type", "checkbox"), ("checked", "")];
+            let attributes = [
+                ("id", &*id),
+                ("data-name", name),
+                ("type", "checkbox"),
+                ("checked", ""),
+            ];
             let is_on = default == Some(&Value::Bool(true));
             html.void("input", if is_on { &attributes } else { &attributes[..3] });
         }

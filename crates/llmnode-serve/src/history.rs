@@ -30,10 +30,27 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    pub(crate) fn of(kept: KeptRun, file: impl Into<Option<usize>>, page: String, is_of_now: bool) -> Self {
+    pub(crate) fn of(
+        kept: KeptRun,
+        file: impl Into<Option<usize>>,
+        page: String,
+        is_of_now: bool,
+    ) -> Self {
         // Without random numbers, nobody can open the page.
-        let page_key = Key::random().map(|key| key.text().to_owned()).unwrap_or_default();
-        let KeptRun { number, graph, inputs, requests, outcome, error, values, figures, .. } = kept;
+        let page_key = Key::random()
+            .map(|key| key.text().to_owned())
+            .unwrap_or_default();
+        let KeptRun {
+            number,
+            graph,
+            inputs,
+            requests,
+            outcome,
+            error,
+            values,
+            figures,
+            ..
+        } = kept;
         let file = file.into();
         Ended {
             number,
@@ -75,7 +92,10 @@ impl History {
     }
 
     pub(crate) fn page(&self, key: &str) -> Option<&str> {
-        self.runs.iter().find(|run| !key.is_empty() && run.page_key == key).map(|run| &*run.page)
+        self.runs
+            .iter()
+            .find(|run| !key.is_empty() && run.page_key == key)
+            .map(|run| &*run.page)
     }
 }
 

@@ -58,7 +58,13 @@ pub(crate) struct KeptPause {
 }
 
 impl KeptRun {
-    pub(crate) fn begun(number: u64, path: PathBuf, graph: String, inputs: Value, requests: u64) -> Self {
+    pub(crate) fn begun(
+        number: u64,
+        path: PathBuf,
+        graph: String,
+        inputs: Value,
+        requests: u64,
+    ) -> Self {
         KeptRun {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -91,9 +97,16 @@ impl Store {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
-        let lock = private().create(true).truncate(false).open(folder.join("lock"))?;
-        lock.try_lock().map_err(|_| io::Error::other("another server keeps its runs there"))?;
-        let store = Store { folder: folder.to_path_buf(), _lock: lock };
+        let lock = private()
+            .create(true)
+            .truncate(false)
+            .open(folder.join("lock"))?;
+        lock.try_lock()
+            .map_err(|_| io::Error::other("another server keeps its runs there"))?;
+        let store = Store {
+            folder: folder.to_path_buf(),
+            _lock: lock,
+        };
         // What was said in a run is not for a repository.
         store.write(".gitignore", b"*\n")?;
         Ok(store)
@@ -106,23 +119,37 @@ impl Store {
             .flatten()
             .filter_map(|entry| {
                 let name = entry.ok()?.file_name();
-                name.to_str()?.strip_prefix("run-")?.strip_suffix(".json")?.parse().ok()
+                name.to_str()?
+                    .strip_prefix("run-")?
+                    .strip_suffix(".json")?
+                    .parse()
+                    .ok()
             })
             .collect();
         numbers.sort_unstable();
-        numbers.into_iter().filter_map(|number| self.run(number)).collect()
+        numbers
+            .into_iter()
+            .filter_map(|number| self.run(number))
+            .collect()
     }
 
     fn run(&self, number: u64) -> Option<KeptRun> {
         let path = self.folder.join(format!("run-{number}.json"));
         let is_ours = fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= BYTES);
-        let text = if is_ours { fs::read_to_string(path).ok()? } else { return None };
+        let text = if is_ours {
+            fs::read_to_string(path).ok()?
+        } else {
+            return None;
+        };
         let run: KeptRun = serde_json::from_str(&text).ok()?;
         (run.format == FORMAT && run.version == VERSION && run.number == number).then_some(run)
     }
 
     pub(crate) fn keep(&self, run: &KeptRun) -> io::Result<()> {
-        self.write(&format!("run-{}.json", run.number), &serde_json::to_vec(run)?)
+        self.write(
+            &format!("run-{}.json", run.number),
+            &serde_json::to_vec(run)?,
+        )
     }
 
     pub(crate) fn keep_page(&self, number: u64, page: &str) -> io::Result<()> {
@@ -136,7 +163,11 @@ impl Store {
     /// Removes the oldest that have ended.
     pub(crate) fn tidy(&self) {
         let runs = self.runs();
-        let ended: Vec<u64> = runs.iter().filter(|run| run.waits.is_none()).map(|run| run.number).collect();
+        let ended: Vec<u64> = runs
+            .iter()
+            .filter(|run| run.waits.is_none())
+            .map(|run| run.number)
+            .collect();
         for number in &ended[..ended.len().saturating_sub(KEPT)] {
             for kind in ["json", "html"] {
                 let _ = fs::remove_file(self.folder.join(format!("run-{number}.{kind}")));
@@ -146,7 +177,10 @@ impl Store {
 
     /// As a whole or not at all.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let (new, path) = (self.folder.join(format!("{name}.new")), self.folder.join(name));
+        let (new, path) = (
+            self.folder.join(format!("{name}.new")),
+            self.folder.join(name),
+        );
         let mut file = private().create(true).truncate(true).open(&new)?;
         file.write_all(bytes)?;
         file.sync_data()?;

@@ -41,7 +41,14 @@ pub(crate) fn of_run(file: usize) -> Vec<Part> {
 
 pub(crate) fn all(state: &State) -> Vec<Part> {
     let of_files = (0..state.files.len()).flat_map(|file| [Part::Graph(file), Part::Form(file)]);
-    let others = [Part::Run, Part::Waiting, Part::Outcome, Part::History, Part::Texts, Part::Now];
+    let others = [
+        Part::Run,
+        Part::Waiting,
+        Part::Outcome,
+        Part::History,
+        Part::Texts,
+        Part::Now,
+    ];
     of_files.chain(others).collect()
 }
 
@@ -66,16 +73,21 @@ impl Part {
                 let run = state.run.as_ref().filter(|run| run.file == index);
                 state.files.get(index).map(|file| graph(index, file, run))
             }
-            Part::Form(index) => state.files.get(index).map(|file| form::panel(index, file, options)),
+            Part::Form(index) => state
+                .files
+                .get(index)
+                .map(|file| form::panel(index, file, options)),
             Part::Run => Some(run(state.run.as_ref())),
             Part::Outcome => Some(outcome(state)),
             Part::History => Some(history(state)),
             Part::Waiting => {
-                return json!({"waiting": waits::entries(state.run.as_ref(), &options.notes)}).to_string();
+                return json!({"waiting": waits::entries(state.run.as_ref(), &options.notes)})
+                    .to_string();
             }
             Part::Texts => {
                 let texts = state.run.iter().flat_map(|run| &run.texts);
-                let texts: Vec<(usize, &str)> = texts.map(|text| (text.index, &*text.position)).collect();
+                let texts: Vec<(usize, &str)> =
+                    texts.map(|text| (text.index, &*text.position)).collect();
                 return json!({"texts": texts}).to_string();
             }
             Part::Now => return now(state).to_string(),
@@ -90,8 +102,17 @@ fn now(state: &State) -> Value {
     match (&state.run, last()) {
         (Some(run), _) => match &run.waiting {
             Some(waiting) => {
-                let names: Vec<String> = waiting.paused.waiting().into_iter().map(|call| call.name).collect();
-                let text = format!("Run {} waits for you: {}", run.number, visible(&names.join(", ")));
+                let names: Vec<String> = waiting
+                    .paused
+                    .waiting()
+                    .into_iter()
+                    .map(|call| call.name)
+                    .collect();
+                let text = format!(
+                    "Run {} waits for you: {}",
+                    run.number,
+                    visible(&names.join(", "))
+                );
                 json!({"now": text, "title": "waits for you", "href": "#waiting", "kind": "wait", "busy": true})
             }
             None => {
@@ -99,7 +120,12 @@ fn now(state: &State) -> Value {
                 json!({"now": text, "title": "running", "href": "#run", "kind": "run", "busy": true})
             }
         },
-        (None, Some(Ended { number, outcome, .. })) => {
+        (
+            None,
+            Some(Ended {
+                number, outcome, ..
+            }),
+        ) => {
             let text = format!("Run {number} has ended: {outcome}");
             json!({"now": text, "title": outcome, "href": "#outcome", "kind": "end", "busy": false})
         }
@@ -119,16 +145,37 @@ pub(crate) fn page(state: &State, index: usize) -> Option<String> {
     html.element("html", &[("lang", "en")], |html| {
         html.element("head", &[], |html| {
             html.void("meta", &[("charset", "utf-8")]);
-            html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-            html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+            html.void(
+                "meta",
+                &[
+                    ("name", "viewport"),
+                    ("content", "width=device-width, initial-scale=1"),
+                ],
+            );
+            html.void(
+                "meta",
+                &[("name", "color-scheme"), ("content", "light dark")],
+            );
             html.leaf("title", "", format!("{} – llmnode", file.name()));
             html.void("link", &[("rel", "stylesheet"), ("href", "/style.css")]);
-            html.element("script", &[("src", "/script.js"), ("type", "module")], |_| {});
+            html.element(
+                "script",
+                &[("src", "/script.js"), ("type", "module")],
+                |_| {},
+            );
         });
         html.element("body", &[], |html| {
             html.element("div", &[("id", "top")], |html| {
-                html.element("p", &[("id", "now"), ("role", "status"), ("hidden", "")], |_| {});
-                html.element("p", &[("id", "message"), ("role", "alert"), ("hidden", "")], |_| {});
+                html.element(
+                    "p",
+                    &[("id", "now"), ("role", "status"), ("hidden", "")],
+                    |_| {},
+                );
+                html.element(
+                    "p",
+                    &[("id", "message"), ("role", "alert"), ("hidden", "")],
+                    |_| {},
+                );
             });
             html.element("header", &[], |html| {
                 html.leaf("h1", "", file.name());
@@ -140,7 +187,11 @@ pub(crate) fn page(state: &State, index: usize) -> Option<String> {
                 for name in ["run", "waiting", "texts", &form, "outcome", "history"] {
                     panel(html, name, Html::default());
                 }
-                html.leaf("noscript", "", "Without a script, the page shows the graph and its mistakes.");
+                html.leaf(
+                    "noscript",
+                    "",
+                    "Without a script, the page shows the graph and its mistakes.",
+                );
             });
         });
     });
@@ -148,7 +199,9 @@ pub(crate) fn page(state: &State, index: usize) -> Option<String> {
 }
 
 fn panel(html: &mut Html, name: &str, content: Html) {
-    html.element("div", &[("id", name), ("class", "panel")], |html| html.append(content));
+    html.element("div", &[("id", name), ("class", "panel")], |html| {
+        html.append(content)
+    });
 }
 
 fn files(html: &mut Html, state: &State, index: usize) {
@@ -159,7 +212,9 @@ fn files(html: &mut Html, state: &State, index: usize) {
         for (at, file) in state.files.iter().enumerate() {
             let href = format!("/file/{at}");
             let current = if at == index { "page" } else { "false" };
-            html.element("a", &[("href", &href), ("aria-current", current)], |html| html.text(file.name()));
+            html.element("a", &[("href", &href), ("aria-current", current)], |html| {
+                html.text(file.name())
+            });
         }
     });
 }
@@ -167,18 +222,30 @@ fn files(html: &mut Html, state: &State, index: usize) {
 fn graph(index: usize, file: &GraphFile, run: Option<&Running>) -> Html {
     let mut html = Html::default();
     html.section("Graph", |html| {
-        let faults = file.mistakes.iter().filter(|mistake| !mistake.is_warning).count();
+        let faults = file
+            .mistakes
+            .iter()
+            .filter(|mistake| !mistake.is_warning)
+            .count();
         let (class, word) = match (&file.problem, faults) {
             (Some(_), _) => ("pill bad", "cannot be read".to_owned()),
             (None, 0) => ("pill good", "no mistakes".to_owned()),
             (None, 1) => ("pill bad", "1 mistake".to_owned()),
             (None, faults) => ("pill bad", format!("{faults} mistakes")),
         };
-        html.element("p", &[("role", "status")], |html| html.leaf("span", class, word));
-        file.problem.iter().for_each(|problem| html.leaf("p", "banner", problem));
+        html.element("p", &[("role", "status")], |html| {
+            html.leaf("span", class, word)
+        });
+        file.problem
+            .iter()
+            .for_each(|problem| html.leaf("p", "banner", problem));
         drawn(html, index, file, run);
         if file.is_old {
-            html.leaf("p", "more", "The picture is that of the last text that could be read.");
+            html.leaf(
+                "p",
+                "more",
+                "The picture is that of the last text that could be read.",
+            );
         }
         mistakes(html, index, file);
         nodes(html, index, file);
@@ -188,13 +255,21 @@ fn graph(index: usize, file: &GraphFile, run: Option<&Running>) -> Html {
 
 fn drawn(html: &mut Html, index: usize, file: &GraphFile, run: Option<&Running>) {
     // A run keeps the graph that it began with.
-    let outline = run.map(|run| run.graph.outline()).or_else(|| file.outline.clone());
+    let outline = run
+        .map(|run| run.graph.outline())
+        .or_else(|| file.outline.clone());
     let Some(outline) = outline else { return };
     let mut marks = Marks::default();
     for (at, node) in file.nodes.iter().enumerate() {
         marks.titles.insert(node.id.clone(), node.label.clone());
-        marks.links.insert(node.id.clone(), format!("#node-{index}-{at}"));
-        if file.mistakes.iter().any(|mistake| mistake.node == Some(at) && !mistake.is_warning) {
+        marks
+            .links
+            .insert(node.id.clone(), format!("#node-{index}-{at}"));
+        if file
+            .mistakes
+            .iter()
+            .any(|mistake| mistake.node == Some(at) && !mistake.is_warning)
+        {
             marks.faulty.insert(node.id.clone());
         }
     }
@@ -202,12 +277,25 @@ fn drawn(html: &mut Html, index: usize, file: &GraphFile, run: Option<&Running>)
     match picture(&outline, &marks, run.map(|run| &run.recording)) {
         Some(svg) => html.element(
             "div",
-            &[("class", class), ("tabindex", "0"), ("role", "region"), ("aria-label", "Picture")],
+            &[
+                ("class", class),
+                ("tabindex", "0"),
+                ("role", "region"),
+                ("aria-label", "Picture"),
+            ],
             |html| html.append(svg),
         ),
         None => {
-            let steps = if let Outline::Flow(_, steps) = &outline { steps.len() } else { 0 };
-            html.leaf("p", "more", format!("The graph has {steps} nodes, too many to draw."));
+            let steps = if let Outline::Flow(_, steps) = &outline {
+                steps.len()
+            } else {
+                0
+            };
+            html.leaf(
+                "p",
+                "more",
+                format!("The graph has {steps} nodes, too many to draw."),
+            );
         }
     }
 }
@@ -218,7 +306,11 @@ fn mistakes(html: &mut Html, index: usize, file: &GraphFile) {
     }
     html.element("ul", &[("class", "mistakes")], |html| {
         for mistake in &file.mistakes {
-            let class = if mistake.is_warning { "warning" } else { "fault" };
+            let class = if mistake.is_warning {
+                "warning"
+            } else {
+                "fault"
+            };
             html.element("li", &[("class", class)], |html| {
                 let line = format!("line {}", mistake.line);
                 match mistake.node {
@@ -228,7 +320,11 @@ fn mistakes(html: &mut Html, index: usize, file: &GraphFile) {
                     }
                     None => html.text(line),
                 }
-                html.text(if mistake.is_warning { " · warning: " } else { " · " });
+                html.text(if mistake.is_warning {
+                    " · warning: "
+                } else {
+                    " · "
+                });
                 html.text(&mistake.text);
             });
         }
@@ -246,7 +342,11 @@ fn nodes(html: &mut Html, index: usize, file: &GraphFile) {
                 html.leaf("span", "n", &node.label);
                 html.leaf("span", "tag", &node.kind);
                 html.leaf("span", "num", format!("line {}", node.line));
-                if file.mistakes.iter().any(|mistake| mistake.node == Some(at) && !mistake.is_warning) {
+                if file
+                    .mistakes
+                    .iter()
+                    .any(|mistake| mistake.node == Some(at) && !mistake.is_warning)
+                {
                     html.leaf("span", "pill bad", "has a mistake");
                 }
             });
@@ -260,15 +360,25 @@ fn run(run: Option<&Running>) -> Html {
     let Some(run) = run else { return html };
     html.section("Run", |html| {
         html.element("p", &[("role", "status")], |html| {
-            let (class, word) =
-                ("pill wait", if run.waiting.is_some() { "waits for you" } else { "running" });
+            let (class, word) = (
+                "pill wait",
+                if run.waiting.is_some() {
+                    "waits for you"
+                } else {
+                    "running"
+                },
+            );
             html.leaf("span", class, word);
             html.text(" ");
             // Without the time, which changes all the time.
             html.text(figures(&run.recording).sentence);
             html.text(format!(" · at most {}", run.requests));
         });
-        let attributes = [("type", "button"), ("id", "stop"), ("data-post", "/api/stop")];
+        let attributes = [
+            ("type", "button"),
+            ("id", "stop"),
+            ("data-post", "/api/stop"),
+        ];
         html.element("button", &attributes, |html| html.text("Stop"));
     });
     html
@@ -285,28 +395,45 @@ fn class(outcome: &str) -> &'static str {
 /// Of the last run.
 fn outcome(state: &State) -> Html {
     let mut html = Html::default();
-    let Some(last) = state.history.runs.front() else { return html };
+    let Some(last) = state.history.runs.front() else {
+        return html;
+    };
     html.section("Outcome", |html| {
         html.element("p", &[("role", "status")], |html| {
             html.leaf("span", class(&last.outcome), &last.outcome);
             html.text(format!(" Run {} of {}", last.number, last.graph));
         });
-        last.error.iter().for_each(|error| html.leaf("p", "banner", error));
+        last.error
+            .iter()
+            .for_each(|error| html.leaf("p", "banner", error));
         reading(html, &last.values);
         let source = format!("/pages/{}", last.page_key);
-        html.element("p", &[], |html| save(html, last, "Save the page of this run"));
+        html.element("p", &[], |html| {
+            save(html, last, "Save the page of this run")
+        });
         let shown = [("id", "shown"), ("class", "field"), ("role", "status")];
-        html.element("p", &shown, |html| html.text(format!("The page of run {}", last.number)));
-        let attributes =
-            [("name", "page"), ("title", "The page of the run"), ("sandbox", ""), ("src", &*source)];
+        html.element("p", &shown, |html| {
+            html.text(format!("The page of run {}", last.number))
+        });
+        let attributes = [
+            ("name", "page"),
+            ("title", "The page of the run"),
+            ("sandbox", ""),
+            ("src", &*source),
+        ];
         html.element("iframe", &attributes, |_| {});
     });
     html
 }
 
 fn save(html: &mut Html, run: &Ended, word: &str) {
-    let (href, name) = (format!("/pages/{}", run.page_key), format!("run-{}.html", run.number));
-    html.element("a", &[("href", &href), ("download", &name)], |html| html.text(word));
+    let (href, name) = (
+        format!("/pages/{}", run.page_key),
+        format!("run-{}.html", run.number),
+    );
+    html.element("a", &[("href", &href), ("download", &name)], |html| {
+        html.text(word)
+    });
 }
 
 fn history(state: &State) -> Html {
@@ -316,14 +443,18 @@ fn history(state: &State) -> Html {
     }
     html.section("Runs", |html| {
         if let Some(why) = &state.not_kept {
-            html.leaf("p", "banner", format!("Runs are not kept beyond the end of this server: {why}"));
+            html.leaf(
+                "p",
+                "banner",
+                format!("Runs are not kept beyond the end of this server: {why}"),
+            );
         }
         html.element("div", &[("class", "scroll"), ("tabindex", "0")], |html| {
             html.element("table", &[], |html| {
                 html.element("tr", &[], |html| {
                     for name in [
-                        "Run", "Graph", "Inputs", "Outcome", "Time", "Steps", "Requests", "Tokens", "Cost",
-                        "", "", "",
+                        "Run", "Graph", "Inputs", "Outcome", "Time", "Steps", "Requests", "Tokens",
+                        "Cost", "", "", "",
                     ] {
                         html.leaf("th", "", name);
                     }
@@ -339,13 +470,20 @@ fn history(state: &State) -> Html {
 const INPUTS: usize = 60;
 
 fn inputs(inputs: &Value) -> String {
-    let Value::Object(inputs) = inputs else { return String::new() };
-    let given: Vec<_> = inputs.iter().filter(|(_, value)| value.as_str() != Some("")).collect();
-    let texts = given.iter().map(|(name, value)| match (value.as_str(), given.len()) {
-        (Some(text), 1) => text.to_owned(),
-        (Some(text), _) => format!("{name}: {text}"),
-        (None, _) => format!("{name}: {value}"),
-    });
+    let Value::Object(inputs) = inputs else {
+        return String::new();
+    };
+    let given: Vec<_> = inputs
+        .iter()
+        .filter(|(_, value)| value.as_str() != Some(""))
+        .collect();
+    let texts = given
+        .iter()
+        .map(|(name, value)| match (value.as_str(), given.len()) {
+            (Some(text), 1) => text.to_owned(),
+            (Some(text), _) => format!("{name}: {text}"),
+            (None, _) => format!("{name}: {value}"),
+        });
     cut(&visible(&texts.collect::<Vec<_>>().join(", ")), INPUTS)
 }
 
@@ -354,13 +492,28 @@ fn row(html: &mut Html, run: &Ended) {
         html.leaf("td", "", run.number.to_string());
         html.leaf("td", "", &run.graph);
         html.leaf("td", "inputs", inputs(&run.inputs));
-        html.element("td", &[], |html| html.leaf("span", class(&run.outcome), &run.outcome));
-        let Figures { time, steps, requests, tokens, cost, .. } = &run.figures;
-        [time, steps, requests, tokens, cost].iter().for_each(|figure| html.leaf("td", "", figure));
+        html.element("td", &[], |html| {
+            html.leaf("span", class(&run.outcome), &run.outcome)
+        });
+        let Figures {
+            time,
+            steps,
+            requests,
+            tokens,
+            cost,
+            ..
+        } = &run.figures;
+        [time, steps, requests, tokens, cost]
+            .iter()
+            .for_each(|figure| html.leaf("td", "", figure));
         html.element("td", &[], |html| {
             let href = format!("/pages/{}", run.page_key);
             let number = run.number.to_string();
-            let attributes = [("href", &*href), ("target", "page"), ("data-show", &*number)];
+            let attributes = [
+                ("href", &*href),
+                ("target", "page"),
+                ("data-show", &*number),
+            ];
             html.element("a", &attributes, |html| html.text("Show"));
         });
         html.element("td", &[], |html| save(html, run, "Save"));

@@ -17,7 +17,11 @@ const WAITS: &str = "waits";
 /// Asks no model and executes no tool.
 pub(crate) fn restore(app: &Arc<App>) {
     app.change_run(|state| {
-        let kept = state.store.iter().flat_map(|store| store.runs()).collect::<Vec<_>>();
+        let kept = state
+            .store
+            .iter()
+            .flat_map(|store| store.runs())
+            .collect::<Vec<_>>();
         for run in kept {
             state.history.continue_after(run.number);
             let run = match waits(app, state, run) {
@@ -27,28 +31,51 @@ pub(crate) fn restore(app: &Arc<App>) {
                 }
                 Err(run) => *run,
             };
-            let file = state.files.iter().position(|file| file.canonical() == run.path);
-            let page = state.store.as_ref().map_or_else(String::new, |store| store.page(run.number));
-            let outcome = if run.waits.is_some() { WAITS.to_owned() } else { run.outcome.clone() };
-            state.history.add(Ended::of(KeptRun { outcome, ..run }, file, page, false));
+            let file = state
+                .files
+                .iter()
+                .position(|file| file.canonical() == run.path);
+            let page = state
+                .store
+                .as_ref()
+                .map_or_else(String::new, |store| store.page(run.number));
+            let outcome = if run.waits.is_some() {
+                WAITS.to_owned()
+            } else {
+                run.outcome.clone()
+            };
+            state
+                .history
+                .add(Ended::of(KeptRun { outcome, ..run }, file, page, false));
         }
     });
 }
 
 /// `Err`: it does not wait, or cannot go on now.
 fn waits(app: &Arc<App>, state: &State, run: KeptRun) -> Result<Begun, Box<KeptRun>> {
-    let file = state.files.iter().position(|file| file.canonical() == run.path);
+    let file = state
+        .files
+        .iter()
+        .position(|file| file.canonical() == run.path);
     let loaded = file.and_then(|file| Some((file, state.files.get(file)?.loaded.clone()?)));
     let is_possible = app.options.can_run && state.run.is_none();
-    let recording = run.waits.as_ref().and_then(|waits| continued(&waits.recording).ok());
+    let recording = run
+        .waits
+        .as_ref()
+        .and_then(|waits| continued(&waits.recording).ok());
     let (Some((file, (graph, registry))), Some(recording), true, Some(waits)) =
         (loaded, recording, is_possible, run.waits.clone())
     else {
         return Err(Box::new(run));
     };
     let left = run.requests.saturating_sub(waits.spent);
-    let begun = registry.run(Arc::clone(&app.options.model)).with_limits(Limits::new().requests(left));
-    let kept = KeptRun { spent: waits.spent, ..run };
+    let begun = registry
+        .run(Arc::clone(&app.options.model))
+        .with_limits(Limits::new().requests(left));
+    let kept = KeptRun {
+        spent: waits.spent,
+        ..run
+    };
     Ok(Begun {
         file,
         graph,

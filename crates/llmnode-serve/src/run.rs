@@ -32,7 +32,12 @@ pub(crate) enum Inputs {
 }
 
 /// `Err`: why there is no run.
-pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) -> Result<u64, String> {
+pub(crate) fn start(
+    app: &Arc<App>,
+    file: usize,
+    inputs: Inputs,
+    requests: u64,
+) -> Result<u64, String> {
     if !app.options.can_run {
         return Err("this server draws and checks graphs, but runs none".to_owned());
     }
@@ -45,7 +50,9 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) 
     };
     let start = begin(&graph, inputs.clone())?;
     let requests = requests.min(app.options.requests);
-    let run = registry.run(Arc::clone(&app.options.model)).with_limits(Limits::new().requests(requests));
+    let run = registry
+        .run(Arc::clone(&app.options.model))
+        .with_limits(Limits::new().requests(requests));
     let run = run.with_state(start);
     let recording = Recording::new().with_content(true);
     let number = app.change_run(|state| {
@@ -58,7 +65,15 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Inputs, requests: u64) 
         let name = written.map_or_else(String::new, |file| file.name().into_owned());
         let kept = KeptRun::begun(number, path, name, inputs, requests);
         state.keep(&kept);
-        let begun = Begun { file, graph, registry, run, recording, kept, pause: None };
+        let begun = Begun {
+            file,
+            graph,
+            registry,
+            run,
+            recording,
+            kept,
+            pause: None,
+        };
         begun.go(app, state);
         Ok(number)
     })?;
@@ -79,7 +94,15 @@ pub(crate) struct Begun {
 
 impl Begun {
     pub(crate) fn go(self, app: &Arc<App>, state: &mut ServerState) {
-        let Begun { file, graph, registry, run, recording, kept, pause } = self;
+        let Begun {
+            file,
+            graph,
+            registry,
+            run,
+            recording,
+            kept,
+            pause,
+        } = self;
         let (stop, stopped) = oneshot::channel();
         state.run = Some(Running {
             number: kept.number,
@@ -96,17 +119,31 @@ impl Begun {
         let app = Arc::clone(app);
         tokio::spawn(async move {
             // A separate task, so that a panic in it ends only the run.
-            let driven = tokio::spawn(drive(Arc::clone(&app), graph, run, recording, pause, stopped));
-            let ending = driven.await.unwrap_or_else(|_| Ending::of("panic", String::new()));
+            let driven = tokio::spawn(drive(
+                Arc::clone(&app),
+                graph,
+                run,
+                recording,
+                pause,
+                stopped,
+            ));
+            let ending = driven
+                .await
+                .unwrap_or_else(|_| Ending::of("panic", String::new()));
             ended(&app, ending);
         });
     }
 }
 
 fn begin(graph: &Graph, mut inputs: Value) -> Result<State, String> {
-    let message = inputs.as_object_mut().and_then(|inputs| inputs.remove(MESSAGE));
+    let message = inputs
+        .as_object_mut()
+        .and_then(|inputs| inputs.remove(MESSAGE));
     let state = graph.start(inputs).map_err(|error| error.to_string())?;
-    let message = message.as_ref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let message = message
+        .as_ref()
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim().is_empty());
     Ok(state.with_messages(message.map(Message::user)))
 }
 
@@ -118,7 +155,11 @@ struct Ending {
 
 impl Ending {
     fn of(outcome: &str, values: String) -> Self {
-        Ending { outcome: outcome.to_owned(), error: None, values }
+        Ending {
+            outcome: outcome.to_owned(),
+            error: None,
+            values,
+        }
     }
 }
 
@@ -140,8 +181,15 @@ async fn drive(
         None => Ending::of("stopped", values),
         Some(Ok(_)) => Ending::of("completed", values),
         Some(Err(error)) => {
-            let (outcome, error) = (error.category().to_string(), Some(redactor.text(&error.to_string())));
-            Ending { outcome, error, values }
+            let (outcome, error) = (
+                error.category().to_string(),
+                Some(redactor.text(&error.to_string())),
+            );
+            Ending {
+                outcome,
+                error,
+                values,
+            }
         }
     }
 }
@@ -174,14 +222,24 @@ async fn until_decided(
                 let Decided { paused, drafts } = decided.take().unwrap_or_default();
                 let outcome = once(app, graph, run, recording, paused).await;
                 let Err(error) = &outcome else { return outcome };
-                let is_repeated =
-                    error.category() == Category::ConfigError && run.ledger().total().requests == requests;
+                let is_repeated = error.category() == Category::ConfigError
+                    && run.ledger().total().requests == requests;
                 match (error.paused(), undecided.take().filter(|_| is_repeated)) {
-                    (Some(paused), _) => Pause { number, paused, problem: None, drafts: BTreeMap::new() },
+                    (Some(paused), _) => Pause {
+                        number,
+                        paused,
+                        problem: None,
+                        drafts: BTreeMap::new(),
+                    },
                     // After a refused decision, the person decides again.
                     (None, Some(paused)) => {
                         let problem = Redactor::from_env().text(&error.to_string());
-                        Pause { number, paused, problem: Some(problem), drafts }
+                        Pause {
+                            number,
+                            paused,
+                            problem: Some(problem),
+                            drafts,
+                        }
                     }
                     (None, None) => return outcome,
                 }
@@ -207,13 +265,19 @@ fn asked(
     recording: &Recording,
     waits: Pause,
 ) -> Option<oneshot::Receiver<Decided>> {
-    let Pause { number, paused, problem, drafts } = waits;
+    let Pause {
+        number,
+        paused,
+        problem,
+        drafts,
+    } = waits;
     let spent = run.ledger().total().requests;
     let before: Vec<Message> = run.state().messages().cloned().collect();
     app.change_run(|state| {
         let running = state.run.as_mut()?;
         let earlier = running.kept.spent;
-        let (mut waiting, decision) = Waiting::new(format!("{}.{number}", running.number), paused.clone());
+        let (mut waiting, decision) =
+            Waiting::new(format!("{}.{number}", running.number), paused.clone());
         (waiting.problem, waiting.drafts, waiting.before) = (problem, drafts, before);
         running.waiting = Some(waiting);
         if state.store.is_some() {
@@ -240,7 +304,11 @@ async fn once(
     recording: &Recording,
     decided: Option<Paused>,
 ) -> Result<String, NodeError> {
-    let live = Live { app, recording, redactor: Redactor::from_env() };
+    let live = Live {
+        app,
+        recording,
+        redactor: Redactor::from_env(),
+    };
     let mut call = run
         .flow(graph)
         .on_step(|_| app.stepped())
@@ -262,9 +330,15 @@ struct Live<'a> {
 impl RunRecorder for Live<'_> {
     fn record(&self, event: &RunEvent<'_>) {
         self.recording.record(event);
-        if let RunEvent::ToolEnded { tool, result: Some(result), .. } = event {
+        if let RunEvent::ToolEnded {
+            tool,
+            result: Some(result),
+            ..
+        } = event
+        {
             let result = self.redactor.text(&result.content);
-            self.app.append(|run| run.result(&tool.id, &tool.name, &result));
+            self.app
+                .append(|run| run.result(&tool.id, &tool.name, &result));
         }
     }
 }
@@ -272,18 +346,33 @@ impl RunRecorder for Live<'_> {
 fn written(app: &App, position: &Position, event: &Event) {
     let position = position.to_string();
     if !app.read(|state| state.run.as_ref().is_some_and(|run| run.has(&position))) {
-        app.change(&[Part::Texts], |state| state.run.as_mut().map(|run| run.begin(&position)));
+        app.change(&[Part::Texts], |state| {
+            state.run.as_mut().map(|run| run.begin(&position))
+        });
     }
     app.append(|run| run.write(&position, event));
 }
 
 fn ended(app: &App, ending: Ending) {
     let recording = app.read(|state| state.run.as_ref().map(|run| run.recording.clone()));
-    let Some((figures, page)) = recording.as_ref().map(of_recording) else { return };
+    let Some((figures, page)) = recording.as_ref().map(of_recording) else {
+        return;
+    };
     app.change_run(|state| {
         let Some(run) = state.run.take() else { return };
-        let Ending { outcome, error, values } = ending;
-        let kept = KeptRun { outcome, error, values, figures, waits: None, ..run.kept };
+        let Ending {
+            outcome,
+            error,
+            values,
+        } = ending;
+        let kept = KeptRun {
+            outcome,
+            error,
+            values,
+            figures,
+            waits: None,
+            ..run.kept
+        };
         state.keep(&kept);
         if let Some(store) = &state.store {
             let _ = store.keep_page(kept.number, &page);

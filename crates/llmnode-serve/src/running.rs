@@ -56,16 +56,25 @@ impl Running {
         if self.texts.len() == CALLS {
             self.texts.remove(0);
         }
-        self.texts.push(CallText { position: position.to_owned(), index, ..CallText::default() });
+        self.texts.push(CallText {
+            position: position.to_owned(),
+            index,
+            ..CallText::default()
+        });
     }
 
     pub(crate) fn write(&mut self, position: &str, event: &Event) -> Option<(usize, String)> {
-        let call = self.texts.iter_mut().find(|text| text.position == position)?;
+        let call = self
+            .texts
+            .iter_mut()
+            .find(|text| text.position == position)?;
         let more = match event {
             Event::Text(more) => more.clone(),
             Event::ToolCalls(calls) => {
                 call.calls.extend(calls.iter().map(|call| call.id.clone()));
-                let calls = calls.iter().map(|call| format!("\n→ {} {}", call.name, call.arguments));
+                let calls = calls
+                    .iter()
+                    .map(|call| format!("\n→ {} {}", call.name, call.arguments));
                 // As at an approval.
                 visible(&calls.collect::<String>()).into_owned() + "\n"
             }
@@ -77,7 +86,11 @@ impl Running {
 
     /// Appends to the text of the call that called the tool.
     pub(crate) fn result(&mut self, id: &str, name: &str, result: &str) -> Option<(usize, String)> {
-        let call = self.texts.iter_mut().rev().find(|text| text.calls.iter().any(|call| call == id))?;
+        let call = self
+            .texts
+            .iter_mut()
+            .rev()
+            .find(|text| text.calls.iter().any(|call| call == id))?;
         call.add(&format!("← {name} {result}\n"), RESULT)
     }
 }
@@ -85,8 +98,14 @@ impl Running {
 impl CallText {
     /// Returns what was added, if there was room for any: a page is sent nothing else.
     fn add(&mut self, more: &str, most: usize) -> Option<(usize, String)> {
-        let room = SHOWN.saturating_sub(self.text.len()).min(most).min(more.len());
-        let end = (0..=room).rev().find(|end| more.is_char_boundary(*end)).unwrap_or(0);
+        let room = SHOWN
+            .saturating_sub(self.text.len())
+            .min(most)
+            .min(more.len());
+        let end = (0..=room)
+            .rev()
+            .find(|end| more.is_char_boundary(*end))
+            .unwrap_or(0);
         self.text.push_str(&more[..end]);
         (end > 0).then(|| (self.index, more[..end].to_owned()))
     }

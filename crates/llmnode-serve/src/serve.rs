@@ -57,8 +57,7 @@ pub fn serve(registry: Registered) -> Serve {
 
 /// Serves graphs whose registry depends on their text.
 pub fn serve_with(registries: Registries) -> Serve {
-    let message =
-        "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
+    let message = "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
     let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));
     Serve {
         options: Options {
@@ -76,7 +75,10 @@ pub fn serve_with(registries: Registries) -> Serve {
 
 /// What a person is told at the approval of a tool, by its name.
 pub fn with_notes(mut serve: Serve, notes: Vec<(String, String)>) -> Serve {
-    serve.options.notes.extend(notes.into_iter().filter(|(_, note)| !note.is_empty()));
+    serve
+        .options
+        .notes
+        .extend(notes.into_iter().filter(|(_, note)| !note.is_empty()));
     serve
 }
 
@@ -138,13 +140,23 @@ impl Serve {
         let watching = tokio::spawn(Arc::clone(&app).watch_files());
         let accepting = tokio::spawn(accept(listener, api::router(Arc::clone(&app))));
         let drawing = tokio::spawn(Arc::clone(&app).draw_steps());
-        Ok(Served { address, url, app, tasks: [watching, drawing, accepting] })
+        Ok(Served {
+            address,
+            url,
+            app,
+            tasks: [watching, drawing, accepting],
+        })
     }
 }
 
 impl fmt::Debug for Serve {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { files, requests, can_run, .. } = &self.options;
+        let Options {
+            files,
+            requests,
+            can_run,
+            ..
+        } = &self.options;
         f.debug_struct("Serve")
             .field("files", files)
             .field("requests", requests)
@@ -191,7 +203,9 @@ impl Drop for Served {
 /// Without the key.
 impl fmt::Debug for Served {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Served").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("Served")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
     }
 }
 
@@ -220,7 +234,9 @@ async fn connection(stream: TcpStream, router: axum::Router) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD);
     let stream = TokioIo::new(Stalled::new(stream, UNREAD));
-    let served = http.serve_connection(stream, TowerToHyperService::new(router)).await;
+    let served = http
+        .serve_connection(stream, TowerToHyperService::new(router))
+        .await;
     if let Err(error) = served {
         tracing::debug!(target: "llmnode::serve", %error, "a connection ended");
     }

@@ -18,11 +18,19 @@ pub(crate) struct Stalled<S> {
 
 impl<S> Stalled<S> {
     pub(crate) fn new(stream: S, after: Duration) -> Self {
-        Stalled { stream, after, waits: None }
+        Stalled {
+            stream,
+            after,
+            waits: None,
+        }
     }
 
     /// `done`: what became of a write.
-    fn checked<T>(&mut self, done: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn checked<T>(
+        &mut self,
+        done: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if done.is_ready() {
             self.waits = None;
             return done;
@@ -32,7 +40,10 @@ impl<S> Stalled<S> {
         ready!(waits.as_mut().poll(context));
         // Another poll does not find a timer that has ended.
         waits.as_mut().reset(Instant::now() + after);
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other end does not read")))
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the other end does not read",
+        )))
     }
 }
 

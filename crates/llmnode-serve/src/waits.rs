@@ -19,7 +19,9 @@ const MESSAGE: usize = 16 * 1024;
 
 /// With ids of their own: the page adds new ones, and drops those that are gone.
 pub(crate) fn entries(run: Option<&Running>, notes: &BTreeMap<String, String>) -> Vec<Value> {
-    let Some(waiting) = run.and_then(|run| run.waiting.as_ref()) else { return Vec::new() };
+    let Some(waiting) = run.and_then(|run| run.waiting.as_ref()) else {
+        return Vec::new();
+    };
     let calls = waiting.paused.waiting();
     let entry = |call: &WaitingCall| {
         let id = format!("{} {}", waiting.number, call.id);
@@ -38,10 +40,16 @@ fn html_of(waiting: &Waiting, call: &WaitingCall, note: Option<&String>) -> Html
         }
     });
     if let Some(note) = note {
-        let said = format!("Its server says that it {}. Nobody has checked that.", visible(note));
+        let said = format!(
+            "Its server says that it {}. Nobody has checked that.",
+            visible(note)
+        );
         html.leaf("p", "more", said);
     }
-    waiting.problem.iter().for_each(|problem| html.leaf("p", "banner", visible(problem)));
+    waiting
+        .problem
+        .iter()
+        .for_each(|problem| html.leaf("p", "banner", visible(problem)));
     html.element("div", &[("class", "beside")], |html| {
         form(html, waiting, call);
         conversation(html, waiting.messages(call));
@@ -65,15 +73,28 @@ fn form(html: &mut Html, waiting: &Waiting, call: &WaitingCall) {
             buttons(html, "button", "yes", "Yes");
         }
         label(html, &id("why"), "Why not");
-        html.void("input", &[("id", &id("why")), ("name", "why"), ("type", "text"), ("autocomplete", "off")]);
+        html.void(
+            "input",
+            &[
+                ("id", &id("why")),
+                ("name", "why"),
+                ("type", "text"),
+                ("autocomplete", "off"),
+            ],
+        );
         buttons(html, "submit", "no", "No");
     });
 }
 
 fn area(html: &mut Html, id: &str, name: &'static str, value: &str) {
     let rows = value.lines().count().max(2).to_string();
-    let attributes =
-        [("id", id), ("name", name), ("rows", &rows), ("spellcheck", "false"), ("class", "whole")];
+    let attributes = [
+        ("id", id),
+        ("name", name),
+        ("rows", &rows),
+        ("spellcheck", "false"),
+        ("class", "whole"),
+    ];
     html.element("textarea", &attributes, |html| {
         // A parser drops the first line break.
         html.markup("\n");
@@ -99,12 +120,20 @@ fn conversation(html: &mut Html, messages: &[Message]) {
     let redactor = Redactor::from_env();
     html.element(
         "div",
-        &[("class", "conversation"), ("role", "group"), ("aria-label", "Conversation")],
+        &[
+            ("class", "conversation"),
+            ("role", "group"),
+            ("aria-label", "Conversation"),
+        ],
         |html| {
             html.leaf(
                 "p",
                 "field",
-                if from > 0 { "The last messages before" } else { "The messages before" },
+                if from > 0 {
+                    "The last messages before"
+                } else {
+                    "The messages before"
+                },
             );
             for message in last {
                 html.element("div", &[("class", "said")], |html| {
@@ -117,8 +146,14 @@ fn conversation(html: &mut Html, messages: &[Message]) {
 }
 
 fn message_text(message: &Message) -> String {
-    let calls = message.calls().iter().map(|call| format!("calls {} {}", call.name, call.arguments));
-    let parts = Some(message.shown()).filter(|text| !text.is_empty()).into_iter().chain(calls);
+    let calls = message
+        .calls()
+        .iter()
+        .map(|call| format!("calls {} {}", call.name, call.arguments));
+    let parts = Some(message.shown())
+        .filter(|text| !text.is_empty())
+        .into_iter()
+        .chain(calls);
     parts.collect::<Vec<_>>().join("\n")
 }
 
@@ -126,6 +161,9 @@ fn cut(text: &str) -> String {
     if text.len() <= MESSAGE {
         return text.to_owned();
     }
-    let end = (0..=MESSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=MESSAGE)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     format!("{}\n[{} more bytes]", &text[..end], text.len() - end)
 }

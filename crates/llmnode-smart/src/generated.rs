@@ -26,7 +26,9 @@ pub type ReadResult<N> = Result<N, FieldFaults>;
 /// # Errors
 /// An input cannot be written.
 pub fn write_row<N: Smart, S: Serializer>(node: &N, to: S) -> Result<S::Ok, S::Error> {
-    node.values().map_err(serde::ser::Error::custom)?.serialize(to)
+    node.values()
+        .map_err(serde::ser::Error::custom)?
+        .serialize(to)
 }
 
 /// Reads a node from the row of a file.

@@ -83,7 +83,10 @@ delegate_node! { WithReasoning -> Thought<N::Output>, |it| it.0, it.0.settings()
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
     const TRIES_ITSELF: bool = true;
 
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
+    fn exec(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
         exec_with_reasoning(self.0, cx, None)
     }
 }
@@ -99,7 +102,10 @@ delegate_node! { WithHint -> Thought<N::Output>, |it| it.node, it.node.settings(
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithHint<'_, N> {
     const TRIES_ITSELF: bool = true;
 
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
+    fn exec(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
         exec_with_reasoning(self.node, cx, self.hint)
     }
 }
@@ -109,12 +115,19 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithHint<'_,
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
-pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
+pub fn exec<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    async move { exec_with_reasoning(node, cx, None).await.map(|thought| thought.value) }
+    async move {
+        exec_with_reasoning(node, cx, None)
+            .await
+            .map(|thought| thought.value)
+    }
 }
 
 pub(crate) async fn exec_with_reasoning<N, S>(
@@ -129,12 +142,29 @@ where
     if let Some(fault) = N::signature().doubled() {
         return Err(NodeError::new(Category::ConfigError, fault).into());
     }
-    let program = cx.node_data::<N>().and_then(|node_data| node_data.downcast_ref::<Program<N>>());
+    let program = cx
+        .node_data::<N>()
+        .and_then(|node_data| node_data.downcast_ref::<Program<N>>());
     let reasoned = ReasoningSlot::default();
-    let settings =
-        program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
-    let value = ask(&Programmed { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
-    Ok(Thought { reasoning: reasoned.take(), value })
+    let settings = program.map_or_else(
+        || node.settings().clone(),
+        |program| program.settings(node.settings()),
+    );
+    let value = ask(
+        &Programmed {
+            node,
+            program,
+            settings,
+            hint,
+            reasoned: reasoned.clone(),
+        },
+        cx,
+    )
+    .await?;
+    Ok(Thought {
+        reasoning: reasoned.take(),
+        value,
+    })
 }
 
 /// Writes the messages of a node as it is declared: the macro delegates to it.
@@ -142,7 +172,12 @@ pub fn render<N: Smart>(node: &N, to: &mut Prompt) {
     write_prompt(node, None, None, to);
 }
 
-fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&str>, to: &mut Prompt) {
+fn write_prompt<N: Smart>(
+    node: &N,
+    program: Option<&Program<N>>,
+    hint: Option<&str>,
+    to: &mut Prompt,
+) {
     let mut inputs = match node.values() {
         Ok(inputs) => inputs,
         Err(faults) => return to.fail(&format!("the input `{faults}`")),
@@ -154,7 +189,12 @@ fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&
         signature = &hinted;
     }
     let demos = program.map_or(&[][..], Program::demos);
-    let messages = PromptParts { signature, demos, inputs: &inputs }.messages();
+    let messages = PromptParts {
+        signature,
+        demos,
+        inputs: &inputs,
+    }
+    .messages();
     // Only the last message of an example is written.
     let question = messages.len().saturating_sub(1);
     let skipped = if to.is_example() { question } else { 0 };
@@ -174,11 +214,19 @@ fn effective<N: Smart>(program: Option<&Program<N>>) -> &Signature {
 }
 
 /// The input that DSPy's `Refine` adds.
-pub(crate) fn add_hint(signature: &Signature, hint: &str, inputs: &mut Map<String, Value>) -> Signature {
+pub(crate) fn add_hint(
+    signature: &Signature,
+    hint: &str,
+    inputs: &mut Map<String, Value>,
+) -> Signature {
     const HINT: &str = "hint_";
     let mut signature = signature.clone();
     let description = "A hint to the module from an earlier run";
-    signature.inputs.push(Field::new(HINT, description, serde_json::json!({"type": "string"})));
+    signature.inputs.push(Field::new(
+        HINT,
+        description,
+        serde_json::json!({"type": "string"}),
+    ));
     inputs.insert(HINT.to_owned(), hint.into());
     signature
 }
@@ -220,7 +268,10 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for Programmed<'_, N> {
         if N::signature().text && signature.form == Form::Own {
             return spec;
         }
-        spec.in_form(Box::new(SmartAnswerForm::new::<N>(signature, &self.reasoned)))
+        spec.in_form(Box::new(SmartAnswerForm::new::<N>(
+            signature,
+            &self.reasoned,
+        )))
     }
 
     fn choices(&self, state: &S, to: &mut Choices) {

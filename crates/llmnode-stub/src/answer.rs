@@ -21,16 +21,25 @@ pub(super) fn answer(wanted: &Wanted<'_>, messages: &[(String, String)]) -> Resu
     let last = messages.last().map_or("", |(_, text)| text.trim());
     let quoted: String = last.chars().take(QUOTED).collect();
     let text = format!("Stub answer to: {quoted}");
-    Ok(if wanted.is_json { json!({ "answer": text }).to_string() } else { text })
+    Ok(if wanted.is_json {
+        json!({ "answer": text }).to_string()
+    } else {
+        text
+    })
 }
 
 fn system_message(messages: &[(String, String)]) -> Option<&str> {
-    messages.iter().find(|(role, _)| role == "system").map(|(_, text)| text.as_str())
+    messages
+        .iter()
+        .find(|(role, _)| role == "system")
+        .map(|(_, text)| text.as_str())
 }
 
 /// On its last line.
 fn schema_in_system_message(messages: &[(String, String)]) -> Option<Value> {
     let (before, last) = system_message(messages)?.rsplit_once('\n')?;
-    let schema = before.contains("JSON Schema").then(|| serde_json::from_str(last).ok())?;
+    let schema = before
+        .contains("JSON Schema")
+        .then(|| serde_json::from_str(last).ok())?;
     schema.filter(Value::is_object)
 }

@@ -62,7 +62,8 @@ fn asked(path: &str) -> Option<Route> {
 
 /// Behind `/v1`, or anywhere behind `/openai`, where Azure has its deployments.
 fn is_below(path: &str, end: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|base| base == "/v1" || base.starts_with("/openai"))
+    path.strip_suffix(end)
+        .is_some_and(|base| base == "/v1" || base.starts_with("/openai"))
 }
 
 /// The model and the method of `/v1beta/models/{model}:{method}`, behind any prefix.
@@ -104,7 +105,10 @@ pub(super) enum GeminiStream {
 
 pub(super) fn gemini_stream(target: &str) -> Option<GeminiStream> {
     let (_, method) = gemini(path(target))?;
-    let by_events = target.split(['?', '&']).skip(1).any(|pair| pair == "alt=sse");
+    let by_events = target
+        .split(['?', '&'])
+        .skip(1)
+        .any(|pair| pair == "alt=sse");
     match method {
         "streamGenerateContent" if by_events => Some(GeminiStream::Events),
         "streamGenerateContent" => Some(GeminiStream::List),
@@ -120,12 +124,21 @@ mod tests {
     fn paths_name_their_api() {
         for (target, expected) in [
             ("/v1/chat/completions", Some(Route::Answer(Api::Chat))),
-            ("/openai/deployments/d/chat/completions?api-version=1", Some(Route::Answer(Api::Chat))),
+            (
+                "/openai/deployments/d/chat/completions?api-version=1",
+                Some(Route::Answer(Api::Chat)),
+            ),
             ("/openai/v1/responses", Some(Route::Answer(Api::Responses))),
             ("/v1/responses", Some(Route::Answer(Api::Responses))),
-            ("http://elsewhere/v1/messages?beta=true", Some(Route::Answer(Api::Messages))),
+            (
+                "http://elsewhere/v1/messages?beta=true",
+                Some(Route::Answer(Api::Messages)),
+            ),
             ("/messages", Some(Route::Answer(Api::Messages))),
-            ("/v1beta/models/gemini-3.8-flash:generateContent", Some(Route::Answer(Api::Gemini))),
+            (
+                "/v1beta/models/gemini-3.8-flash:generateContent",
+                Some(Route::Answer(Api::Gemini)),
+            ),
             (
                 "/v1/projects/p/locations/l/publishers/google/models/g:streamGenerateContent?alt=sse",
                 Some(Route::Answer(Api::Gemini)),
@@ -137,15 +150,24 @@ mod tests {
         ] {
             assert_eq!(route("POST", target), expected, "{target}");
         }
-        assert_eq!(route("GET", "/v1/models?x=1"), Some(Route::Models(Api::Chat)));
+        assert_eq!(
+            route("GET", "/v1/models?x=1"),
+            Some(Route::Models(Api::Chat))
+        );
         assert_eq!(route("PUT", "/v1/chat/completions"), None);
         assert_eq!(model_of("/v1beta/models/a:generateContent"), Some("a"));
-        assert_eq!(model_of("/openai/deployments/d/chat/completions"), Some("d"));
+        assert_eq!(
+            model_of("/openai/deployments/d/chat/completions"),
+            Some("d")
+        );
         assert_eq!(
             gemini_stream("/m/models/a:streamGenerateContent?key=k&alt=sse"),
             Some(GeminiStream::Events)
         );
-        assert_eq!(gemini_stream("/m/models/a:streamGenerateContent"), Some(GeminiStream::List));
+        assert_eq!(
+            gemini_stream("/m/models/a:streamGenerateContent"),
+            Some(GeminiStream::List)
+        );
         assert_eq!(gemini_stream("/m/models/a:generateContent?alt=sse"), None);
     }
 }

@@ -20,7 +20,12 @@ impl StubReply {
     pub fn prebuilt(mut self) -> Self {
         if let Some((body, usage)) = without_request(&self) {
             let body = body.to_string().into_bytes().into();
-            self.content = Content::Bytes { status: 200, content_type: "application/json", body, usage };
+            self.content = Content::Bytes {
+                status: 200,
+                content_type: "application/json",
+                body,
+                usage,
+            };
         }
         self
     }
@@ -42,17 +47,31 @@ pub(super) fn for_request(
         id: request.request_id(),
         model,
         usage: usage(reply, said.as_ref(), tokens(prompt_chars(request))),
-        signature: request.json().map(|body| signature(api, model, body)).unwrap_or_default(),
+        signature: request
+            .json()
+            .map(|body| signature(api, model, body))
+            .unwrap_or_default(),
     };
-    Some((wire::body(api, said.as_ref(), &around), around.usage.counts()))
+    Some((
+        wire::body(api, said.as_ref(), &around),
+        around.usage.counts(),
+    ))
 }
 
 /// For a reply that does not depend on the request.
 fn without_request(reply: &StubReply) -> Option<(Value, Option<TokenCounts>)> {
     let said = scripted(reply, |at| call_id(Api::Chat, "", at))?;
     let usage = usage(reply, said.as_ref(), 0);
-    let around = Envelope { id: "prebuilt", model: "stub", usage, signature: String::new() };
-    Some((wire::body(Api::Chat, said.as_ref(), &around), around.usage.counts()))
+    let around = Envelope {
+        id: "prebuilt",
+        model: "stub",
+        usage,
+        signature: String::new(),
+    };
+    Some((
+        wire::body(Api::Chat, said.as_ref(), &around),
+        around.usage.counts(),
+    ))
 }
 
 /// Anthropic and OpenAI's Responses refuse an id that stands in two turns.
@@ -84,7 +103,10 @@ pub(super) fn filler_completion(
 ) -> (Filler, Option<TokenCounts>) {
     const MARK: &str = "filler";
     let mut marked = reply.clone();
-    marked.content = Content::Message { content: Some(MARK.to_owned()), refusal: None };
+    marked.content = Content::Message {
+        content: Some(MARK.to_owned()),
+        refusal: None,
+    };
     if let UsageRule::Counted = reply.usage {
         marked = marked.usage(tokens(prompt_chars(request)), bytes.div_ceil(4));
     }
@@ -93,10 +115,20 @@ pub(super) fn filler_completion(
     // Inside a JSON string the quotes would be escaped, so this finds the member itself.
     let member = wire::text_member(request.api().unwrap_or(Api::Chat));
     let key = format!(r#""{member}":"{MARK}"#).into_bytes();
-    let at = before.windows(key.len()).position(|w| w == key).map_or(before.len(), |at| at + key.len());
+    let at = before
+        .windows(key.len())
+        .position(|w| w == key)
+        .map_or(before.len(), |at| at + key.len());
     let after = before.split_off(at);
     before.truncate(before.len() - MARK.len().min(before.len()));
-    (Filler { before, bytes, after }, usage)
+    (
+        Filler {
+            before,
+            bytes,
+            after,
+        },
+        usage,
+    )
 }
 
 /// `Some(None)`: no choices. `None`: not an answer of a model, or one that depends on the request.
@@ -132,7 +164,10 @@ fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Mo
 
 fn usage(reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
     match &reply.usage {
-        UsageRule::Counted => Usage::Counted(TokenCounts::new(prompt, tokens(said.map_or(0, answer_chars)))),
+        UsageRule::Counted => Usage::Counted(TokenCounts::new(
+            prompt,
+            tokens(said.map_or(0, answer_chars)),
+        )),
         UsageRule::Counts(counts) => Usage::Counted(*counts),
         UsageRule::Explicit(usage) => Usage::Given(usage.clone()),
         UsageRule::Omitted => Usage::None,
@@ -141,12 +176,24 @@ fn usage(reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
 
 fn answer_chars(said: &ModelAnswer) -> usize {
     let chars = |text: &str| text.chars().count();
-    let text = said.content.as_deref().or(said.refusal.as_deref()).map_or(0, chars);
-    text + said.calls.iter().map(|call| chars(&call.arguments)).sum::<usize>()
+    let text = said
+        .content
+        .as_deref()
+        .or(said.refusal.as_deref())
+        .map_or(0, chars);
+    text + said
+        .calls
+        .iter()
+        .map(|call| chars(&call.arguments))
+        .sum::<usize>()
 }
 
 fn prompt_chars(request: &LoggedRequest) -> usize {
-    request.messages().iter().map(|(_, text)| text.chars().count()).sum()
+    request
+        .messages()
+        .iter()
+        .map(|(_, text)| text.chars().count())
+        .sum()
 }
 
 /// An error if no answer is possible.
@@ -163,16 +210,30 @@ pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubRepl
             return StubReply::error(400, "invalid_request_error", "no_scripted_reply", &message);
         }
     };
-    let room = wanted.limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
-    let cut = room.and_then(|chars| text.char_indices().nth(chars)).map(|(at, _)| at);
+    let room = wanted
+        .limit
+        .and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
+    let cut = room
+        .and_then(|chars| text.char_indices().nth(chars))
+        .map(|(at, _)| at);
     if let Some(at) = cut {
         text.truncate(at);
     }
     // As with OpenAI, a forced call does not end with `tool_calls`.
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
     let content = match wanted.function {
-        Some((name, _)) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
-        None => Content::Message { content: Some(text), refusal: None },
+        Some((name, _)) => Content::Calls {
+            content: None,
+            calls: vec![(name.to_owned(), text)],
+        },
+        None => Content::Message {
+            content: Some(text),
+            refusal: None,
+        },
     };
-    StubReply { content, finish_reason: reply.finish_reason.or(Some(finish_reason)), ..reply }
+    StubReply {
+        content,
+        finish_reason: reply.finish_reason.or(Some(finish_reason)),
+        ..reply
+    }
 }

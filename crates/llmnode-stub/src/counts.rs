@@ -20,7 +20,11 @@ impl From<TokenCounts> for TokenUsage {
 
 impl TokenCounts {
     pub(super) fn new(prompt: u64, completion: u64) -> Self {
-        Self { prompt, completion, total: prompt.saturating_add(completion) }
+        Self {
+            prompt,
+            completion,
+            total: prompt.saturating_add(completion),
+        }
     }
 
     /// Reads a report in the words of any of the APIs.
@@ -31,7 +35,10 @@ impl TokenCounts {
         let total = count(["total_tokens", "total_tokens", "totalTokenCount"]);
         prompt.or(completion).or(total)?;
         let sum = Self::new(prompt.unwrap_or(0), completion.unwrap_or(0));
-        Some(Self { total: total.unwrap_or(sum.total), ..sum })
+        Some(Self {
+            total: total.unwrap_or(sum.total),
+            ..sum
+        })
     }
 
     pub(super) fn apply(&mut self, op: fn(u64, u64) -> u64, other: Option<Self>) {

@@ -23,13 +23,21 @@ pub(super) fn content(request: &LoggedRequest) -> Content {
 
 fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
     let asked = request.json().and_then(Value::as_object);
-    let asked = asked.ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
-    let model = asked.get("model").and_then(Value::as_str).ok_or("you must provide a model parameter")?;
+    let asked = asked
+        .ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
+    let model = asked
+        .get("model")
+        .and_then(Value::as_str)
+        .ok_or("you must provide a model parameter")?;
     let dimensions = match asked.get("dimensions") {
         None | Some(Value::Null) => DIMENSIONS,
         Some(given) => match given.as_u64() {
             Some(given @ 1..=MAX_DIMENSIONS) => given as usize,
-            _ => return Err(format!("Invalid 'dimensions': expected a number from 1 to {MAX_DIMENSIONS}.")),
+            _ => {
+                return Err(format!(
+                    "Invalid 'dimensions': expected a number from 1 to {MAX_DIMENSIONS}."
+                ));
+            }
         },
     };
     let texts: Vec<&str> = match asked.get("input") {
@@ -44,14 +52,20 @@ fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
     if texts.iter().any(|text| text.is_empty()) {
         return Err("Invalid 'input': a text is empty.".to_owned());
     }
-    let tokens = texts.iter().map(|text| text.chars().count().div_ceil(4) as u64).sum();
+    let tokens = texts
+        .iter()
+        .map(|text| text.chars().count().div_ceil(4) as u64)
+        .sum();
     let counts = TokenCounts::new(tokens, 0);
     let data = texts.iter().enumerate().map(
         |(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text, dimensions)}),
     );
     let data: Vec<Value> = data.collect();
     let usage = json!({"prompt_tokens": tokens, "total_tokens": tokens});
-    Ok((json!({"object": "list", "data": data, "model": model, "usage": usage}), counts))
+    Ok((
+        json!({"object": "list", "data": data, "model": model, "usage": usage}),
+        counts,
+    ))
 }
 
 /// Hashes each word (FNV-1a) to a position and a sign; normalised.
@@ -59,10 +73,16 @@ fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut vector = vec![0.0_f32; dimensions];
     // No vector may be zero.
     vector[0] = 0.1;
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let hash = word.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    for word in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        let hash = word
+            .to_lowercase()
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         let sign = if hash >> 63 == 0 { 1.0 } else { -1.0 };
         vector[(hash % dimensions as u64) as usize] += sign;
     }

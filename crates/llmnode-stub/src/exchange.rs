@@ -37,7 +37,9 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         let head = match timeout(shared.idle_timeout, reader.head()).await {
             Err(_) => return,
             Ok(Ok(head)) => head,
-            Ok(Err(error)) => return refuse(&mut reader.stream, &shared, Head::default(), error).await,
+            Ok(Err(error)) => {
+                return refuse(&mut reader.stream, &shared, Head::default(), error).await;
+            }
         };
         let body = match reader.body(&head, shared.max_body).await {
             Ok(body) => body,
@@ -47,7 +49,13 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         let (number, parse) = (shared.log.next_number(), !shared.is_fixed());
         let request = LoggedRequest::new(number, head, body, parse);
         let log_index = shared.log.keep(&request);
-        let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, log_index, out };
+        let mut exchange = Exchange {
+            stream: &mut reader.stream,
+            shared: &shared,
+            request,
+            log_index,
+            out,
+        };
         let reply = shared.reply_to(&exchange.request, parse);
         match exchange.answer(&reply, keep_alive, is_head).await {
             Ok(ConnectionAction::KeepAlive) => out = std::mem::take(&mut exchange.out),
@@ -60,11 +68,21 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: ReadError) {
-    let ReadError::Bad(BadRequest { status, message }) = error else { return };
+    let ReadError::Bad(BadRequest { status, message }) = error else {
+        return;
+    };
     let request = LoggedRequest::new(shared.log.next_number(), head, Vec::new(), false);
     let log_index = shared.log.keep(&request);
-    let mut exchange = Exchange { stream, shared, request, log_index, out: Vec::new() };
-    let answered = exchange.answer(&bad_request(status, &message), false, false).await;
+    let mut exchange = Exchange {
+        stream,
+        shared,
+        request,
+        log_index,
+        out: Vec::new(),
+    };
+    let answered = exchange
+        .answer(&bad_request(status, &message), false, false)
+        .await;
     drop(exchange);
     if answered.is_ok() {
         let _ = stream.shutdown().await;
@@ -96,8 +114,10 @@ impl Exchange<'_> {
         let Some(response) = Response::new(reply, &self.request) else {
             return Ok(ConnectionAction::Close);
         };
-        let close =
-            !keep_alive || response.header("connection").is_some_and(|v| v.eq_ignore_ascii_case("close"));
+        let close = !keep_alive
+            || response
+                .header("connection")
+                .is_some_and(|v| v.eq_ignore_ascii_case("close"));
         self.update_log(|request| {
             let id = response.header("x-request-id");
             request.record_response(response.status, response.usage, id, reply.refused_by);
@@ -109,7 +129,11 @@ impl Exchange<'_> {
         } else if !self.send_body(reply, &response).await? {
             return Ok(ConnectionAction::Close);
         }
-        Ok(if close { ConnectionAction::Close } else { ConnectionAction::KeepAlive })
+        Ok(if close {
+            ConnectionAction::Close
+        } else {
+            ConnectionAction::KeepAlive
+        })
     }
 
     /// Returns false if the body was cut short.
@@ -127,7 +151,15 @@ impl Exchange<'_> {
             Body::Bytes(body) => body,
             Body::Pieces(_) => return Ok(false),
             Body::Filler(filler) => {
-                self.write_filler(filler, if in_two { filler.bytes / 2 } else { filler.bytes }).await?;
+                self.write_filler(
+                    filler,
+                    if in_two {
+                        filler.bytes / 2
+                    } else {
+                        filler.bytes
+                    },
+                )
+                .await?;
                 &filler.after
             }
         };
@@ -228,7 +260,11 @@ impl Exchange<'_> {
             Fault::HangUp => {}
             Fault::Reset => self.reset_on_close()?,
             Fault::Stall => self.client_closed().await?,
-            Fault::Garbage => self.stream.write_all(b"\x16\x03\x01 this is not HTTP\r\n\r\n").await?,
+            Fault::Garbage => {
+                self.stream
+                    .write_all(b"\x16\x03\x01 this is not HTTP\r\n\r\n")
+                    .await?
+            }
         }
         Ok(ConnectionAction::Close)
     }

@@ -9,7 +9,12 @@ const MAX_DEPTH: usize = 30;
 pub(super) fn filled(text: &str) -> Option<Value> {
     let form = text.split_once("of this form")?.1;
     let begins = form.find("\n{")?;
-    Filler { rest: &form[begins + 1..], form, depth: 0 }.value()
+    Filler {
+        rest: &form[begins + 1..],
+        form,
+        depth: 0,
+    }
+    .value()
 }
 
 struct Filler<'a> {
@@ -30,9 +35,20 @@ impl<'a> Filler<'a> {
             self.items()?
         } else if self.take("\"<") {
             let words = self.until(">\"")?;
-            let length = number_in(words, "of ")
-                .map_or(4, |least| if words.contains("at most") { least.min(4) } else { least });
-            json!("text".chars().cycle().take(usize::try_from(length).ok()?).collect::<String>())
+            let length = number_in(words, "of ").map_or(4, |least| {
+                if words.contains("at most") {
+                    least.min(4)
+                } else {
+                    least
+                }
+            });
+            json!(
+                "text"
+                    .chars()
+                    .cycle()
+                    .take(usize::try_from(length).ok()?)
+                    .collect::<String>()
+            )
         } else if self.rest.trim_start().starts_with('<') {
             self.placeholder()?
         } else {
@@ -51,7 +67,9 @@ impl<'a> Filler<'a> {
             if self.take(",") || self.take("...") {
                 continue;
             }
-            let Value::String(name) = self.literal()? else { return None };
+            let Value::String(name) = self.literal()? else {
+                return None;
+            };
             self.take(":");
             let value = self.value()?;
             self.note();
@@ -78,7 +96,11 @@ impl<'a> Filler<'a> {
         let note = self.note().unwrap_or_default();
         if repeats {
             let item = items.pop()?;
-            let least = if note.contains("at most") { 0 } else { number_in(note, "").unwrap_or(0) };
+            let least = if note.contains("at most") {
+                0
+            } else {
+                number_in(note, "").unwrap_or(0)
+            };
             items = vec![item; usize::try_from(least).ok()?.min(1000)];
         }
         Some(Value::Array(items))
@@ -96,7 +118,11 @@ impl<'a> Filler<'a> {
         }
         let words = self.until(">")?;
         let kind = words.split([',', ':']).next().unwrap_or_default();
-        let least = || number_in(words, "from ").or_else(|| number_in(words, ", ")).unwrap_or(0);
+        let least = || {
+            number_in(words, "from ")
+                .or_else(|| number_in(words, ", "))
+                .unwrap_or(0)
+        };
         Some(match kind.split(" from ").next().unwrap_or_default() {
             "true or false" => json!(false),
             "any JSON value" => json!("text"),
@@ -111,7 +137,12 @@ impl<'a> Filler<'a> {
             Some((between, rest)) if !between.contains("the whole form again") => rest,
             _ => &self.form[self.form.find("\n{")? + 1..],
         };
-        Filler { rest, form: self.form, depth: self.depth }.value()
+        Filler {
+            rest,
+            form: self.form,
+            depth: self.depth,
+        }
+        .value()
     }
 
     fn note(&mut self) -> Option<&'a str> {
@@ -140,7 +171,9 @@ impl<'a> Filler<'a> {
 
 fn number_in(words: &str, before: &str) -> Option<i64> {
     let rest = words.split_once(before)?.1.trim_start_matches("at most ");
-    let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '-')
+        .unwrap_or(rest.len());
     rest[..digits].parse().ok()
 }
 
@@ -169,7 +202,9 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                filled(&format!("Be brief.\n\nAnswer with one JSON object of this form. Do.\n{form}")),
+                filled(&format!(
+                    "Be brief.\n\nAnswer with one JSON object of this form. Do.\n{form}"
+                )),
                 Some(value),
                 "{form}"
             );

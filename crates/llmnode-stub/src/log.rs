@@ -36,12 +36,22 @@ struct RequestData {
 impl LoggedRequest {
     /// `parse`: the body will be read as JSON.
     pub(super) fn new(number: u64, head: Head, body: Vec<u8>, parse: bool) -> Self {
-        let json = if parse { serde_json::from_slice(&body).ok() } else { None };
+        let json = if parse {
+            serde_json::from_slice(&body).ok()
+        } else {
+            None
+        };
         let body = match String::from_utf8_lossy(&body) {
             Cow::Owned(replaced) => replaced,
             Cow::Borrowed(_) => String::from_utf8(body).unwrap_or_default(),
         };
-        let sent = RequestData { method: head.method, path: head.target, headers: head.headers, body, json };
+        let sent = RequestData {
+            method: head.method,
+            path: head.target,
+            headers: head.headers,
+            body,
+            json,
+        };
         let request_id = format!("req-{number}").into();
         Self {
             sent: Arc::new(sent),
@@ -111,7 +121,9 @@ impl LoggedRequest {
     #[must_use]
     pub fn messages(&self) -> Vec<(String, String)> {
         let api = self.api().unwrap_or(Api::Chat);
-        self.json().map(|body| conversation(api, body)).unwrap_or_default()
+        self.json()
+            .map(|body| conversation(api, body))
+            .unwrap_or_default()
     }
 
     /// `None`: for none of the APIs that answer.
@@ -128,7 +140,10 @@ impl LoggedRequest {
 
     /// The model that the body names, or the path.
     pub(super) fn model(&self) -> Option<&str> {
-        let named = self.json().and_then(|body| body.get("model")).and_then(Value::as_str);
+        let named = self
+            .json()
+            .and_then(|body| body.get("model"))
+            .and_then(Value::as_str);
         named.or_else(|| model_of(self.path()))
     }
 
@@ -175,7 +190,12 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, seen: AtomicU64::new(0), kept: Mutex::default(), totals: Mutex::default() }
+        Self {
+            limit,
+            seen: AtomicU64::new(0),
+            kept: Mutex::default(),
+            totals: Mutex::default(),
+        }
     }
 
     pub(super) fn is_off(&self) -> bool {

@@ -85,7 +85,10 @@ pub(super) struct Wanted<'a> {
 /// A text as it is streamed.
 pub(super) fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
-    characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+    characters
+        .chunks(PIECE)
+        .map(|piece| piece.iter().collect())
+        .collect()
 }
 
 /// The texts of a message: a string, or parts joined by line ends. A part without text is shown by its type.
@@ -93,7 +96,8 @@ pub(super) fn text_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let word = |part: &Value, name| part.get(name).and_then(Value::as_str).map(str::to_owned);
+            let word =
+                |part: &Value, name| part.get(name).and_then(Value::as_str).map(str::to_owned);
             let texts = parts.iter().filter_map(|part| {
                 word(part, "text").or_else(|| word(part, "type").map(|kind| format!("[{kind}]")))
             });

@@ -15,7 +15,13 @@ pub(super) fn signature(api: Api, model: &str, body: &Value) -> String {
 }
 
 /// Whether a signature is one of this server's, but not of this place.
-pub(super) fn is_of_other_prefix(signature: &str, api: Api, model: &str, body: &Value, at: usize) -> bool {
+pub(super) fn is_of_other_prefix(
+    signature: &str,
+    api: Api,
+    model: &str,
+    body: &Value,
+    at: usize,
+) -> bool {
     signature.starts_with(MARK) && signature != signature_at(api, model, body, at)
 }
 
@@ -27,8 +33,17 @@ fn signature_at(api: Api, model: &str, body: &Value, at: usize) -> String {
         Api::Messages => ("system", "messages"),
         Api::Gemini => ("systemInstruction", "contents"),
     };
-    let before: Vec<Value> = list(&body[turns]).iter().take(at).map(without_marks).collect();
-    let bound = json!([model, without_marks(&body[system]), without_marks(&body["tools"]), before]);
+    let before: Vec<Value> = list(&body[turns])
+        .iter()
+        .take(at)
+        .map(without_marks)
+        .collect();
+    let bound = json!([
+        model,
+        without_marks(&body[system]),
+        without_marks(&body["tools"]),
+        before
+    ]);
     format!("{MARK}{:016x}", digest(&bound.to_string()))
 }
 
@@ -54,8 +69,9 @@ fn without_marks(value: &Value) -> Value {
 
 /// FNV-1a.
 fn digest(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]

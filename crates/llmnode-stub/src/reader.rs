@@ -30,7 +30,11 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, buf: Vec::new(), pos: 0 }
+        Self {
+            stream,
+            buf: Vec::new(),
+            pos: 0,
+        }
     }
 
     fn unread(&self) -> &[u8] {
@@ -71,7 +75,10 @@ impl Reader {
 
     pub(super) async fn body(&mut self, head: &Head, max: usize) -> Result<Vec<u8>, ReadError> {
         if head.expects_continue && self.unread().is_empty() && fits(head.framing, max) {
-            let go_on = self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await;
+            let go_on = self
+                .stream
+                .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
+                .await;
             go_on.map_err(|_| ReadError::Gone)?;
         }
         match head.framing {
@@ -126,7 +133,9 @@ impl Reader {
                 return Ok(line);
             }
             if self.unread().len() > MAX_CHUNK_LINE {
-                return Err(BadRequest::new(400, "a chunk does not end where its size says").into());
+                return Err(
+                    BadRequest::new(400, "a chunk does not end where its size says").into(),
+                );
             }
             self.fill().await?;
         }
@@ -142,5 +151,6 @@ fn fits(framing: Framing, max: usize) -> bool {
 
 fn capped(length: u64, max: usize) -> Result<usize, BadRequest> {
     let length = usize::try_from(length).ok().filter(|&n| n <= max);
-    length.ok_or_else(|| BadRequest::new(413, "the request's body is longer than this server takes"))
+    length
+        .ok_or_else(|| BadRequest::new(413, "the request's body is longer than this server takes"))
 }

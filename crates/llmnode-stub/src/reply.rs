@@ -157,7 +157,10 @@ impl StubReply {
 
     /// Answers with this text, and the finish reason `stop`.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Content::Message { content: Some(text.into()), refusal: None })
+        Self::new(Content::Message {
+            content: Some(text.into()),
+            refusal: None,
+        })
     }
 
     /// Answers with this text in pieces. A request for a stream gets each piece as one event, any other request gets all of
@@ -186,7 +189,11 @@ impl StubReply {
 
     /// Answers with a call of this function, with these arguments and without a text. The finish reason is `tool_calls`.
     pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
-        Self::new(Content::Calls { content: None, calls: Vec::new() }).and_call(name, arguments)
+        Self::new(Content::Calls {
+            content: None,
+            calls: Vec::new(),
+        })
+        .and_call(name, arguments)
     }
 
     /// Adds a call of this function with these arguments to a text or to other calls, with the ids `call_1`, `call_2`, and so
@@ -199,7 +206,10 @@ impl StubReply {
         if let Content::Message { content, .. } = &mut self.content {
             // No server sends an empty text beside calls.
             let content = content.take().filter(|content| !content.is_empty());
-            self.content = Content::Calls { content, calls: Vec::new() };
+            self.content = Content::Calls {
+                content,
+                calls: Vec::new(),
+            };
         }
         if let Content::Calls { calls, .. } = &mut self.content {
             calls.push((name.into(), arguments));
@@ -209,12 +219,18 @@ impl StubReply {
 
     /// Answers with a refusal: this text in `refusal`, and `null` as the content.
     pub fn refusal(text: impl Into<String>) -> Self {
-        Self::new(Content::Message { content: None, refusal: Some(text.into()) })
+        Self::new(Content::Message {
+            content: None,
+            refusal: Some(text.into()),
+        })
     }
 
     /// Answers with a message whose content is `null`, without a refusal.
     pub fn null_content() -> Self {
-        Self::new(Content::Message { content: None, refusal: None })
+        Self::new(Content::Message {
+            content: None,
+            refusal: None,
+        })
     }
 
     /// Answers with a completion whose `choices` are empty.
@@ -229,7 +245,9 @@ impl StubReply {
 
     /// Answers with the reply that `respond` makes from the request. The function runs when the request has been read, and
     /// must not block. A panic in it closes the connection.
-    pub fn for_request(respond: impl Fn(&LoggedRequest) -> StubReply + Send + Sync + 'static) -> Self {
+    pub fn for_request(
+        respond: impl Fn(&LoggedRequest) -> StubReply + Send + Sync + 'static,
+    ) -> Self {
         Self::new(Content::Respond(Responder(Arc::new(respond))))
     }
 }
@@ -247,7 +265,12 @@ impl StubReply {
     /// `code` is a string with OpenAI, an integer with some other servers, and may be `()` for `null`.
     pub fn error(status: u16, kind: &str, code: impl Into<Value>, message: &str) -> Self {
         let (kind, message) = (kind.to_owned(), message.to_owned());
-        Self::new(Content::Error { status, kind, code: code.into(), message })
+        Self::new(Content::Error {
+            status,
+            kind,
+            code: code.into(),
+            message,
+        })
     }
 
     /// Fails so that a client of llmnode reads this category, on each API: with the status that says so, or with an answer that ended
@@ -269,13 +292,20 @@ impl StubReply {
             Category::ServerError => Self::error(500, "server_error", (), SAID),
             Category::Network => Self::hang_up(),
             Category::Timeout => Self::error(408, "timeout", (), SAID),
-            Category::ApiKeyError => Self::error(401, "invalid_request_error", "invalid_api_key", SAID),
-            Category::QuotaError => Self::error(402, "billing_error", "insufficient_quota", SAID),
-            Category::NotFound => Self::error(404, "invalid_request_error", "model_not_found", SAID),
-            Category::BadRequest => Self::error(400, "invalid_request_error", (), SAID),
-            Category::ContextLengthError => {
-                Self::error(413, "invalid_request_error", "context_length_exceeded", SAID)
+            Category::ApiKeyError => {
+                Self::error(401, "invalid_request_error", "invalid_api_key", SAID)
             }
+            Category::QuotaError => Self::error(402, "billing_error", "insufficient_quota", SAID),
+            Category::NotFound => {
+                Self::error(404, "invalid_request_error", "model_not_found", SAID)
+            }
+            Category::BadRequest => Self::error(400, "invalid_request_error", (), SAID),
+            Category::ContextLengthError => Self::error(
+                413,
+                "invalid_request_error",
+                "context_length_exceeded",
+                SAID,
+            ),
             Category::ContentFilter => Self::text(SAID).finish_reason("content_filter"),
             Category::Refusal => Self::refusal(SAID),
             Category::TruncatedOutput => Self::null_content().finish_reason("length"),
@@ -323,7 +353,12 @@ impl StubReply {
     }
 
     fn bytes(status: u16, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self::new(Content::Bytes { status, content_type, body: body.into(), usage: None })
+        Self::new(Content::Bytes {
+            status,
+            content_type,
+            body: body.into(),
+            usage: None,
+        })
     }
 }
 
@@ -447,8 +482,8 @@ written!(u16, i32, u32, u64, f64, &str, String);
 
 /// What a provider answers to a request that it refuses.
 pub(super) fn refused(refusal: &Refusal) -> StubReply {
-    let mut reply =
-        StubReply::raw(refusal.status, refusal.body.to_string()).header("x-refused-by", refusal.rule);
+    let mut reply = StubReply::raw(refusal.status, refusal.body.to_string())
+        .header("x-refused-by", refusal.rule);
     reply.refused_by = Some(refusal.rule);
     reply
 }

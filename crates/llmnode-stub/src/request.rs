@@ -15,7 +15,10 @@ pub(super) struct BadRequest {
 
 impl BadRequest {
     pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self {
+            status,
+            message: message.into(),
+        }
     }
 }
 
@@ -45,7 +48,10 @@ impl Default for Framing {
 pub(super) fn head_end(buf: &[u8], scanned: usize) -> Result<Option<usize>, BadRequest> {
     if buf.first().is_some_and(|&b| !is_token(b)) {
         // Refused at once: a TLS handshake has no line end to wait for.
-        return Err(BadRequest::new(400, "this is not an HTTP request (https sent to an http port?)"));
+        return Err(BadRequest::new(
+            400,
+            "this is not an HTTP request (https sent to an http port?)",
+        ));
     }
     let from = scanned.saturating_sub(3);
     for (at, &byte) in buf.iter().enumerate().skip(from) {
@@ -53,7 +59,10 @@ pub(super) fn head_end(buf: &[u8], scanned: usize) -> Result<Option<usize>, BadR
             continue;
         }
         if at == 0 || buf[at - 1] != b'\r' {
-            return Err(BadRequest::new(400, "a line of the request's head ends in LF without CR"));
+            return Err(BadRequest::new(
+                400,
+                "a line of the request's head ends in LF without CR",
+            ));
         }
         if at >= 3 && buf[at - 3..at - 1] == *b"\r\n" {
             return check_head_size(at + 1).map(Some);
@@ -66,7 +75,10 @@ fn check_head_size(length: usize) -> Result<usize, BadRequest> {
     if length <= MAX_HEAD {
         return Ok(length);
     }
-    Err(BadRequest::new(431, format!("the request's head is longer than {MAX_HEAD} bytes")))
+    Err(BadRequest::new(
+        431,
+        format!("the request's head is longer than {MAX_HEAD} bytes"),
+    ))
 }
 
 /// `bytes` includes the empty line.
@@ -77,18 +89,32 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<Head, BadRequest> {
     let mut headers = LoggedHeaders::default();
     for line in lines {
         if headers.len() == MAX_HEADERS {
-            return Err(BadRequest::new(431, format!("more than {MAX_HEADERS} headers")));
+            return Err(BadRequest::new(
+                431,
+                format!("more than {MAX_HEADERS} headers"),
+            ));
         }
         let (name, value) = header_line(line)?;
         headers.push(name.to_owned(), value.to_owned());
     }
     let says = |name: &str, word: &str| {
-        headers.all(name).any(|value| value.split(',').any(|v| v.trim().eq_ignore_ascii_case(word)))
+        headers.all(name).any(|value| {
+            value
+                .split(',')
+                .any(|v| v.trim().eq_ignore_ascii_case(word))
+        })
     };
     let keep_alive = version_11 && !says("connection", "close");
     let expects_continue = says("expect", "100-continue");
     let framing = framing(&headers)?;
-    Ok(Head { method, target, headers, framing, keep_alive, expects_continue })
+    Ok(Head {
+        method,
+        target,
+        headers,
+        framing,
+        keep_alive,
+        expects_continue,
+    })
 }
 
 fn request_line(line: &str) -> Result<(String, String, bool), BadRequest> {
@@ -106,9 +132,10 @@ fn request_line(line: &str) -> Result<(String, String, bool), BadRequest> {
     match version {
         "HTTP/1.1" => Ok((method.to_owned(), target.to_owned(), true)),
         "HTTP/1.0" => Ok((method.to_owned(), target.to_owned(), false)),
-        v if v.starts_with("HTTP/") => {
-            Err(BadRequest::new(505, "this server speaks HTTP/1.1 and HTTP/1.0 only"))
-        }
+        v if v.starts_with("HTTP/") => Err(BadRequest::new(
+            505,
+            "this server speaks HTTP/1.1 and HTTP/1.0 only",
+        )),
         _ => Err(bad()),
     }
 }
@@ -117,7 +144,10 @@ fn header_line(line: &str) -> Result<(&str, &str), BadRequest> {
     let bad = || BadRequest::new(400, "a header line is not `Name: value`");
     let (name, value) = line.split_once(':').ok_or_else(bad)?;
     let value = value.trim_matches([' ', '\t']);
-    if name.is_empty() || !name.bytes().all(is_token) || value.chars().any(|c| c.is_control() && c != '\t') {
+    if name.is_empty()
+        || !name.bytes().all(is_token)
+        || value.chars().any(|c| c.is_control() && c != '\t')
+    {
         return Err(bad());
     }
     Ok((name, value))
@@ -128,15 +158,24 @@ fn framing(headers: &LoggedHeaders) -> Result<Framing, BadRequest> {
     let mut lengths = headers.all("content-length");
     let length = lengths.next();
     if lengths.any(|other| Some(other) != length) {
-        return Err(BadRequest::new(400, "several different Content-Length headers"));
+        return Err(BadRequest::new(
+            400,
+            "several different Content-Length headers",
+        ));
     }
     match (headers.get("transfer-encoding"), length) {
-        (Some(_), Some(_)) => {
-            Err(BadRequest::new(400, "both Content-Length and Transfer-Encoding are given"))
-        }
+        (Some(_), Some(_)) => Err(BadRequest::new(
+            400,
+            "both Content-Length and Transfer-Encoding are given",
+        )),
         (Some(coding), None) if coding.eq_ignore_ascii_case("chunked") => Ok(Framing::Chunked),
-        (Some(_), None) => Err(BadRequest::new(501, "the only known Transfer-Encoding is `chunked`")),
-        (None, Some(length)) if !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit()) => {
+        (Some(_), None) => Err(BadRequest::new(
+            501,
+            "the only known Transfer-Encoding is `chunked`",
+        )),
+        (None, Some(length))
+            if !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit()) =>
+        {
             // Digits that do not fit a u64 are a body larger than any cap.
             Ok(Framing::Length(length.parse().unwrap_or(u64::MAX)))
         }
@@ -147,7 +186,11 @@ fn framing(headers: &LoggedHeaders) -> Result<Framing, BadRequest> {
 
 /// `line` has no CRLF; extensions are ignored.
 pub(super) fn chunk_size(line: &[u8]) -> Result<u64, BadRequest> {
-    let digits = line.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
+    let digits = line
+        .split(|&b| b == b';')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
     let size = std::str::from_utf8(digits)
         .ok()
         .filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_hexdigit()))

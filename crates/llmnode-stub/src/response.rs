@@ -32,16 +32,48 @@ impl Response {
     /// `None`: a fault, which has no response.
     pub(super) fn new(reply: &StubReply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
-        if let Content::Bytes { status, content_type, body, usage } = &reply.content {
+        if let Content::Bytes {
+            status,
+            content_type,
+            body,
+            usage,
+        } = &reply.content
+        {
             let body = Body::Bytes(Arc::clone(body));
-            return Some(Self { status: *status, headers, content_type, body, usage: *usage });
+            return Some(Self {
+                status: *status,
+                headers,
+                content_type,
+                body,
+                usage: *usage,
+            });
         }
         let api = request.api().unwrap_or(Api::Chat);
-        if let Content::Error { status, kind, code, message } = &reply.content {
+        if let Content::Error {
+            status,
+            kind,
+            code,
+            message,
+        } = &reply.content
+        {
             let body = bytes(&wire::error(api, *status, kind, code, message));
-            return Some(Self { status: *status, headers, content_type: JSON, body, usage: None });
+            return Some(Self {
+                status: *status,
+                headers,
+                content_type: JSON,
+                body,
+                usage: None,
+            });
         }
-        let ok = |content_type, body, usage| Some(Self { status: 200, headers, content_type, body, usage });
+        let ok = |content_type, body, usage| {
+            Some(Self {
+                status: 200,
+                headers,
+                content_type,
+                body,
+                usage,
+            })
+        };
         if let Content::Stream(pieces) = &reply.content {
             return ok(EVENTS, Body::Pieces(Arc::clone(pieces)), None);
         }
@@ -59,7 +91,10 @@ impl Response {
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 
     /// RFC 9110, 6.4.1.
@@ -69,10 +104,16 @@ impl Response {
 
     pub(super) fn write_head(&self, out: &mut Vec<u8>, request_id: &str, close: bool) {
         let mut line = |parts: [&str; 3]| {
-            parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
+            parts
+                .iter()
+                .for_each(|part| out.extend_from_slice(part.as_bytes()));
             out.extend_from_slice(b"\r\n");
         };
-        line(["HTTP/1.1 ", &format!("{:03} ", self.status), reason(self.status)]);
+        line([
+            "HTTP/1.1 ",
+            &format!("{:03} ", self.status),
+            reason(self.status),
+        ]);
         if self.may_have_body() {
             self.default_header("content-type", self.content_type, &mut line);
             if matches!(self.body, Body::Pieces(_)) {
@@ -103,7 +144,9 @@ impl Body {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Pieces(pieces) => pieces.iter().map(|piece| piece.len() as u64).sum(),
-            Self::Filler(f) => f.bytes.saturating_add((f.before.len() + f.after.len()) as u64),
+            Self::Filler(f) => f
+                .bytes
+                .saturating_add((f.before.len() + f.after.len()) as u64),
         }
     }
 }

@@ -52,9 +52,9 @@ impl Shared {
                 .header("www-authenticate", "Bearer");
         }
         match served {
-            Some(Route::Answer(api)) if parsed => {
-                self.refusal(api, request).unwrap_or_else(|| self.completion(api, request))
-            }
+            Some(Route::Answer(api)) if parsed => self
+                .refusal(api, request)
+                .unwrap_or_else(|| self.completion(api, request)),
             Some(Route::Answer(api)) => self.completion(api, request),
             Some(Route::Embeddings) => {
                 let scripted = lock(&self.embeddings).pop_front();
@@ -78,23 +78,34 @@ impl Shared {
 
     /// As `Authorization: Bearer`, or in the header that Anthropic, Google and Azure have for it.
     fn is_authorized(&self, request: &LoggedRequest) -> bool {
-        let Some(key) = &self.api_key else { return true };
-        let own = ["x-api-key", "x-goog-api-key", "api-key"].iter().find_map(|name| request.header(name));
+        let Some(key) = &self.api_key else {
+            return true;
+        };
+        let own = ["x-api-key", "x-goog-api-key", "api-key"]
+            .iter()
+            .find_map(|name| request.header(name));
         if own == Some(key) {
             return true;
         }
-        let sent = request.header("authorization").and_then(|value| value.split_once(' '));
-        sent.is_some_and(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer") && token.trim() == key)
+        let sent = request
+            .header("authorization")
+            .and_then(|value| value.split_once(' '));
+        sent.is_some_and(|(scheme, token)| {
+            scheme.eq_ignore_ascii_case("bearer") && token.trim() == key
+        })
     }
 
     /// Refuses what the provider refuses, or what all refuse.
     fn refusal(&self, api: Api, request: &LoggedRequest) -> Option<StubReply> {
         let Some(body) = request.json().filter(|body| body.is_object()) else {
-            let message = "We could not parse the JSON body of your request: it is not a JSON object.";
+            let message =
+                "We could not parse the JSON body of your request: it is not a JSON object.";
             return Some(bad_request(400, message));
         };
         let model = request.model().unwrap_or_default();
-        let missing = self.provider.and_then(|own| rules::no_such_path(own, api, request.path()));
+        let missing = self
+            .provider
+            .and_then(|own| rules::no_such_path(own, api, request.path()));
         let headers = Some(request.logged_headers());
         let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, headers));
         if refusal.is_none() {
@@ -105,9 +116,14 @@ impl Shared {
 
     fn completion(&self, api: Api, request: &LoggedRequest) -> StubReply {
         let scripted = lock(&self.script).pop_front();
-        let mut reply = resolve_responders(scripted.unwrap_or_else(|| self.default_reply.clone()), request);
+        let mut reply = resolve_responders(
+            scripted.unwrap_or_else(|| self.default_reply.clone()),
+            request,
+        );
         reply.short_ids = self.provider == Some(Provider::Mistral);
-        let (Some(provider), Some(body)) = (self.provider, request.json()) else { return reply };
+        let (Some(provider), Some(body)) = (self.provider, request.json()) else {
+            return reply;
+        };
         let model = request.model().unwrap_or_default();
         if reply.reasoning.is_none() && rules::thinks(provider, api, model, body) {
             return reply.reasoning(THOUGHT);
@@ -121,9 +137,19 @@ fn resolve_responders(mut reply: StubReply, request: &LoggedRequest) -> StubRepl
         match &reply.content {
             Content::Respond(responder) => reply = (responder.0)(request),
             Content::FromSchema => return completion::from_schema(reply, request),
-            Content::Embeddings => return StubReply { content: embedding::content(request), ..reply },
+            Content::Embeddings => {
+                return StubReply {
+                    content: embedding::content(request),
+                    ..reply
+                };
+            }
             _ => return reply,
         }
     }
-    StubReply::error(500, "server_error", (), "StubReply::for_request returned itself too many times")
+    StubReply::error(
+        500,
+        "server_error",
+        (),
+        "StubReply::for_request returned itself too many times",
+    )
 }

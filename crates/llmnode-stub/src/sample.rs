@@ -20,7 +20,13 @@ static ANY: Value = Value::Bool(true);
 
 /// `Err`: the keyword that cannot be fulfilled, and its place in the schema.
 pub(super) fn sample(schema: &Value) -> Result<Value, String> {
-    Sampler { root: schema, open: vec!["#"], depth: 0, parts: 0 }.value(schema, "#")
+    Sampler {
+        root: schema,
+        open: vec!["#"],
+        depth: 0,
+        parts: 0,
+    }
+    .value(schema, "#")
 }
 
 struct Sampler<'a> {
@@ -54,13 +60,18 @@ impl<'a> Sampler<'a> {
         }
         let union = UNIONS.into_iter().find(|key| schema.contains_key(*key));
         let is_known = |key: &str| {
-            let mut keys = union.unwrap_or(FULFILLED).split(' ').chain(HARMLESS.split(' '));
+            let mut keys = union
+                .unwrap_or(FULFILLED)
+                .split(' ')
+                .chain(HARMLESS.split(' '));
             key.starts_with("x-") || keys.any(|known| known == key)
         };
         let unknown = schema.keys().find(|key| !is_known(key));
         match (unknown, union) {
             (Some(key), _) => Err(unfulfilled(key, place)),
-            (None, Some("$ref")) => self.referred(schema).unwrap_or_else(|| Err(unfulfilled("$ref", place))),
+            (None, Some("$ref")) => self
+                .referred(schema)
+                .unwrap_or_else(|| Err(unfulfilled("$ref", place))),
             (None, Some(key)) => self.branch(&schema[key], &format!("{place}/{key}")),
             (None, None) => self.of_type(schema, place),
         }
@@ -69,7 +80,11 @@ impl<'a> Sampler<'a> {
     fn of_type(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
         let has = |key| schema.contains_key(key);
         let kind = schema.get("type").map(|kind| kind.get(0).unwrap_or(kind));
-        let implied = if has("required") || has("properties") { "object" } else { "string" };
+        let implied = if has("required") || has("properties") {
+            "object"
+        } else {
+            "string"
+        };
         let (value, keyword) = match kind.map_or(Some(implied), Value::as_str) {
             Some("null") => (Some(Value::Null), "type"),
             Some("boolean") => (Some(json!(false)), "type"),
@@ -89,7 +104,9 @@ impl<'a> Sampler<'a> {
 
     /// `None`: the reference leads nowhere, or back to a schema that contains it.
     fn referred(&mut self, schema: &'a Schema) -> Option<Result<Value, String>> {
-        let name = schema["$ref"].as_str().filter(|name| !self.open.contains(name))?;
+        let name = schema["$ref"]
+            .as_str()
+            .filter(|name| !self.open.contains(name))?;
         let target = self.root.pointer(name.strip_prefix('#')?)?;
         self.open.push(name);
         let value = self.value(target, name);
@@ -109,19 +126,31 @@ impl<'a> Sampler<'a> {
     }
 
     fn list(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
-        let (first, rest) = (schema.get("prefixItems"), schema.get("items").unwrap_or(&ANY));
+        let (first, rest) = (
+            schema.get("prefixItems"),
+            schema.get("items").unwrap_or(&ANY),
+        );
         let item = |index: usize| first.and_then(|first| first.get(index)).unwrap_or(rest);
         let place = format!("{place}/items");
-        (0..size(schema, "minItems").unwrap_or(0)).map(|index| self.value(item(index), &place)).collect()
+        (0..size(schema, "minItems").unwrap_or(0))
+            .map(|index| self.value(item(index), &place))
+            .collect()
     }
 
     fn object(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
-        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         let member = |name: &str| schema.get("properties")?.get(name);
         let other = schema.get("additionalProperties").unwrap_or(&ANY);
         let members = required.filter_map(Value::as_str).map(|name| {
             let place = format!("{place}/properties/{name}");
-            Ok((name.to_owned(), self.value(member(name).unwrap_or(other), &place)?))
+            Ok((
+                name.to_owned(),
+                self.value(member(name).unwrap_or(other), &place)?,
+            ))
         });
         Ok(Value::Object(members.collect::<Result<_, String>>()?))
     }
@@ -132,14 +161,27 @@ fn unfulfilled(keyword: &str, place: &str) -> String {
 }
 
 fn size(schema: &Schema, key: &str) -> Option<usize> {
-    schema.get(key)?.as_u64().map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    schema
+        .get(key)?
+        .as_u64()
+        .map(|size| usize::try_from(size).unwrap_or(usize::MAX))
 }
 
 fn text(schema: &Schema) -> Option<Value> {
-    let (least, most) = (size(schema, "minLength").unwrap_or(0), size(schema, "maxLength"));
+    let (least, most) = (
+        size(schema, "minLength").unwrap_or(0),
+        size(schema, "maxLength"),
+    );
     let length = most.unwrap_or(usize::MAX).min(least.max(4));
     let length = Some(length).filter(|length| (least..=MAX_PARTS).contains(length))?;
-    Some("text".chars().cycle().take(length).collect::<String>().into())
+    Some(
+        "text"
+            .chars()
+            .cycle()
+            .take(length)
+            .collect::<String>()
+            .into(),
+    )
 }
 
 /// The lowest allowed number; without one, 0 or the next one below.
@@ -149,14 +191,29 @@ fn number(schema: &Schema, is_whole: bool) -> Option<Value> {
     let least = bound("minimum").into_iter().chain(above).reduce(f64::max);
     let most = bound("maximum").into_iter().chain(below).reduce(f64::min);
     let mut number = least.unwrap_or_else(|| most.map_or(0.0, |most| most.min(0.0)));
-    let round = if least.is_some() { f64::ceil } else { f64::floor };
+    let round = if least.is_some() {
+        f64::ceil
+    } else {
+        f64::floor
+    };
     number = if is_whole { round(number) } else { number };
     if Some(number) == above {
-        number = most.filter(|_| !is_whole).map_or(number + 1.0, |most| number / 2.0 + most / 2.0);
+        number = most
+            .filter(|_| !is_whole)
+            .map_or(number + 1.0, |most| number / 2.0 + most / 2.0);
     } else if Some(number) == below {
         number -= 1.0;
     }
     let fits = least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
-    let fits = fits && Some(number) != above && Some(number) != below && (!is_whole || number.abs() < 9e15);
-    fits.then(|| if is_whole { json!(number as i64) } else { json!(number) })
+    let fits = fits
+        && Some(number) != above
+        && Some(number) != below
+        && (!is_whole || number.abs() < 9e15);
+    fits.then(|| {
+        if is_whole {
+            json!(number as i64)
+        } else {
+            json!(number)
+        }
+    })
 }

@@ -240,7 +240,10 @@ impl StubServerBuilder {
 
     /// Calls this function with each request when the server is done with it: answered to its end, broken off, or left by the
     /// client. With [`log_limit`](Self::log_limit) at 0, it serves for logs that are too large for memory. It must not block.
-    pub fn on_exchange(mut self, callback: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
+    pub fn on_exchange(
+        mut self,
+        callback: impl Fn(&LoggedRequest) + Send + Sync + 'static,
+    ) -> Self {
         self.on_exchange = Some(Box::new(callback));
         self
     }
@@ -279,7 +282,12 @@ impl StubServerBuilder {
         });
         let (stop, stopped) = oneshot::channel();
         let task = runtime.spawn(accept(listener, Arc::clone(&shared), stopped));
-        Ok(StubServer { address, shared, stop, task })
+        Ok(StubServer {
+            address,
+            shared,
+            stop,
+            task,
+        })
     }
 }
 

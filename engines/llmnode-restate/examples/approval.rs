@@ -33,18 +33,31 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["worker", address] => {
             let make = |order| async { Ok(Run::new(OpenAi::from_env()?).with_state(order)) };
-            Worker::new().flow("support", make, || Support).serve(address).await?;
+            Worker::new()
+                .flow("support", make, || Support)
+                .serve(address)
+                .await?;
         }
         ["start", id, complaint] => {
-            let order = Order { complaint: complaint.into(), answer: String::new() };
+            let order = Order {
+                complaint: complaint.into(),
+                answer: String::new(),
+            };
             println!("started: {}", runs.start("support", id, &order).await?);
         }
-        ["status", id] => println!("{:#}", serde_json::to_value(runs.status("support", id).await?)?),
+        ["status", id] => println!(
+            "{:#}",
+            serde_json::to_value(runs.status("support", id).await?)?
+        ),
         ["approve", id] => {
             let status = runs.status("support", id).await?;
-            runs.decide("support", id, &Decision::all(&status, Approval::yes())).await?;
+            runs.decide("support", id, &Decision::all(&status, Approval::yes()))
+                .await?;
             let outcome: Outcome<Order> = runs.result("support", id).await?;
-            println!("{}\n{} requests", outcome.state.answer, outcome.usage.requests);
+            println!(
+                "{}\n{} requests",
+                outcome.state.answer, outcome.usage.requests
+            );
         }
         _ => eprintln!("approval worker ADDRESS | start ID COMPLAINT | status ID | approve ID"),
     }

@@ -53,8 +53,12 @@ impl Client {
     /// # Errors
     /// A `config_error`: it is no URL of a server, or the token cannot be sent.
     pub fn with_token(url: &str, token: &str) -> Result<Self, NodeError> {
-        let wrong =
-            |_| NodeError::new(Category::ConfigError, "the token holds a character that headers cannot have");
+        let wrong = |_| {
+            NodeError::new(
+                Category::ConfigError,
+                "the token holds a character that headers cannot have",
+            )
+        };
         let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(wrong)?;
         value.set_sensitive(true);
         Client::create(url, Some(value))
@@ -63,9 +67,16 @@ impl Client {
     fn create(url: &str, token: Option<HeaderValue>) -> Result<Self, NodeError> {
         let url = url.trim().trim_end_matches('/');
         let http = PlainClient::new(url, token.is_some()).map_err(|fault| {
-            NodeError::new(Category::ConfigError, format!("Restate's ingress: {}", fault.message))
+            NodeError::new(
+                Category::ConfigError,
+                format!("Restate's ingress: {}", fault.message),
+            )
         })?;
-        Ok(Client { http, url: url.to_owned(), token })
+        Ok(Client {
+            http,
+            url: url.to_owned(),
+            token,
+        })
     }
 
     /// Starts a run of a flow. With an id that there is already, nothing starts, whatever the input: returns `false`.
@@ -74,9 +85,15 @@ impl Client {
     ///
     /// # Errors
     /// See [`Client`]. After a `network` error or a `timeout`, start it again with the same id.
-    pub async fn start(&self, flow: &str, id: &str, input: &impl Serialize) -> Result<bool, NodeError> {
-        let input = serde_json::to_value(input)
-            .map_err(|error| NodeError::new(Category::ConfigError, format!("the input: {error}")))?;
+    pub async fn start(
+        &self,
+        flow: &str,
+        id: &str,
+        input: &impl Serialize,
+    ) -> Result<bool, NodeError> {
+        let input = serde_json::to_value(input).map_err(|error| {
+            NodeError::new(Category::ConfigError, format!("the input: {error}"))
+        })?;
         let path = format!("/{SERVICE}/{}/run/send", key(flow, id)?);
         let sent = self.within(Method::POST, &path, Some(&input)).await?;
         Ok(sent["status"] != "PreviouslyAccepted")
@@ -96,7 +113,12 @@ impl Client {
     ///
     /// # Errors
     /// See [`Client`]. `bad_request`: the run does not wait, or waits with other calls; nothing has changed.
-    pub async fn decide(&self, flow: &str, id: &str, decision: &Decision) -> Result<Taken, NodeError> {
+    pub async fn decide(
+        &self,
+        flow: &str,
+        id: &str,
+        decision: &Decision,
+    ) -> Result<Taken, NodeError> {
         self.send("decide", key(flow, id)?, &json!(decision)).await
     }
 
@@ -105,7 +127,15 @@ impl Client {
     /// # Errors
     /// As [`decide`](Client::decide).
     pub async fn rerun(&self, flow: &str, id: &str, status: &Status) -> Result<Taken, NodeError> {
-        self.send("rerun", key(flow, id)?, &json!(Settled { wait: status.wait, output: None })).await
+        self.send(
+            "rerun",
+            key(flow, id)?,
+            &json!(Settled {
+                wait: status.wait,
+                output: None
+            }),
+        )
+        .await
     }
 
     /// Continues with the output of the node that is [in doubt](Status::in_doubt): it did take effect. The worker has to
@@ -120,10 +150,18 @@ impl Client {
         status: &Status,
         output: &impl Serialize,
     ) -> Result<Taken, NodeError> {
-        let output = serde_json::to_value(output)
-            .map_err(|error| NodeError::new(Category::ConfigError, format!("the output: {error}")))?;
-        self.send("happened", key(flow, id)?, &json!(Settled { wait: status.wait, output: Some(output) }))
-            .await
+        let output = serde_json::to_value(output).map_err(|error| {
+            NodeError::new(Category::ConfigError, format!("the output: {error}"))
+        })?;
+        self.send(
+            "happened",
+            key(flow, id)?,
+            &json!(Settled {
+                wait: status.wait,
+                output: Some(output)
+            }),
+        )
+        .await
     }
 
     /// Cancels a run: its flow is dropped. [`result`](Client::result) is a `cancelled` error then.
@@ -149,27 +187,57 @@ impl Client {
     }
 
     async fn send(&self, handler: &str, key: String, body: &Value) -> Result<Taken, NodeError> {
-        taken(self.within(Method::POST, &format!("/{SERVICE}/{key}/{handler}"), Some(body)).await)
+        taken(
+            self.within(
+                Method::POST,
+                &format!("/{SERVICE}/{key}/{handler}"),
+                Some(body),
+            )
+            .await,
+        )
     }
 
     fn read<T: DeserializeOwned>(&self, body: Value) -> Result<T, NodeError> {
         serde_json::from_value(body).map_err(|error| self.bad_response(&error.to_string()))
     }
 
-    async fn within(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
+    async fn within(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, NodeError> {
         let slow = || {
-            let message =
-                format!("{}: no answer within {ANSWER:?}; is a worker there, and registered?", self.url);
+            let message = format!(
+                "{}: no answer within {ANSWER:?}; is a worker there, and registered?",
+                self.url
+            );
             NodeError::new(Category::Timeout, message)
         };
-        tokio::time::timeout(ANSWER, self.ask(method, path, body)).await.map_err(|_| slow())?
+        tokio::time::timeout(ANSWER, self.ask(method, path, body))
+            .await
+            .map_err(|_| slow())?
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, NodeError> {
         let request = self.request(method, path, body)?;
-        let mut response = self.http.send(request).await.map_err(|error| self.no_response(&error))?;
+        let mut response = self
+            .http
+            .send(request)
+            .await
+            .map_err(|error| self.no_response(&error))?;
         let mut bytes = Vec::new();
-        while let Some(more) = response.body_mut().chunk().await.map_err(|error| self.no_response(&error))? {
+        while let Some(more) = response
+            .body_mut()
+            .chunk()
+            .await
+            .map_err(|error| self.no_response(&error))?
+        {
             if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
                 return Err(self.bad_response("it is longer than 64 MiB"));
             }
@@ -184,14 +252,25 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(|error| self.bad_response(&error.to_string()))
     }
 
-    fn request(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Request<Bytes>, NodeError> {
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Request<Bytes>, NodeError> {
         let uri = self.http.uri_below(path).ok_or_else(|| {
-            NodeError::new(Category::ConfigError, format!("{}: no URL of a server", self.url))
+            NodeError::new(
+                Category::ConfigError,
+                format!("{}: no URL of a server", self.url),
+            )
         })?;
-        let mut request = Request::new(body.map_or_else(Bytes::new, |body| body.to_string().into()));
+        let mut request =
+            Request::new(body.map_or_else(Bytes::new, |body| body.to_string().into()));
         (*request.method_mut(), *request.uri_mut()) = (method, uri);
         if body.is_some() {
-            request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            request
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         if let Some(token) = &self.token {
             request.headers_mut().insert(AUTHORIZATION, token.clone());
@@ -200,12 +279,22 @@ impl Client {
     }
 
     fn no_response(&self, error: &ClientError) -> NodeError {
-        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
-        NodeError::new(category, format!("Restate at {}: no response ({})", self.url, error.cause()))
+        let category = if error.is_timeout() {
+            Category::Timeout
+        } else {
+            Category::Network
+        };
+        NodeError::new(
+            category,
+            format!("Restate at {}: no response ({})", self.url, error.cause()),
+        )
     }
 
     fn bad_response(&self, fault: &str) -> NodeError {
-        NodeError::new(Category::BadResponse, format!("Restate at {}: the response: {fault}", self.url))
+        NodeError::new(
+            Category::BadResponse,
+            format!("Restate at {}: the response: {fault}", self.url),
+        )
     }
 
     fn refused(&self, status: u16, body: &[u8]) -> NodeError {

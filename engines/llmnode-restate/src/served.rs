@@ -49,8 +49,12 @@ where
 }
 
 pub(crate) fn read<I: DeserializeOwned>(input: Value) -> Result<I, NodeError> {
-    serde_json::from_value(input)
-        .map_err(|error| NodeError::new(Category::ConfigError, format!("the input cannot be read: {error}")))
+    serde_json::from_value(input).map_err(|error| {
+        NodeError::new(
+            Category::ConfigError,
+            format!("the input cannot be read: {error}"),
+        )
+    })
 }
 
 pub(crate) fn ended<S: Serialize, A: Serialize>(state: &S, action: &A) -> Result<Ended, NodeError> {
@@ -74,7 +78,10 @@ pub(crate) fn of_the_program(error: BoxError) -> NodeError {
     };
     match error.downcast::<ModelError>() {
         Ok(error) => NodeError::from(*error),
-        Err(error) => NodeError::new(Category::ConfigError, format!("the run could not be made: {error}")),
+        Err(error) => NodeError::new(
+            Category::ConfigError,
+            format!("the run could not be made: {error}"),
+        ),
     }
 }
 

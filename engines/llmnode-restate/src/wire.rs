@@ -63,13 +63,18 @@ pub struct Decision {
 impl Decision {
     /// Creates a decision on what waits by this status; nothing is decided yet.
     pub fn on(status: &Status) -> Self {
-        Decision { wait: status.wait, ..Decision::default() }
+        Decision {
+            wait: status.wait,
+            ..Decision::default()
+        }
     }
 
     /// Creates a decision that is the same for all calls that wait for an approval.
     pub fn all(status: &Status, approval: Approval) -> Self {
         let waiting = status.waiting.iter().filter(|call| !call.wants_result);
-        waiting.fold(Decision::on(status), |decision, call| decision.call(&call.id, approval.clone()))
+        waiting.fold(Decision::on(status), |decision, call| {
+            decision.call(&call.id, approval.clone())
+        })
     }
 
     /// Decides one call, by the id of [`Status::waiting`].
@@ -97,16 +102,30 @@ impl Decision {
         }
         let decided = |call: &WaitingCall| match call.wants_result {
             true => self.results.contains_key(&call.id),
-            false => self.calls.get(&call.id).is_some_and(|approval| *approval != Approval::later()),
+            false => self
+                .calls
+                .get(&call.id)
+                .is_some_and(|approval| *approval != Approval::later()),
         };
         let ids: Vec<&str> = status.waiting.iter().map(|call| &*call.id).collect();
         if let Some(call) = status.waiting.iter().find(|call| !decided(call)) {
-            let kind = if call.wants_result { "a result" } else { "an approval" };
-            return Some(format!("{:?} waits for {kind}; these wait: {}", call.id, ids.join(", ")));
+            let kind = if call.wants_result {
+                "a result"
+            } else {
+                "an approval"
+            };
+            return Some(format!(
+                "{:?} waits for {kind}; these wait: {}",
+                call.id,
+                ids.join(", ")
+            ));
         }
         let mut named = self.calls.keys().chain(self.results.keys());
         let other = named.find(|id| !ids.contains(&id.as_str()))?;
-        Some(format!("{other:?} does not wait; these wait: {}", ids.join(", ")))
+        Some(format!(
+            "{other:?} does not wait; these wait: {}",
+            ids.join(", ")
+        ))
     }
 }
 
@@ -115,7 +134,11 @@ impl Decision {
 pub(crate) struct Settled {
     pub(crate) wait: u64,
     /// `Some(null)` is an output, too.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(crate) output: Option<Value>,
 }
 
@@ -125,7 +148,12 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
 
 impl Settled {
     pub(crate) fn fault(&self, status: &Status) -> Option<String> {
-        not_now(self.wait, status, status.in_doubt.is_none(), "what happened")
+        not_now(
+            self.wait,
+            status,
+            status.in_doubt.is_none(),
+            "what happened",
+        )
     }
 }
 
@@ -134,9 +162,13 @@ fn not_now(wait: u64, status: &Status, nothing: bool, what: &str) -> Option<Stri
         return Some("the run has ended".to_owned());
     }
     if nothing {
-        return Some(format!("the run does not wait for {what}; it is at {}", status.at));
+        return Some(format!(
+            "the run does not wait for {what}; it is at {}",
+            status.at
+        ));
     }
-    (wait != status.wait).then(|| format!("that is for wait {wait}, and this is wait {}", status.wait))
+    (wait != status.wait)
+        .then(|| format!("that is for wait {wait}, and this is wait {}", status.wait))
 }
 
 /// What came of a run.
@@ -159,7 +191,9 @@ pub(crate) const SERVICE: &str = "Llmnode";
 /// Why this is no name of a flow or id of a run.
 pub(crate) fn bad_name(name: &str) -> Option<String> {
     let fits = (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
     (!fits).then(|| {
         let shown: String = name.chars().take(80).collect();
         format!("{shown:?} is no name: up to 64 letters, digits, `-` and `_`")

@@ -122,7 +122,8 @@ impl Worker {
     where
         M: Future<Output = Result<Run, BoxError>> + Send + 'static,
     {
-        self.flows.push((name.into(), crate::served::served_graph(make, graph)));
+        self.flows
+            .push((name.into(), crate::served::served_graph(make, graph)));
         self
     }
 
@@ -184,8 +185,9 @@ impl Worker {
     /// # Errors
     /// A `config_error`: a name or a key is wrong, two flows have one name, or the address cannot be had.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), NodeError> {
-        let listener =
-            TcpListener::bind(address).await.map_err(|error| wrong(format!("the address: {error}")))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| wrong(format!("the address: {error}")))?;
         self.serve_until(listener, terminated()).await
     }
 
@@ -199,7 +201,9 @@ impl Worker {
         end: impl Future<Output = ()> + Send,
     ) -> Result<(), NodeError> {
         let grace = self.grace;
-        let address = listener.local_addr().map_err(|error| wrong(error.to_string()))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| wrong(error.to_string()))?;
         if self.identity_keys.is_empty() && !address.ip().is_loopback() {
             tracing::warn!(target: "llmnode::restate", %address, "whoever reaches this worker can start flows: it has no identity key");
         }
@@ -236,7 +240,10 @@ impl Worker {
         }
         drop(listener);
         let _ = is_ending.send(true);
-        if tokio::time::timeout(grace, connections.shutdown()).await.is_err() {
+        if tokio::time::timeout(grace, connections.shutdown())
+            .await
+            .is_err()
+        {
             tracing::warn!(target: "llmnode::restate", ?grace, "not all requests and tools under way have ended");
         }
         Ok(())
@@ -252,7 +259,12 @@ impl Worker {
                 return Err(wrong(format!("two flows are named {name:?}")));
             }
         }
-        let workflow = Workflow { flows, settling: self.settling.into(), max_entry: self.max_entry, ending };
+        let workflow = Workflow {
+            flows,
+            settling: self.settling.into(),
+            max_entry: self.max_entry,
+            ending,
+        };
         let run = HandlerOptions::new()
             .inactivity_timeout(self.inactivity)
             .abort_timeout(Duration::from_secs(5 * 60))
@@ -267,15 +279,22 @@ impl Worker {
             .retry_policy_max_attempts(u32::MAX.into())
             .handler("run", run);
         let builder = Endpoint::builder().bind(workflow.into_service_definition().options(options));
-        let signed = self.identity_keys.iter().try_fold(builder, |builder, key| builder.identity_key(key));
-        Ok(signed.map_err(|error| wrong(format!("the identity key: {error}")))?.build())
+        let signed = self
+            .identity_keys
+            .iter()
+            .try_fold(builder, |builder, key| builder.identity_key(key));
+        Ok(signed
+            .map_err(|error| wrong(format!("the identity key: {error}")))?
+            .build())
     }
 }
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.flows.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Worker").field("flows", &names).finish_non_exhaustive()
+        f.debug_struct("Worker")
+            .field("flows", &names)
+            .finish_non_exhaustive()
     }
 }
 

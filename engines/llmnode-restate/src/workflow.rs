@@ -32,8 +32,17 @@ impl Workflow {
         input: Json<Value>,
     ) -> Result<Json<Outcome<Value, Value>>, HandlerError> {
         let replay = self.replay(ctx.key(), input.into_inner())?;
-        let status = Status { invocation: ctx.invocation_id().to_owned(), ..Status::default() };
-        let mut driver = Driver { ctx: &ctx, replay, status, ending: self.ending.clone(), counted: 0 };
+        let status = Status {
+            invocation: ctx.invocation_id().to_owned(),
+            ..Status::default()
+        };
+        let mut driver = Driver {
+            ctx: &ctx,
+            replay,
+            status,
+            ending: self.ending.clone(),
+            counted: 0,
+        };
         driver.set();
         match driver.drive(self.max_entry).await {
             Ok(outcome) => Ok(Json(outcome)),
@@ -63,8 +72,19 @@ impl Workflow {
     }
 
     #[handler]
-    async fn rerun(&self, ctx: SharedWorkflowContext<'_>, wait: Json<Settled>) -> Result<(), HandlerError> {
-        settle(&ctx, Settled { output: None, ..wait.into_inner() }).await
+    async fn rerun(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        wait: Json<Settled>,
+    ) -> Result<(), HandlerError> {
+        settle(
+            &ctx,
+            Settled {
+                output: None,
+                ..wait.into_inner()
+            },
+        )
+        .await
     }
 
     #[handler]
@@ -74,7 +94,12 @@ impl Workflow {
         output: Json<Settled>,
     ) -> Result<(), HandlerError> {
         let settled = output.into_inner();
-        refuse(settled.output.is_none().then(|| "`output` is missing".to_owned()))?;
+        refuse(
+            settled
+                .output
+                .is_none()
+                .then(|| "`output` is missing".to_owned()),
+        )?;
         settle(&ctx, settled).await
     }
 
@@ -93,8 +118,10 @@ impl Workflow {
         let served = self.flows.get(flow).ok_or_else(|| {
             let mut names: Vec<&str> = self.flows.keys().map(String::as_str).collect();
             names.sort_unstable();
-            let message =
-                format!("not_found: there is no flow {flow:?}; this worker has: {}", names.join(", "));
+            let message = format!(
+                "not_found: there is no flow {flow:?}; this worker has: {}",
+                names.join(", ")
+            );
             TerminalError::new_with_code(404, message)
         })?;
         Ok(served(input, Arc::clone(&self.settling)))
@@ -103,8 +130,12 @@ impl Workflow {
 
 async fn status(ctx: &SharedWorkflowContext<'_>) -> Result<Status, HandlerError> {
     let status = ctx.get::<Json<Status>>("status").await?;
-    let none =
-        || TerminalError::new_with_code(404, format!("there is no run {:?}, or it has not begun", ctx.key()));
+    let none = || {
+        TerminalError::new_with_code(
+            404,
+            format!("there is no run {:?}, or it has not begun", ctx.key()),
+        )
+    };
     Ok(status.ok_or_else(none)?.into_inner())
 }
 
@@ -126,18 +157,32 @@ struct Given<T> {
 
 /// Refuses all but the first. Handlers run at once, so a look before says nothing: Restate keeps the answer that resolves the promise
 /// first, and each handler looks afterwards whose that is.
-async fn keep_first<T>(ctx: &SharedWorkflowContext<'_>, name: &str, what: T) -> Result<(), HandlerError>
+async fn keep_first<T>(
+    ctx: &SharedWorkflowContext<'_>,
+    name: &str,
+    what: T,
+) -> Result<(), HandlerError>
 where
     T: Serialize + for<'de> Deserialize<'de> + 'static,
 {
     let by = ctx.invocation_id().to_owned();
-    ctx.resolve_promise(name, Json(Given { by: by.clone(), what }));
+    ctx.resolve_promise(
+        name,
+        Json(Given {
+            by: by.clone(),
+            what,
+        }),
+    );
     let kept = ctx.promise::<Json<Given<T>>>(name).await?.into_inner();
-    Ok(refuse((kept.by != by).then(|| "that is decided".to_owned()))?)
+    Ok(refuse(
+        (kept.by != by).then(|| "that is decided".to_owned()),
+    )?)
 }
 
 fn refuse(fault: Option<String>) -> Result<(), TerminalError> {
-    fault.map_or(Ok(()), |fault| Err(TerminalError::new_with_code(409, fault)))
+    fault.map_or(Ok(()), |fault| {
+        Err(TerminalError::new_with_code(409, fault))
+    })
 }
 
 fn pause_name(wait: u64) -> String {
@@ -179,7 +224,11 @@ enum Kept {
     TooLong(u64),
 }
 
-fn keep(entry: Result<Entry, NodeError>, is_first: bool, max: u64) -> Result<Vec<u8>, HandlerError> {
+fn keep(
+    entry: Result<Entry, NodeError>,
+    is_first: bool,
+    max: u64,
+) -> Result<Vec<u8>, HandlerError> {
     let failure = |error: NodeError| format!("{}: {error}", error.category());
     let kept = match entry.map_err(failure) {
         Ok(entry) => Kept::Entry(entry),
@@ -189,7 +238,11 @@ fn keep(entry: Result<Entry, NodeError>, is_first: bool, max: u64) -> Result<Vec
     };
     let json = serde_json::to_vec(&kept)?;
     let bytes = json.len() as u64;
-    if bytes <= max { Ok(json) } else { Ok(serde_json::to_vec(&Kept::TooLong(bytes))?) }
+    if bytes <= max {
+        Ok(json)
+    } else {
+        Ok(serde_json::to_vec(&Kept::TooLong(bytes))?)
+    }
 }
 
 /// One process's work on one run.
@@ -209,12 +262,16 @@ impl Driver<'_, '_> {
             match self.replay.take(entry)? {
                 Turn::On { at, steps, .. } => self.goes_on(at, steps).await,
                 Turn::Waits(paused) => self.waits(paused).await?,
-                Turn::InDoubt { node, at, fault, .. } => self.in_doubt(InDoubt { node, at }, fault).await?,
+                Turn::InDoubt {
+                    node, at, fault, ..
+                } => self.in_doubt(InDoubt { node, at }, fault).await?,
                 Turn::Ended(outcome) => return self.ended(outcome).await,
                 _ => {
-                    return Err(
-                        NodeError::new(Category::Aborted, "a turn that this version does not know").into()
-                    );
+                    return Err(NodeError::new(
+                        Category::Aborted,
+                        "a turn that this version does not know",
+                    )
+                    .into());
                 }
             }
         }
@@ -233,18 +290,31 @@ impl Driver<'_, '_> {
         let (category, fault) = match kept {
             Ok(Kept::Entry(entry)) => return Ok(entry),
             Ok(Kept::Failed(failure)) => (Category::Aborted, format!("failed twice: {failure}")),
-            Ok(Kept::TooLong(bytes)) => {
-                (Category::Aborted, format!("has {bytes} bytes, and at most {max} are kept"))
-            }
+            Ok(Kept::TooLong(bytes)) => (
+                Category::Aborted,
+                format!("has {bytes} bytes, and at most {max} are kept"),
+            ),
             // Another version wrote it.
             Err(error) => (Category::ConfigError, format!("cannot be read: {error}")),
         };
-        Err(NodeError::new(category, format!("an entry of the step {} {fault}", self.status.at)).into())
+        Err(NodeError::new(
+            category,
+            format!("an entry of the step {} {fault}", self.status.at),
+        )
+        .into())
     }
 
     async fn kept(&self, max: u64) -> Result<Result<Kept, serde_json::Error>, TerminalError> {
-        let (name, next, is_first) = (self.replay.name(), self.replay.next(), self.status.failure.is_none());
-        let kept = self.ctx.run(move || async move { keep(next.await, is_first, max) }).name(name).await?;
+        let (name, next, is_first) = (
+            self.replay.name(),
+            self.replay.next(),
+            self.status.failure.is_none(),
+        );
+        let kept = self
+            .ctx
+            .run(move || async move { keep(next.await, is_first, max) })
+            .name(name)
+            .await?;
         Ok(serde_json::from_slice(&kept))
     }
 
@@ -303,12 +373,17 @@ impl Driver<'_, '_> {
     async fn in_doubt(&mut self, in_doubt: InDoubt, fault: Option<String>) -> Result<(), Stop> {
         self.count().await;
         self.status.wait += 1;
-        (self.status.in_doubt, self.status.fault, self.status.failure) = (Some(in_doubt), fault, None);
+        (self.status.in_doubt, self.status.fault, self.status.failure) =
+            (Some(in_doubt), fault, None);
         self.set();
         let settled: Settled = self.promised(&doubt_name(self.status.wait)).await?;
         (self.status.in_doubt, self.status.fault) = (None, None);
         self.set();
-        self.replay.settle(settled.output.map_or(Settlement::Rerun, Settlement::Happened));
+        self.replay.settle(
+            settled
+                .output
+                .map_or(Settlement::Rerun, Settlement::Happened),
+        );
         Ok(())
     }
 
@@ -323,17 +398,29 @@ impl Driver<'_, '_> {
         }
     }
 
-    async fn ended(&mut self, outcome: Result<Ended, NodeError>) -> Result<Outcome<Value, Value>, Stop> {
+    async fn ended(
+        &mut self,
+        outcome: Result<Ended, NodeError>,
+    ) -> Result<Outcome<Value, Value>, Stop> {
         self.count().await;
         let Ended { state, action } = outcome?;
         self.end();
         let Status { usage, unknown, .. } = self.status;
-        Ok(Outcome { state, action, usage, unknown })
+        Ok(Outcome {
+            state,
+            action,
+            usage,
+            unknown,
+        })
     }
 }
 
 fn decided(paused: &Paused, decision: Decision) -> Result<Paused, NodeError> {
     let (calls, results) = decision.parts();
-    let paused = calls.into_iter().try_fold(paused.clone(), |paused, (id, to)| paused.decide(&id, to))?;
-    results.into_iter().try_fold(paused, |paused, (id, result)| paused.answer(&id, result))
+    let paused = calls
+        .into_iter()
+        .try_fold(paused.clone(), |paused, (id, to)| paused.decide(&id, to))?;
+    results
+        .into_iter()
+        .try_fold(paused, |paused, (id, result)| paused.answer(&id, result))
 }

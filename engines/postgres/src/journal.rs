@@ -18,7 +18,11 @@ pub struct TableJournal {
 
 impl TableJournal {
     pub fn new(pool: &Pool, run: &str) -> Self {
-        TableJournal { pool: pool.clone(), run: run.to_owned(), records: Arc::default() }
+        TableJournal {
+            pool: pool.clone(),
+            run: run.to_owned(),
+            records: Arc::default(),
+        }
     }
 
     /// How many records this process knows of. If the table has more, another one has taken the run over.
@@ -34,11 +38,19 @@ impl Journal for TableJournal {
     ) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             let all = "SELECT record FROM llmnode_journal WHERE run = $1 ORDER BY n";
-            let rows = self.pool.get().await.map_err(other)?.query(all, &[&self.run]).await.map_err(other)?;
+            let rows = self
+                .pool
+                .get()
+                .await
+                .map_err(other)?
+                .query(all, &[&self.run])
+                .await
+                .map_err(other)?;
             for row in &rows {
                 each(serde_json::from_str(row.get(0)).map_err(other)?);
             }
-            self.records.store(i64::try_from(rows.len()).map_err(other)?, Ordering::Release);
+            self.records
+                .store(i64::try_from(rows.len()).map_err(other)?, Ordering::Release);
             Ok(())
         })
     }
@@ -48,9 +60,16 @@ impl Journal for TableJournal {
             let json = serde_json::to_string(record).map_err(other)?;
             let add = "INSERT INTO llmnode_journal VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
             let db = self.pool.get().await.map_err(other)?;
-            if db.execute(add, &[&self.run, &self.records(), &json]).await.map_err(other)? == 0 {
+            if db
+                .execute(add, &[&self.run, &self.records(), &json])
+                .await
+                .map_err(other)?
+                == 0
+            {
                 // Or an insert of this process was dropped after it was sent: then, too, the journal has to be read again.
-                return Err(JournalError::Other("another process has taken the run over".into()));
+                return Err(JournalError::Other(
+                    "another process has taken the run over".into(),
+                ));
             }
             self.records.fetch_add(1, Ordering::AcqRel);
             Ok(())

@@ -27,7 +27,11 @@ struct Shop {
 /// Counts what is there.
 #[tool]
 fn stock(article: String) -> Result<u32, String> {
-    if article == "lamp" { Ok(3) } else { Err(format!("no article {article}")) }
+    if article == "lamp" {
+        Ok(3)
+    } else {
+        Err(format!("no article {article}"))
+    }
 }
 
 /// Looks it up.
@@ -66,7 +70,8 @@ fn collector() -> (String, Receiver<Vec<u8>>) {
                 }
             };
             let _ = bodies.send(body);
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = stream
+                .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         }
     });
     (url, received)
@@ -75,9 +80,14 @@ fn collector() -> (String, Receiver<Vec<u8>>) {
 /// Runs the flow, with its spans sent to a collector.
 async fn sent(content: bool) -> (Vec<Span>, Usage) {
     let (url, received) = collector();
-    let exporter =
-        SpanExporter::builder().with_http().with_endpoint(format!("{url}/v1/traces")).build().unwrap();
-    let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_endpoint(format!("{url}/v1/traces"))
+        .build()
+        .unwrap();
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .build();
     let layer = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("test"))
         .with_location(false)
@@ -93,7 +103,11 @@ async fn sent(content: bool) -> (Vec<Span>, Usage) {
         StubReply::text("Dear customer, ..").usage(30, 12),
     ]);
     let server = stub.start().await.unwrap();
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(server.base_url())
+        .model("stub")
+        .build()
+        .unwrap();
     let mut run = Run::new(model)
         .with_prices(Prices::new().model("stub", Price::per_million(1.0, 2.0)))
         .with_content_in_traces(content)
@@ -101,17 +115,28 @@ async fn sent(content: bool) -> (Vec<Span>, Usage) {
     run.flow(Errand).await.unwrap();
     drop(subscribed);
     let spent = run.ledger().total();
-    tokio::task::spawn_blocking(move || provider.shutdown().unwrap()).await.unwrap();
-    let requests = received.try_iter().map(|body| ExportTraceServiceRequest::decode(&*body).unwrap());
-    let scopes =
-        requests.flat_map(|request| request.resource_spans).flat_map(|resource| resource.scope_spans);
+    tokio::task::spawn_blocking(move || provider.shutdown().unwrap())
+        .await
+        .unwrap();
+    let requests = received
+        .try_iter()
+        .map(|body| ExportTraceServiceRequest::decode(&*body).unwrap());
+    let scopes = requests
+        .flat_map(|request| request.resource_spans)
+        .flat_map(|resource| resource.scope_spans);
     let mut spans: Vec<Span> = scopes.flat_map(|scope| scope.spans).collect();
     spans.sort_by_key(|span| span.start_time_unix_nano);
     (spans, spent)
 }
 
 fn get<'s>(span: &'s Span, name: &str) -> Option<&'s Value> {
-    span.attributes.iter().find(|one| one.key == name)?.value.as_ref()?.value.as_ref()
+    span.attributes
+        .iter()
+        .find(|one| one.key == name)?
+        .value
+        .as_ref()?
+        .value
+        .as_ref()
 }
 
 fn text<'s>(span: &'s Span, name: &str) -> &'s str {
@@ -159,32 +184,74 @@ async fn a_collector_gets_what_the_ledger_has() {
             "    chat stub",
         ]
     );
-    let [flow, agent, _, found, missing, _, letter, failed, _] = &spans[..] else { panic!("{spans:?}") };
-    assert_eq!((text(flow, "gen_ai.agent.name"), text(flow, "gen_ai.workflow.name")), ("errand", "errand"));
+    let [flow, agent, _, found, missing, _, letter, failed, _] = &spans[..] else {
+        panic!("{spans:?}")
+    };
     assert_eq!(
-        (text(agent, "gen_ai.operation.name"), text(agent, "gen_ai.agent.name")),
+        (
+            text(flow, "gen_ai.agent.name"),
+            text(flow, "gen_ai.workflow.name")
+        ),
+        ("errand", "errand")
+    );
+    assert_eq!(
+        (
+            text(agent, "gen_ai.operation.name"),
+            text(agent, "gen_ai.agent.name")
+        ),
         ("invoke_agent", "look")
     );
-    assert_eq!((text(agent, "llmnode.step.position"), text(letter, "llmnode.node")), ("Look", "write_"));
+    assert_eq!(
+        (
+            text(agent, "llmnode.step.position"),
+            text(letter, "llmnode.node")
+        ),
+        ("Look", "write_")
+    );
     assert_eq!(text(found, "gen_ai.tool.type"), "function");
-    assert_eq!(text(found, "gen_ai.tool.description"), "Counts what is there.");
+    assert_eq!(
+        text(found, "gen_ai.tool.description"),
+        "Counts what is there."
+    );
     assert!(!text(found, "llmnode.call.id").is_empty());
     let sum = |name: &str| spans.iter().map(|span| number(span, name)).sum::<u64>();
     assert_eq!(sum("gen_ai.usage.input_tokens"), spent.input.known);
     assert_eq!(sum("gen_ai.usage.output_tokens"), spent.output.known);
-    let costs = spans.iter().filter_map(|span| match get(span, "llmnode.attempt.cost") {
-        Some(Value::DoubleValue(cost)) => Some(*cost),
-        _ => None,
-    });
+    let costs = spans
+        .iter()
+        .filter_map(|span| match get(span, "llmnode.attempt.cost") {
+            Some(Value::DoubleValue(cost)) => Some(*cost),
+            _ => None,
+        });
     assert!((costs.sum::<f64>() - spent.cost.known()).abs() < 1e-9);
 
-    let status =
-        |span: &Span| span.status.clone().map(|status| (status.code, status.message)).unwrap_or_default();
-    assert_eq!(status(failed), (StatusCode::Error as i32, "server_error (HTTP 503)".to_owned()));
-    assert_eq!(status(missing), (StatusCode::Error as i32, "exec_error".to_owned()));
+    let status = |span: &Span| {
+        span.status
+            .clone()
+            .map(|status| (status.code, status.message))
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        status(failed),
+        (
+            StatusCode::Error as i32,
+            "server_error (HTTP 503)".to_owned()
+        )
+    );
+    assert_eq!(
+        status(missing),
+        (StatusCode::Error as i32, "exec_error".to_owned())
+    );
     assert_eq!(status(found).0, StatusCode::Unset as i32);
     let all = format!("{spans:?}");
-    for word in ["secret words", "lamp", "customer", "code.file.path", "thread.id", "busy_ns"] {
+    for word in [
+        "secret words",
+        "lamp",
+        "customer",
+        "code.file.path",
+        "thread.id",
+        "busy_ns",
+    ] {
         assert!(!all.contains(word), "{word}");
     }
 }
@@ -192,8 +259,13 @@ async fn a_collector_gets_what_the_ledger_has() {
 #[tokio::test]
 async fn content_is_sent_where_the_program_says_so() {
     let (spans, _) = sent(true).await;
-    let [_, _, chat, found, missing, ..] = &spans[..] else { panic!("{spans:?}") };
-    assert_eq!(text(found, "gen_ai.tool.call.arguments"), r#"{"article":"lamp"}"#);
+    let [_, _, chat, found, missing, ..] = &spans[..] else {
+        panic!("{spans:?}")
+    };
+    assert_eq!(
+        text(found, "gen_ai.tool.call.arguments"),
+        r#"{"article":"lamp"}"#
+    );
     assert_eq!(text(found, "gen_ai.tool.call.result"), "3");
     assert_eq!(text(missing, "gen_ai.tool.call.result"), "no article moon");
     assert!(text(chat, "gen_ai.tool.definitions").contains(r#""name":"stock""#));

@@ -48,7 +48,11 @@ fn union(rest: &mut &str) -> Option<Type> {
         forms.push(suffixed(rest)?);
     }
     *rest = rest.trim_start();
-    if forms.len() == 1 { forms.pop() } else { Some(Type::Union(forms)) }
+    if forms.len() == 1 {
+        forms.pop()
+    } else {
+        Some(Type::Union(forms))
+    }
 }
 
 fn suffixed(rest: &mut &str) -> Option<Type> {
@@ -92,7 +96,10 @@ fn primary(rest: &mut &str) -> Option<Type> {
             let keys = take(rest, "<").then(|| union(rest)).flatten()?;
             let values = take(rest, ",").then(|| union(rest)).flatten()?;
             // Names of members are text; of those of an enum it is not checked which.
-            let named = matches!(keys, Type::String | Type::Named(_) | Type::Literal(_) | Type::Union(_));
+            let named = matches!(
+                keys,
+                Type::String | Type::Named(_) | Type::Literal(_) | Type::Union(_)
+            );
             return (named && take(rest, ">")).then(|| Type::Map(Box::new(values)));
         }
         word if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {

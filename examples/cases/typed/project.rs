@@ -23,10 +23,18 @@ enum Projected {
 }
 
 fn projected(types: &Types, kind: &Type, json: &Value) -> Projected {
-    let fits = |is: bool| if is { Projected::One(json.clone(), 0) } else { Projected::None };
+    let fits = |is: bool| {
+        if is {
+            Projected::One(json.clone(), 0)
+        } else {
+            Projected::None
+        }
+    };
     match kind {
         Type::Int => match json.as_f64().filter(|float| float.fract() == 0.0) {
-            Some(float) if json.is_f64() && (float as i64) as f64 == float && float.abs() < 9e18 => {
+            Some(float)
+                if json.is_f64() && (float as i64) as f64 == float && float.abs() < 9e18 =>
+            {
                 Projected::One(json!(float as i64), 0)
             }
             Some(_) if json.is_f64() => Projected::None,
@@ -38,20 +46,29 @@ fn projected(types: &Types, kind: &Type, json: &Value) -> Projected {
         Type::Null => fits(json.is_null()),
         Type::Literal(value) => fits(json == value),
         Type::Named(name) => match types.get(name) {
-            Some(Definition::Enum(choices)) => match choices.iter().find(|one| json == one.alias.as_str()) {
-                Some(one) => Projected::One(json!(one.name), 0),
-                None => Projected::None,
-            },
+            Some(Definition::Enum(choices)) => {
+                match choices.iter().find(|one| json == one.alias.as_str()) {
+                    Some(one) => Projected::One(json!(one.name), 0),
+                    None => Projected::None,
+                }
+            }
             Some(Definition::Class { .. }) => class(types, name, json),
             None => Projected::None,
         },
         Type::List(inner) => {
-            let Some(items) = json.as_array() else { return Projected::None };
+            let Some(items) = json.as_array() else {
+                return Projected::None;
+            };
             let items = items.iter().map(|item| projected(types, inner, item));
-            all(items).map_or_else(|one| one, |(items, dropped)| Projected::One(Value::Array(items), dropped))
+            all(items).map_or_else(
+                |one| one,
+                |(items, dropped)| Projected::One(Value::Array(items), dropped),
+            )
         }
         Type::Map(inner) => {
-            let Some(members) = json.as_object() else { return Projected::None };
+            let Some(members) = json.as_object() else {
+                return Projected::None;
+            };
             let values = all(members.values().map(|value| projected(types, inner, value)));
             let named = |values: Vec<Value>| members.keys().cloned().zip(values).collect();
             values.map_or_else(
@@ -64,7 +81,8 @@ fn projected(types: &Types, kind: &Type, json: &Value) -> Projected {
 }
 
 fn class(types: &Types, name: &str, json: &Value) -> Projected {
-    let (Some(Definition::Class { fields, open }), Some(members)) = (types.get(name), json.as_object())
+    let (Some(Definition::Class { fields, open }), Some(members)) =
+        (types.get(name), json.as_object())
     else {
         return Projected::None;
     };
@@ -79,8 +97,12 @@ fn class(types: &Types, name: &str, json: &Value) -> Projected {
     };
     let names = fields.iter().map(|field| field.name.clone());
     let mut object: Map<String, Value> = names.zip(values).collect();
-    let unknown = members.iter().filter(|(key, _)| !fields.iter().any(|field| field.alias == **key));
-    let unknown: Vec<_> = unknown.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let unknown = members
+        .iter()
+        .filter(|(key, _)| !fields.iter().any(|field| field.alias == **key));
+    let unknown: Vec<_> = unknown
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     if *open {
         object.extend(unknown);
         return Projected::One(Value::Object(object), dropped);
@@ -109,12 +131,14 @@ fn nearest(forms: impl Iterator<Item = Projected>) -> Projected {
     for form in forms {
         nearest = match (nearest, form) {
             (Projected::None, form) | (form, Projected::None) => form,
-            (Projected::One(value, dropped), Projected::One(other, more)) => match dropped.cmp(&more) {
-                std::cmp::Ordering::Less => Projected::One(value, dropped),
-                std::cmp::Ordering::Greater => Projected::One(other, more),
-                std::cmp::Ordering::Equal if value == other => Projected::One(value, dropped),
-                std::cmp::Ordering::Equal => Projected::Several,
-            },
+            (Projected::One(value, dropped), Projected::One(other, more)) => {
+                match dropped.cmp(&more) {
+                    std::cmp::Ordering::Less => Projected::One(value, dropped),
+                    std::cmp::Ordering::Greater => Projected::One(other, more),
+                    std::cmp::Ordering::Equal if value == other => Projected::One(value, dropped),
+                    std::cmp::Ordering::Equal => Projected::Several,
+                }
+            }
             _ => Projected::Several,
         };
     }

@@ -30,7 +30,10 @@ pub(super) struct Choice {
 impl Types {
     pub(super) fn of(types: &Value) -> Self {
         let all = types.as_object().into_iter().flatten();
-        let mut types = Types(all.map(|(name, one)| (name.clone(), definition(one))).collect());
+        let mut types = Types(
+            all.map(|(name, one)| (name.clone(), definition(one)))
+                .collect(),
+        );
         types.drop_what_is_no_field();
         types
     }
@@ -52,7 +55,12 @@ impl Types {
     /// Fields of a type that is not defined came out of comments.
     fn drop_what_is_no_field(&mut self) {
         let known: Vec<String> = self.0.keys().cloned().collect();
-        let types = Types(known.into_iter().map(|name| (name, Definition::Enum(Vec::new()))).collect());
+        let types = Types(
+            known
+                .into_iter()
+                .map(|name| (name, Definition::Enum(Vec::new())))
+                .collect(),
+        );
         for one in self.0.values_mut() {
             if let Definition::Class { fields, .. } = one {
                 fields.retain(|field| types.knows(&field.kind));
@@ -61,8 +69,11 @@ impl Types {
     }
 
     pub(super) fn schema(&self, kind: &Type) -> Value {
-        let defs: Map<String, Value> =
-            self.0.iter().map(|(name, one)| (name.clone(), self.defined(one))).collect();
+        let defs: Map<String, Value> = self
+            .0
+            .iter()
+            .map(|(name, one)| (name.clone(), self.defined(one)))
+            .collect();
         let mut schema = self.part(kind);
         schema["$defs"] = Value::Object(defs);
         schema
@@ -74,8 +85,10 @@ impl Types {
                 json!({"type": "string", "enum": choices.iter().map(|one| &one.alias).collect::<Vec<_>>()})
             }
             Definition::Class { fields, .. } => {
-                let named: Map<String, Value> =
-                    fields.iter().map(|field| (field.alias.clone(), self.part(&field.kind))).collect();
+                let named: Map<String, Value> = fields
+                    .iter()
+                    .map(|field| (field.alias.clone(), self.part(&field.kind)))
+                    .collect();
                 let required = fields.iter().filter(|field| !field.kind.is_optional());
                 let required: Vec<&String> = required.map(|field| &field.alias).collect();
                 json!({"type": "object", "properties": named, "required": required})
@@ -104,13 +117,19 @@ impl Types {
 fn definition(one: &Value) -> Definition {
     let named = |one: &Value| {
         let name = one["name"].as_str().unwrap_or_default().to_owned();
-        let alias = one["alias"].as_str().map_or_else(|| name.clone(), str::to_owned);
+        let alias = one["alias"]
+            .as_str()
+            .map_or_else(|| name.clone(), str::to_owned);
         (name, alias)
     };
     let members = |key: &str| one[key].as_array().map_or(&[][..], Vec::as_slice);
     if one["kind"] == "enum" {
         let choices = members("values").iter().map(named);
-        return Definition::Enum(choices.map(|(name, alias)| Choice { name, alias }).collect());
+        return Definition::Enum(
+            choices
+                .map(|(name, alias)| Choice { name, alias })
+                .collect(),
+        );
     }
     let fields = members("fields");
     // What is there twice came out of comments, too.
@@ -120,6 +139,13 @@ fn definition(one: &Value) -> Definition {
         let kind = Type::parse(one["type"].as_str()?)?;
         Some(Field { name, alias, kind })
     };
-    let fields = fields.iter().filter(|one| once(&one["name"])).filter_map(field).collect();
-    Definition::Class { fields, open: one["dynamic"] == true }
+    let fields = fields
+        .iter()
+        .filter(|one| once(&one["name"]))
+        .filter_map(field)
+        .collect();
+    Definition::Class {
+        fields,
+        open: one["dynamic"] == true,
+    }
 }

@@ -7,7 +7,9 @@ pub(crate) struct Draw<'b> {
 
 impl<'b> Draw<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
-        Draw { bytes: bytes.iter() }
+        Draw {
+            bytes: bytes.iter(),
+        }
     }
 
     pub(crate) fn byte(&mut self) -> u8 {

@@ -7,7 +7,11 @@ use super::values::MARK;
 
 /// `value` in a text: nearly JSON, and other words around it.
 pub(crate) fn text(value: &Value, draw: &mut Draw<'_>) -> String {
-    let mut writer = Writer { text: String::new(), faults: if draw.once_in(4) { 1 } else { 5 }, draw };
+    let mut writer = Writer {
+        text: String::new(),
+        faults: if draw.once_in(4) { 1 } else { 5 },
+        draw,
+    };
     writer.value(value);
     let json = writer.text;
     match draw.below(8) {
@@ -57,7 +61,11 @@ impl Writer<'_, '_> {
                 for (index, (key, value)) in members.iter().enumerate() {
                     self.before(index);
                     self.key(key);
-                    self.push(if self.text.len().is_multiple_of(2) { ":" } else { ": " });
+                    self.push(if self.text.len().is_multiple_of(2) {
+                        ":"
+                    } else {
+                        ": "
+                    });
                     self.value(value);
                 }
                 self.close("}", members.is_empty());
@@ -103,7 +111,11 @@ impl Writer<'_, '_> {
 
     fn key(&mut self, key: &str) {
         let word = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase());
-        if word && self.fault() { self.push(key) } else { self.string(key) }
+        if word && self.fault() {
+            self.push(key)
+        } else {
+            self.string(key)
+        }
     }
 
     fn string(&mut self, text: &str) {
@@ -129,13 +141,17 @@ impl Writer<'_, '_> {
 /// The text with a lone surrogate in its first marked string in quotes, which is then no string of any value.
 pub(crate) fn poisoned(text: &str) -> Option<String> {
     let quoted = format!("\"{MARK}\"");
-    (text.contains(&quoted) && !text.contains("</think>")).then(|| text.replacen(&quoted, "\"\\ud800\"", 1))
+    (text.contains(&quoted) && !text.contains("</think>"))
+        .then(|| text.replacen(&quoted, "\"\\ud800\"", 1))
 }
 
 /// Takes the end away, or nothing.
 pub(crate) fn cut(text: &mut String, draw: &mut Draw<'_>) {
     let at = draw.below(text.len() + 1);
-    if let Some(at) = (at..=text.len()).find(|at| text.is_char_boundary(*at)).filter(|at| *at > 0) {
+    if let Some(at) = (at..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .filter(|at| *at > 0)
+    {
         text.truncate(at);
     }
 }
@@ -143,12 +159,14 @@ pub(crate) fn cut(text: &mut String, draw: &mut Draw<'_>) {
 /// Puts in, takes away or replaces a few characters.
 pub(crate) fn change(text: &mut String, draw: &mut Draw<'_>) {
     const PARTS: [&str; 24] = [
-        "\"", "'", ",", ":", "{", "}", "[", "]", "\\", "\n", "/", "*", "#", "`", " ", "1", "e", ".", "-",
-        "null", "“", "\u{0}", "\\u", "é",
+        "\"", "'", ",", ":", "{", "}", "[", "]", "\\", "\n", "/", "*", "#", "`", " ", "1", "e",
+        ".", "-", "null", "“", "\u{0}", "\\u", "é",
     ];
     for _ in 0..=draw.below(3) {
         let at = draw.below(text.len() + 1);
-        let Some(at) = (at..=text.len()).find(|at| text.is_char_boundary(*at)) else { continue };
+        let Some(at) = (at..=text.len()).find(|at| text.is_char_boundary(*at)) else {
+            continue;
+        };
         if draw.once_in(2) && at < text.len() {
             text.remove(at);
         }

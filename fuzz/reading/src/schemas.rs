@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::draw::Draw;
 
 const NAMES: [&str; 8] = ["A", "B", "name", "value", "a/b", "a~b", "", "é"];
-const TYPES: [&str; 8] = ["object", "array", "string", "integer", "number", "boolean", "null", "thing"];
+const TYPES: [&str; 8] = [
+    "object", "array", "string", "integer", "number", "boolean", "null", "thing",
+];
 const TEXTS: [&str; 5] = ["", "One of them.", "int64", "uuid", "^a+$"];
 const NUMBERS: [i64; 7] = [0, 1, -1, 2, 255, i64::MAX, i64::MIN];
 
@@ -15,8 +17,9 @@ pub(crate) fn schema(draw: &mut Draw<'_>) -> Value {
     for _ in 0..draw.below(3) {
         let (name, definition) = (draw.of(&NAMES), any(draw, 3));
         if let Value::Object(root) = &mut root {
-            let definitions =
-                root.entry(draw.of(&["$defs", "$defs", "$defs", "definitions"])).or_insert(json!({}));
+            let definitions = root
+                .entry(draw.of(&["$defs", "$defs", "$defs", "definitions"]))
+                .or_insert(json!({}));
             if let Value::Object(definitions) = definitions {
                 definitions.insert(name.to_owned(), definition);
             }
@@ -37,7 +40,11 @@ fn deeper(inner: Value, draw: &mut Draw<'_>) -> Value {
     match draw.below(6) {
         0 => {
             put(&mut node, "type", "object");
-            put(&mut node, "properties", Map::from_iter([("a".to_owned(), inner)]));
+            put(
+                &mut node,
+                "properties",
+                Map::from_iter([("a".to_owned(), inner)]),
+            );
         }
         1 => {
             put(&mut node, "type", "array");
@@ -47,7 +54,11 @@ fn deeper(inner: Value, draw: &mut Draw<'_>) -> Value {
         3 => put(&mut node, "allOf", vec![inner]),
         4 => put(&mut node, "oneOf", vec![inner]),
         _ => {
-            put(&mut node, "$defs", Map::from_iter([("A".to_owned(), inner)]));
+            put(
+                &mut node,
+                "$defs",
+                Map::from_iter([("A".to_owned(), inner)]),
+            );
             put(&mut node, "$ref", "#/$defs/A");
         }
     }
@@ -109,10 +120,15 @@ fn object(node: &mut Map<String, Value>, draw: &mut Draw<'_>, depth: usize) {
     if !draw.once_in(8) {
         put(node, "type", "object");
     }
-    let properties: Map<_, _> =
-        (0..draw.below(4)).map(|_| (draw.of(&NAMES).to_owned(), any(draw, depth))).collect();
+    let properties: Map<_, _> = (0..draw.below(4))
+        .map(|_| (draw.of(&NAMES).to_owned(), any(draw, depth)))
+        .collect();
     if draw.once_in(2) {
-        put(node, "required", properties.keys().cloned().collect::<Vec<_>>());
+        put(
+            node,
+            "required",
+            properties.keys().cloned().collect::<Vec<_>>(),
+        );
     } else if draw.once_in(4) {
         put(node, "required", vec![draw.of(&NAMES)]);
     }
@@ -153,26 +169,45 @@ fn beside(node: &mut Map<String, Value>, draw: &mut Draw<'_>, depth: usize) {
         "uniqueItems",
     ];
     match draw.below(12) {
-        0..=2 => {
-            put(node, draw.of(&["description", "title", "format", "pattern", "$schema"]), draw.of(&TEXTS))
-        }
+        0..=2 => put(
+            node,
+            draw.of(&["description", "title", "format", "pattern", "$schema"]),
+            draw.of(&TEXTS),
+        ),
         3 | 4 => put(node, draw.of(&BOUNDS), draw.of(&NUMBERS)),
         5 => put(node, draw.of(&BOUNDS), literal(draw)),
         6 => put(node, "default", literal(draw)),
         7 => put(node, "additionalProperties", draw.once_in(2)),
         8 if depth > 0 => {
-            let key =
-                draw.of(&["additionalProperties", "unevaluatedProperties", "not", "items", "if", "contains"]);
+            let key = draw.of(&[
+                "additionalProperties",
+                "unevaluatedProperties",
+                "not",
+                "items",
+                "if",
+                "contains",
+            ]);
             put(node, key, any(draw, depth - 1));
         }
         9 if depth > 0 => {
-            put(node, "patternProperties", Map::from_iter([("^a".to_owned(), any(draw, depth - 1))]));
+            put(
+                node,
+                "patternProperties",
+                Map::from_iter([("^a".to_owned(), any(draw, depth - 1))]),
+            );
         }
         10 if depth > 0 => union(node, draw, depth - 1),
         11 if depth > 0 => object(node, draw, depth - 1),
         _ => put(
             node,
-            draw.of(&["description", "$ref", "enum", "required", "type", "x-llmnode-validated"]),
+            draw.of(&[
+                "description",
+                "$ref",
+                "enum",
+                "required",
+                "type",
+                "x-llmnode-validated",
+            ]),
             literal(draw),
         ),
     }

@@ -10,7 +10,9 @@ pub(crate) fn any_is<T: DeserializeOwned + PartialEq>(text: &str, value: &T) -> 
 
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     let begins = |c: char| c.is_ascii_digit() || "{[\"-tfn".contains(c);
-    text.char_indices().filter(move |(_, c)| begins(*c)).map(|(at, _)| at)
+    text.char_indices()
+        .filter(move |(_, c)| begins(*c))
+        .map(|(at, _)| at)
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {

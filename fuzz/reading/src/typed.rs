@@ -58,7 +58,9 @@ struct Only {
 
 pub(crate) fn holds(text: &str) {
     // One type a text: which one depends on the whole of it.
-    let sum = text.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let sum = text.bytes().fold(7_u32, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(byte.into())
+    });
     match sum % 13 {
         0 => object::<Item>(text),
         1 => wrapped::<Vec<Item>>(text),
@@ -82,7 +84,14 @@ impl<T: DeserializeOwned + JsonSchema + Serialize + PartialEq + Debug + 'static>
 /// A type whose JSON is an object: serde_json's word counts for clean objects.
 fn object<T: Output>(text: &str) {
     let clean = || serde_json::from_str::<T>(text).ok();
-    always::<T>(text, if text.trim_start().starts_with('{') { clean() } else { None });
+    always::<T>(
+        text,
+        if text.trim_start().starts_with('{') {
+            clean()
+        } else {
+            None
+        },
+    );
 }
 
 /// A type that is asked for as `{"value": ..}`.
@@ -93,7 +102,9 @@ fn wrapped<T: Output>(text: &str) {
         value: T,
     }
     // An `Option` takes `{}` for its absence.
-    let clean = serde_json::from_str::<Wrapped<T>>(text).ok().filter(|_| text.contains("value"));
+    let clean = serde_json::from_str::<Wrapped<T>>(text)
+        .ok()
+        .filter(|_| text.contains("value"));
     always::<T>(text, clean.map(|wrapped| wrapped.value));
 }
 
@@ -102,7 +113,10 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
     let exact = read_as::<T>(Reader::new().exact(true), text);
     if let (Some(clean), Ok(reading)) = (&clean, &fitted) {
         // A member by another spelling is unknown to serde.
-        assert!(&reading.value == clean || !reading.notes.is_empty(), "{reading:?} is not {clean:?}");
+        assert!(
+            &reading.value == clean || !reading.notes.is_empty(),
+            "{reading:?} is not {clean:?}"
+        );
     }
     if let (Some(clean), Ok(reading)) = (&clean, &exact) {
         assert_eq!(&reading.value, clean);
@@ -111,7 +125,11 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
         is_exact(&exact.notes);
         // A `null` that stands for an absent member is not what serde takes.
         if !text.contains("null") && !text.contains("\"value\"") {
-            assert!(any_is(text, &exact.value), "{:?} is nowhere in the text", exact.value);
+            assert!(
+                any_is(text, &exact.value),
+                "{:?} is nowhere in the text",
+                exact.value
+            );
         }
         // What can be made to fit is one more value, so that more is refused.
         if let Ok(fitted) = &fitted {
@@ -125,11 +143,14 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
 
 /// What was read, once written, is read as the same, and there is nothing to say about it.
 fn is_stable<T: Output>(value: &T) {
-    let written =
-        serde_json::to_string(value).unwrap_or_else(|error| panic!("{value:?} is not written: {error}"));
+    let written = serde_json::to_string(value)
+        .unwrap_or_else(|error| panic!("{value:?} is not written: {error}"));
     for reader in [Reader::new(), Reader::new().exact(true)] {
         match read_as::<T>(reader, &written) {
-            Ok(again) => assert!(&again.value == value && again.notes.is_empty(), "{again:?} was {value:?}"),
+            Ok(again) => assert!(
+                &again.value == value && again.notes.is_empty(),
+                "{again:?} was {value:?}"
+            ),
             Err(error) => panic!("{written} is refused: {error}"),
         }
     }

@@ -22,7 +22,10 @@ pub(crate) fn holds(text: &str) {
             if let (Ok(exact), Ok(lenient)) = (&exact, &lenient)
                 && !text.contains(['#', '/'])
             {
-                assert_eq!(lenient.value, exact.value, "exact and lenient reading differ");
+                assert_eq!(
+                    lenient.value, exact.value,
+                    "exact and lenient reading differ"
+                );
             }
         }
     }
@@ -45,7 +48,9 @@ pub(crate) fn holds(text: &str) {
 /// What is JSON is what serde_json says, to the last digit and in its order, or is refused for what serde_json would lose.
 fn is_clean(read: &Read, value: &Value) {
     match read {
-        Ok(Reading { value: read, notes, .. }) => {
+        Ok(Reading {
+            value: read, notes, ..
+        }) => {
             assert_eq!(read.to_string(), value.to_string());
             assert!(notes.iter().all(is_harmless), "{notes:?}");
         }
@@ -60,8 +65,11 @@ pub(crate) fn is_harmless(note: &Note) -> bool {
 
 /// Whether a refusal is one of what serde_json takes and loses something of, or of what no model meant.
 fn is_refused_on_purpose(error: &ReadError) -> bool {
-    const REASONS: [&str; 3] =
-        ["stands twice in one object", "a backspace and a form feed", "cannot be held exactly"];
+    const REASONS: [&str; 3] = [
+        "stands twice in one object",
+        "a backspace and a form feed",
+        "cannot be held exactly",
+    ];
     error.violations().iter().all(|violation| {
         let message = violation.to_string();
         REASONS.iter().any(|reason| message.contains(reason))
@@ -73,7 +81,10 @@ fn is_found(text: &str, reading: &Reading<Value>) {
     let Reading { value, notes, .. } = reading;
     is_exact(notes);
     if notes.is_empty() {
-        assert_eq!(serde_json::from_str::<Value>(trimmed(text)).ok().as_ref(), Some(value));
+        assert_eq!(
+            serde_json::from_str::<Value>(trimmed(text)).ok().as_ref(),
+            Some(value)
+        );
     } else {
         assert!(any_is(text, value), "{value} is nowhere in the text");
     }
@@ -81,8 +92,9 @@ fn is_found(text: &str, reading: &Reading<Value>) {
 
 /// Nothing was repaired, and nothing made to fit.
 pub(crate) fn is_exact(notes: &[Note]) {
-    let changed =
-        |note: &&Note| matches!(note.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(note);
+    let changed = |note: &&Note| {
+        matches!(note.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(note)
+    };
     assert_eq!(notes.iter().find(changed), None, "read exactly");
 }
 
@@ -92,8 +104,14 @@ fn is_read(text: &str, reading: &Reading<Value>) {
     let again = read_any(Reader::new(), &value.to_string());
     is_clean(&again, value);
     for (index, note) in notes.iter().enumerate() {
-        assert!(note.times > 0 && !matches!(note.flag, Flag::Fitted(_)), "{note:?}");
-        assert!(!notes[..index].iter().any(|other| other.flag == note.flag), "{notes:?}");
+        assert!(
+            note.times > 0 && !matches!(note.flag, Flag::Fitted(_)),
+            "{note:?}"
+        );
+        assert!(
+            !notes[..index].iter().any(|other| other.flag == note.flag),
+            "{notes:?}"
+        );
     }
     if !text.contains('\\') {
         stands_in(text, value);
@@ -105,7 +123,10 @@ fn stands_in(text: &str, value: &Value) {
     match value {
         Value::String(part) => assert!(text.contains(part.as_str()), "{part:?} was not written"),
         Value::Number(number) if number.is_i64() || number.is_u64() => {
-            assert!(text.contains(&number.to_string()), "{number} was not written");
+            assert!(
+                text.contains(&number.to_string()),
+                "{number} was not written"
+            );
         }
         Value::Array(items) => items.iter().for_each(|item| stands_in(text, item)),
         Value::Object(members) => members.iter().for_each(|(key, value)| {
@@ -121,14 +142,20 @@ fn is_told(error: &ReadError) {
     assert!(!error.violations().is_empty());
     for violation in error.violations() {
         let said = violation.to_string();
-        assert!(!said.is_empty() && said.len() < 2000 && !said.contains(['\n', '\r']), "{said:?}");
+        assert!(
+            !said.is_empty() && said.len() < 2000 && !said.contains(['\n', '\r']),
+            "{said:?}"
+        );
     }
 }
 
 /// `text` was made of `value`: it is read as that, or refused.
 pub(crate) fn is_or_is_refused(text: &str, value: &Value) {
     if let Ok(reading) = read_any(Reader::new(), text) {
-        assert_eq!(&reading.value, value, "another value was read from {text:?}");
+        assert_eq!(
+            &reading.value, value,
+            "another value was read from {text:?}"
+        );
         super::READ.with(|read| read.set(read.get() + 1));
     }
 }
@@ -145,16 +172,20 @@ pub(crate) fn is_refused(text: &str) {
 /// `text` is the beginning of one that was made of `value`: it is read as a beginning of that, or refused.
 pub(crate) fn is_begun_or_refused(text: &str, value: &Value) {
     if let Ok(reading) = read_any(Reader::new(), text) {
-        assert!(is_begun(&reading.value, value), "{} was read from {text:?}", reading.value);
+        assert!(
+            is_begun(&reading.value, value),
+            "{} was read from {text:?}",
+            reading.value
+        );
     }
 }
 
 /// Whether `value` is `whole` or has only complete members of it. A list has all its elements.
 fn is_begun(value: &Value, whole: &Value) -> bool {
     match (value, whole) {
-        (Value::Object(members), Value::Object(whole)) => {
-            members.iter().all(|(key, value)| whole.get(key).is_some_and(|whole| is_begun(value, whole)))
-        }
+        (Value::Object(members), Value::Object(whole)) => members
+            .iter()
+            .all(|(key, value)| whole.get(key).is_some_and(|whole| is_begun(value, whole))),
         _ => value == whole,
     }
 }

@@ -67,7 +67,11 @@ fn list(draw: &mut Draw<'_>, depth: usize) -> Value {
 fn object(draw: &mut Draw<'_>, depth: usize) -> Value {
     let mut members = Map::new();
     for _ in 0..draw.below(4) {
-        let key = if draw.once_in(2) { draw.of(&STRINGS) } else { draw.of(&WORDS) };
+        let key = if draw.once_in(2) {
+            draw.of(&STRINGS)
+        } else {
+            draw.of(&WORDS)
+        };
         let value = any(draw, depth);
         members.insert(key.to_owned(), value);
     }

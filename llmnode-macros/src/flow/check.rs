@@ -25,11 +25,20 @@ impl CheckedFlow {
 }
 
 pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
-    let labels =
-        flow.step_list.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
-    let mut checked = CheckedFlow { labels, faulty: vec![false; flow.step_list.len()] };
+    let labels = flow
+        .step_list
+        .iter()
+        .map(|stop| stop.label.as_ref().map_or_else(String::new, text))
+        .collect();
+    let mut checked = CheckedFlow {
+        labels,
+        faulty: vec![false; flow.step_list.len()],
+    };
     if flow.step_list.is_empty() {
-        let message = format!("`{0}` has no steps; write `{0}(World): First => end`", flow.ident);
+        let message = format!(
+            "`{0}` has no steps; write `{0}(World): First => end`",
+            flow.ident
+        );
         errors.push(Error::new(flow.ident.span(), message));
     }
     let mut labelled = true;
@@ -38,7 +47,10 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
         labelled &= label.is_ok();
         let judged = [label, check_type(stop), check_end_value(flow, stop)];
         checked.faulty[index] = judged.iter().any(Result::is_err);
-        judged.into_iter().filter_map(Result::err).for_each(|error| errors.push(error));
+        judged
+            .into_iter()
+            .filter_map(Result::err)
+            .for_each(|error| errors.push(error));
         reject_catch_all(&stop.exit, errors);
     }
     if targets(flow, &checked, errors) && labelled {
@@ -54,7 +66,8 @@ fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()
     };
     let text = text(label);
     if text == "end" {
-        let message = "`end` marks the end of a flow, so it cannot label a step; choose another label";
+        let message =
+            "`end` marks the end of a flow, so it cannot label a step; choose another label";
         return Err(Error::new(label.span(), message));
     }
     if checked.index(label) != Some(index) {
@@ -72,8 +85,12 @@ fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()
 
 /// For the suggested label: `Summarize` for `Batch<Summarize>`.
 fn inner_type_name(ty: &Type) -> Option<&Ident> {
-    let Type::Path(path) = bare(ty) else { return None };
-    type_arguments(&path.path).first().and_then(|inner| last_name(inner))
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    type_arguments(&path.path)
+        .first()
+        .and_then(|inner| last_name(inner))
 }
 
 fn shown(ty: &Type) -> String {
@@ -88,7 +105,8 @@ fn check_type(stop: &FlowStep) -> syn::Result<()> {
     if let Type::Tuple(tuple) = bare(&stop.ty)
         && !(2..=8).contains(&tuple.elems.len())
     {
-        let message = "two to eight steps can run side by side, such as `(Weather, News) as Gather`";
+        let message =
+            "two to eight steps can run side by side, such as `(Weather, News) as Gather`";
         return Err(Error::new_spanned(tuple, message));
     }
     Ok(())
@@ -139,25 +157,44 @@ fn is_unit(ty: &Type) -> bool {
 fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
     let mut known = true;
     for target in flow.step_list.iter().flat_map(|stop| stop.exit.targets()) {
-        let Target::Step(label) = target else { continue };
+        let Target::Step(label) = target else {
+            continue;
+        };
         if checked.index(label).is_some() {
             continue;
         }
         known = false;
-        errors.push(Error::new(label.span(), unknown_label(&text(label), flow, checked)));
+        errors.push(Error::new(
+            label.span(),
+            unknown_label(&text(label), flow, checked),
+        ));
     }
     known
 }
 
 fn unknown_label(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
-    let nearly = |stop: &&FlowStep| inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label);
+    let nearly =
+        |stop: &&FlowStep| inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label);
     if let Some(stop) = flow.step_list.iter().find(nearly) {
         let shown = shown(&stop.ty);
-        return format!("no step is called `{label}`; write `{shown} as {label}` where `{shown}` stands");
+        return format!(
+            "no step is called `{label}`; write `{shown} as {label}` where `{shown}` stands"
+        );
     }
-    let labels =
-        || checked.labels.iter().map(String::as_str).filter(|label| !label.is_empty()).chain(["end"]);
-    unknown("no step is called", label, labels(), &format!("there are {}", list(labels())))
+    let labels = || {
+        checked
+            .labels
+            .iter()
+            .map(String::as_str)
+            .filter(|label| !label.is_empty())
+            .chain(["end"])
+    };
+    unknown(
+        "no step is called",
+        label,
+        labels(),
+        &format!("there are {}", list(labels())),
+    )
 }
 
 /// Dead ends are reported only if every step is reachable.
@@ -173,13 +210,18 @@ fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
         errors.push(Error::new(at(*step).span(), message));
     }
     let stuck = graph.stuck();
-    let Some(first) = stuck.first().filter(|_| unreached.is_empty()) else { return };
+    let Some(first) = stuck.first().filter(|_| unreached.is_empty()) else {
+        return;
+    };
     let (at, message) = if stuck.len() == graph.edges.len() {
         let message = format!("`{}` never ends: no step leads to `end`", flow.ident);
         (&flow.ident, message)
     } else {
         let names = any_of(stuck.iter().map(|step| &*checked.labels[*step]));
-        (at(*first), format!("no path leads from {names} to `end`, so the flow would never end"))
+        (
+            at(*first),
+            format!("no path leads from {names} to `end`, so the flow would never end"),
+        )
     };
     errors.push(Error::new(at.span(), message));
 }
@@ -195,7 +237,10 @@ fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
     let leads_out = |stop: &FlowStep| {
         // An empty `match`: the step has no action, so the flow never continues from it.
         let targets = stop.exit.targets();
-        targets.is_empty() || targets.iter().any(|target| !matches!(target, Target::Step(_)))
+        targets.is_empty()
+            || targets
+                .iter()
+                .any(|target| !matches!(target, Target::Step(_)))
     };
     Graph {
         edges: flow.step_list.iter().map(indices).collect(),

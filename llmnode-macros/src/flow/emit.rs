@@ -19,8 +19,14 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let (definition, private) = (definition(flow), crate_path::private());
     let unit = syn::parse_quote!(());
     let (state, action) = (&flow.state, flow.action.as_ref().unwrap_or(&unit));
-    let (flow_type_impl, run_impls) = (flow_type_impl(flow, checked, &private), run_impls(flow, &private));
-    let decides = flow.step_list.iter().any(|stop| matches!(stop.exit, Exit::Match(_)));
+    let (flow_type_impl, run_impls) = (
+        flow_type_impl(flow, checked, &private),
+        run_impls(flow, &private),
+    );
+    let decides = flow
+        .step_list
+        .iter()
+        .any(|stop| matches!(stop.exit, Exit::Match(_)));
     let decides = decides.then(|| generated!(use #private::MatchAction as _;));
     let impls = generated! {
         #decides
@@ -34,17 +40,35 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
 }
 
 pub(super) fn definition(flow: &Flow) -> TokenStream {
-    let Flow { attrs, vis, ident, parameters, .. } = flow;
+    let Flow {
+        attrs,
+        vis,
+        ident,
+        parameters,
+        ..
+    } = flow;
     // Lints underline the item's name.
     let keyword = quote_spanned!(ident.span()=> struct);
     let Some(parameters) = parameters else {
         let semicolon = quote_spanned!(ident.span()=> ;);
         return quote!(#(#attrs)* #vis #keyword #ident #semicolon);
     };
-    let fields = parameters.iter().map(|Parameter { attrs, vis: own, ident, ty, .. }| {
-        let vis = if matches!(own, Visibility::Inherited) { vis } else { own };
-        quote!(#(#attrs)* #vis #ident: #ty)
-    });
+    let fields = parameters.iter().map(
+        |Parameter {
+             attrs,
+             vis: own,
+             ident,
+             ty,
+             ..
+         }| {
+            let vis = if matches!(own, Visibility::Inherited) {
+                vis
+            } else {
+                own
+            };
+            quote!(#(#attrs)* #vis #ident: #ty)
+        },
+    );
     quote!(#(#attrs)* #vis #keyword #ident { #(#fields,)* })
 }
 
@@ -59,8 +83,12 @@ fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenS
         None => generated!(::core::option::Option::None),
     };
     let enter = enter(flow, private);
-    let steps =
-        flow.step_list.iter().zip(&checked.labels).zip(&checked.faulty).filter(|(_, faulty)| !**faulty);
+    let steps = flow
+        .step_list
+        .iter()
+        .zip(&checked.labels)
+        .zip(&checked.faulty)
+        .filter(|(_, faulty)| !**faulty);
     let steps = steps.map(|((stop, label), _)| step(stop, label, checked, private));
     generated! {
         #[automatically_derived]
@@ -89,14 +117,23 @@ fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenSt
     };
     match &stop.exit {
         Exit::Arrow(target) => vec![edge(String::new(), target)],
-        Exit::Match(arms) => arms.iter().map(|arm| edge(edge_label(&arm.pattern), &arm.target)).collect(),
+        Exit::Match(arms) => arms
+            .iter()
+            .map(|arm| edge(edge_label(&arm.pattern), &arm.target))
+            .collect(),
     }
 }
 
 fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
-    let parameters = flow.parameters.as_ref().filter(|parameters| !parameters.is_empty())?;
+    let parameters = flow
+        .parameters
+        .as_ref()
+        .filter(|parameters| !parameters.is_empty())?;
     let writes = parameters.iter().map(|Parameter { ident, to, .. }| {
-        let own = StateField { root: ident.clone(), members: vec![ident.clone().into()] };
+        let own = StateField {
+            root: ident.clone(),
+            members: vec![ident.clone().into()],
+        };
         let state_field = state_field(to.as_ref().unwrap_or(&own));
         let at = end_spans(ident).0;
         let private = respanned(private, at);
@@ -112,7 +149,11 @@ fn state_field(StateField { root, members }: &StateField) -> TokenStream {
 
 fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) -> TokenStream {
     let here = step_span(stop);
-    let (ty, edges, then) = (&stop.ty, edges(stop, checked, private), action_dispatch(stop, private));
+    let (ty, edges, then) = (
+        &stop.ty,
+        edges(stop, checked, private),
+        action_dispatch(stop, private),
+    );
     let label = quote_spanned!(here=> #label, [#(#edges),*]);
     if stop.values.is_none() && stop.part.is_none() {
         return quote_spanned!(here=> .step::<#ty>(#label, #then));
@@ -129,12 +170,18 @@ fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) ->
     };
     let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
     // The expression already names the type: an error in it would be reported twice.
-    let over = if stop.part.is_none() { quote_spanned!(here=> __State) } else { quote_spanned!(here=> _) };
+    let over = if stop.part.is_none() {
+        quote_spanned!(here=> __State)
+    } else {
+        quote_spanned!(here=> _)
+    };
     quote_spanned!(here=> .step_with::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
 fn in_expression(ty: &Type) -> TokenStream {
-    let Type::Path(path) = bare(ty) else { return ty.to_token_stream() };
+    let Type::Path(path) = bare(ty) else {
+        return ty.to_token_stream();
+    };
     let mut path = path.clone();
     for segment in &mut path.path.segments {
         if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
@@ -146,7 +193,13 @@ fn in_expression(ty: &Type) -> TokenStream {
 
 /// The compiler reports faults of the step at its type's name.
 fn step_span(stop: &FlowStep) -> Span {
-    let first = || stop.ty.to_token_stream().into_iter().next().map(|first| first.span());
+    let first = || {
+        stop.ty
+            .to_token_stream()
+            .into_iter()
+            .next()
+            .map(|first| first.span())
+    };
     let at = last_name(&stop.ty).map(Ident::span).or_else(first);
     Span::mixed_site().located_at(at.unwrap_or_else(Span::call_site))
 }

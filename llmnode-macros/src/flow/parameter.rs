@@ -27,7 +27,13 @@ impl Parse for Parameter {
             Some(_) => Some(input.parse()?),
             None => None,
         };
-        Ok(Self { attrs, vis, ident, ty, to })
+        Ok(Self {
+            attrs,
+            vis,
+            ident,
+            ty,
+            to,
+        })
     }
 }
 
@@ -38,7 +44,12 @@ impl Parse for StateField {
             .call(syn::Expr::parse_without_eager_brace)
             .ok()
             .and_then(|state_field| Self::of(&state_field));
-        read.ok_or_else(|| Error::new(at, "a place in the state is a path of fields, such as `state.part`"))
+        read.ok_or_else(|| {
+            Error::new(
+                at,
+                "a place in the state is a path of fields, such as `state.part`",
+            )
+        })
     }
 }
 
@@ -47,9 +58,10 @@ impl StateField {
         match expr {
             syn::Expr::Field(field) => {
                 let mut state_field = match &*field.base {
-                    syn::Expr::Path(root) if root.path.is_ident("state") => {
-                        Self { root: root.path.get_ident()?.clone(), members: vec![] }
-                    }
+                    syn::Expr::Path(root) if root.path.is_ident("state") => Self {
+                        root: root.path.get_ident()?.clone(),
+                        members: vec![],
+                    },
                     base => Self::of(base)?,
                 };
                 state_field.members.push(field.member.clone());

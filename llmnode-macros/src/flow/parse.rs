@@ -41,7 +41,9 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     }
     let vis: Visibility = input.parse()?;
     let begins = "a flow begins with its name and its state, such as `pub Research(World): …`";
-    let ident: Ident = input.parse().map_err(|_| Error::new(input.span(), begins))?;
+    let ident: Ident = input
+        .parse()
+        .map_err(|_| Error::new(input.span(), begins))?;
     Ok(Flow {
         attrs,
         vis,
@@ -58,8 +60,9 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
 
 fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     if input.peek(Token![<]) {
-        return Err(input
-            .error("a flow cannot have type or lifetime parameters; write them in the type of its state"));
+        return Err(input.error(
+            "a flow cannot have type or lifetime parameters; write them in the type of its state",
+        ));
     }
     if !input.peek(token::Paren) {
         let ident = &flow.ident;
@@ -68,8 +71,12 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
     let state;
     let parentheses = parenthesized!(state in input);
-    let wanted =
-        || Error::new(parentheses.span.join(), "a flow has one state, which is a type such as `World`");
+    let wanted = || {
+        Error::new(
+            parentheses.span.join(),
+            "a flow has one state, which is a type such as `World`",
+        )
+    };
     flow.state = Some(state.parse().map_err(|_| wanted())?);
     if !state.is_empty() {
         flow.state = None;
@@ -97,8 +104,14 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(Token![,]) {
             option(input, flow, errors)?;
         } else {
-            let found = input.cursor().token_tree().map(|(token, _)| format!(", found `{token}`"));
-            let message = format!("expected `:` before the first step{}", found.unwrap_or_default());
+            let found = input
+                .cursor()
+                .token_tree()
+                .map(|(token, _)| format!(", found `{token}`"));
+            let message = format!(
+                "expected `:` before the first step{}",
+                found.unwrap_or_default()
+            );
             return Err(Error::new(input.span(), message));
         }
     }
@@ -106,9 +119,10 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
 
 fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     match non_static_lifetime(ty) {
-        Some(at) => {
-            Err(Error::new(at, format!("a flow owns its values, and so does {what}; drop the lifetime")))
-        }
+        Some(at) => Err(Error::new(
+            at,
+            format!("a flow owns its values, and so does {what}; drop the lifetime"),
+        )),
         None => Ok(()),
     }
 }
@@ -118,13 +132,19 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
     if input.peek(Token![:]) {
         return Ok(());
     }
-    let key = input
-        .call(Ident::parse_any)
-        .map_err(|error| Error::new(error.span(), "an option of a flow has a name, such as `steps = 50`"))?;
+    let key = input.call(Ident::parse_any).map_err(|error| {
+        Error::new(
+            error.span(),
+            "an option of a flow has a name, such as `steps = 50`",
+        )
+    })?;
     let name = key.to_string();
     if !OPTIONS.contains(&&*name) {
         let known = format!("there are {}", list(OPTIONS));
-        errors.push(Error::new(key.span(), unknown("a flow has no option", &name, OPTIONS, &known)));
+        errors.push(Error::new(
+            key.span(),
+            unknown("a flow has no option", &name, OPTIONS, &known),
+        ));
         skip_option(input);
         return Ok(());
     }
@@ -134,7 +154,10 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
         _ => flow.krate.is_some(),
     };
     let read = if given {
-        Err(Error::new(key.span(), format!("`{name}` is given more than once")))
+        Err(Error::new(
+            key.span(),
+            format!("`{name}` is given more than once"),
+        ))
     } else {
         value(input, flow, key)
     };
@@ -149,11 +172,18 @@ fn value(input: ParseStream<'_>, flow: &mut Flow, key: Ident) -> syn::Result<()>
     let name = key.to_string();
     if input.parse::<Option<Token![=]>>()?.is_none() {
         let example = if name == "steps" { "50" } else { "…" };
-        return Err(Error::new(key.span(), format!("`{name}` takes a value; write `{name} = {example}`")));
+        return Err(Error::new(
+            key.span(),
+            format!("`{name}` takes a value; write `{name} = {example}`"),
+        ));
     }
     match name.as_str() {
         "steps" => fill(&mut flow.steps, key.clone(), integer(input, &key, 1)),
-        "name" => fill(&mut flow.name, key.clone(), non_empty(text(input, &key, ""), &key)),
+        "name" => fill(
+            &mut flow.name,
+            key.clone(),
+            non_empty(text(input, &key, ""), &key),
+        ),
         _ => crate_path::parse(input, key, &mut flow.krate),
     }
 }
@@ -179,7 +209,10 @@ fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Pa
         let parameter: Parameter = input.parse()?;
         let ident = &parameter.ident;
         if list.iter().any(|other| other.ident == *ident) {
-            errors.push(Error::new(ident.span(), format!("`{ident}` is given more than once")));
+            errors.push(Error::new(
+                ident.span(),
+                format!("`{ident}` is given more than once"),
+            ));
         } else {
             list.push(parameter);
         }

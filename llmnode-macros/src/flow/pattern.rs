@@ -22,7 +22,9 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
         Pat::Ident(ident) => match &ident.subpat {
             Some((_, inner)) => catch_all_pattern(inner),
             // An imported variant looks like a binding, but for the case of its first letter.
-            None => text(&ident.ident).starts_with(|c: char| !c.is_uppercase()).then_some(pattern),
+            None => text(&ident.ident)
+                .starts_with(|c: char| !c.is_uppercase())
+                .then_some(pattern),
         },
         Pat::Or(or) => or.cases.iter().find_map(catch_all_pattern),
         Pat::Paren(inner) => catch_all_pattern(&inner.pat),
@@ -47,11 +49,17 @@ pub(super) fn strict(pattern: &Pat) -> TokenStream {
 
 fn is_variant(name: &str) -> bool {
     let mut letters = name.chars();
-    letters.next().is_some_and(char::is_uppercase) && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
+    letters.next().is_some_and(char::is_uppercase)
+        && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
 }
 
 pub(super) fn edge_label(pattern: &Pat) -> String {
-    let last = |path: &syn::Path| path.segments.last().map(|last| text(&last.ident)).unwrap_or_default();
+    let last = |path: &syn::Path| {
+        path.segments
+            .last()
+            .map(|last| text(&last.ident))
+            .unwrap_or_default()
+    };
     match pattern {
         Pat::Ident(ident) => text(&ident.ident),
         Pat::Path(path) => last(&path.path),
@@ -61,7 +69,12 @@ pub(super) fn edge_label(pattern: &Pat) -> String {
             Lit::Str(text) => text.value(),
             other => other.to_token_stream().to_string(),
         },
-        Pat::Or(or) => or.cases.iter().map(edge_label).collect::<Vec<_>>().join(" | "),
+        Pat::Or(or) => or
+            .cases
+            .iter()
+            .map(edge_label)
+            .collect::<Vec<_>>()
+            .join(" | "),
         Pat::Paren(inner) => edge_label(&inner.pat),
         other => other.to_token_stream().to_string(),
     }

@@ -20,7 +20,10 @@ impl Graph {
                 let own = from(step);
                 unreached.retain(|other: &usize| !own[*other]);
                 unreached.push(step);
-                reached.iter_mut().zip(own).for_each(|(reached, own)| *reached |= own);
+                reached
+                    .iter_mut()
+                    .zip(own)
+                    .for_each(|(reached, own)| *reached |= own);
             }
         }
         unreached
@@ -32,7 +35,9 @@ impl Graph {
             edges.iter().for_each(|to| back[*to].push(from));
         }
         let mut ends = vec![false; self.edges.len()];
-        (0..ends.len()).filter(|step| self.out[*step]).for_each(|step| mark(&back, step, &mut ends));
+        (0..ends.len())
+            .filter(|step| self.out[*step])
+            .for_each(|step| mark(&back, step, &mut ends));
         (0..ends.len()).filter(|step| !ends[*step]).collect()
     }
 }
@@ -71,11 +76,15 @@ mod tests {
     fn ways(graph: &Graph) -> Vec<Vec<bool>> {
         let count = graph.edges.len();
         let mut ways: Vec<Vec<bool>> = (0..count)
-            .map(|from| (0..count).map(|to| from == to || graph.edges[from].contains(&to)).collect())
+            .map(|from| {
+                (0..count)
+                    .map(|to| from == to || graph.edges[from].contains(&to))
+                    .collect()
+            })
             .collect();
         for _ in 0..count {
-            for (from, by, to) in
-                (0..count).flat_map(|a| (0..count).flat_map(move |b| (0..count).map(move |c| (a, b, c))))
+            for (from, by, to) in (0..count)
+                .flat_map(|a| (0..count).flat_map(move |b| (0..count).map(move |c| (a, b, c))))
             {
                 ways[from][to] |= ways[from][by] && ways[by][to];
             }
@@ -86,12 +95,17 @@ mod tests {
     /// The flow of a graph, whose steps without any edge lead to `end`.
     fn written(graph: &Graph) -> TokenStream {
         let name = |step: usize| Ident::new(&format!("S{step}"), Span::call_site());
-        let steps = graph.edges.iter().zip(&graph.out).enumerate().map(|(step, (edges, out))| {
-            let (this, targets) = (name(step), edges.iter().map(|to| name(*to)));
-            let end = (*out || edges.is_empty()).then(|| quote!(Decision::End => end,));
-            let variants = (0..edges.len()).map(name);
-            quote!(#this => match { #(Decision::#variants => #targets,)* #end },)
-        });
+        let steps = graph
+            .edges
+            .iter()
+            .zip(&graph.out)
+            .enumerate()
+            .map(|(step, (edges, out))| {
+                let (this, targets) = (name(step), edges.iter().map(|to| name(*to)));
+                let end = (*out || edges.is_empty()).then(|| quote!(Decision::End => end,));
+                let variants = (0..edges.len()).map(name);
+                quote!(#this => match { #(Decision::#variants => #targets,)* #end },)
+            });
         quote!(Research(World): #(#steps)*)
     }
 

@@ -15,9 +15,15 @@ use crate::generics::{bare, last_name};
 pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<FlowStep> {
     no_attributes(input, "a step")?;
     let at = input.span();
-    let wanted = || Error::new(at, "a step is a node or a flow, by its type, such as `Decide => Search`");
+    let wanted = || {
+        Error::new(
+            at,
+            "a step is a node or a flow, by its type, such as `Decide => Search`",
+        )
+    };
     let ty: Type = input.call(Type::without_plus).map_err(|_| wanted())?;
-    if !matches!(bare(&ty), Type::Path(path) if path.qself.is_none()) && !matches!(bare(&ty), Type::Tuple(_))
+    if !matches!(bare(&ty), Type::Path(path) if path.qself.is_none())
+        && !matches!(bare(&ty), Type::Tuple(_))
     {
         return Err(wanted());
     }
@@ -29,7 +35,8 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
             if syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_err()
                 || matches!(bare(&ty), Type::Tuple(_))
             {
-                let message = "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
+                let message =
+                    "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
                 return Err(Error::new(at, message));
             }
             values = Some(given);
@@ -49,8 +56,9 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
     let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
         let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
-        let message =
-            format!("expected the next step: write `{shown} => end`, or the label of the step that follows");
+        let message = format!(
+            "expected the next step: write `{shown} => end`, or the label of the step that follows"
+        );
         let nothing = input.is_empty() || input.peek(Token![,]);
         return Err(Error::new(if nothing { at } else { input.span() }, message));
     }
@@ -60,12 +68,24 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
     } else {
         Exit::Arrow(target(input)?)
     };
-    Ok(FlowStep { ty, values, part, label, exit })
+    Ok(FlowStep {
+        ty,
+        values,
+        part,
+        label,
+        exit,
+    })
 }
 
 fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
-    match unconditional(input)?.iter().find(|attribute| !attribute.path().is_ident("doc")) {
-        Some(other) => Err(Error::new_spanned(other, format!("{of} takes no attributes; drop it"))),
+    match unconditional(input)?
+        .iter()
+        .find(|attribute| !attribute.path().is_ident("doc"))
+    {
+        Some(other) => Err(Error::new_spanned(
+            other,
+            format!("{of} takes no attributes; drop it"),
+        )),
         None => Ok(()),
     }
 }
@@ -73,8 +93,15 @@ fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
 fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     let keyword: Token![match] = input.parse()?;
     if !input.peek(token::Brace) {
-        let at = if input.is_empty() { keyword.span } else { input.span() };
-        errors.push(Error::new(at, "`match` always matches the action of the step; write `match { … }`"));
+        let at = if input.is_empty() {
+            keyword.span
+        } else {
+            input.span()
+        };
+        errors.push(Error::new(
+            at,
+            "`match` always matches the action of the step; write `match { … }`",
+        ));
         while !input.is_empty() && !input.peek(token::Brace) && !input.peek(Token![,]) {
             input.parse::<TokenTree>()?;
         }
@@ -93,9 +120,15 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
 fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
     no_attributes(input, "an arm")?;
     let at = input.span();
-    let wanted =
-        |at| Error::new(at, "an arm is written `Decision::Search => Search`: an action, and where it leads");
-    let pattern = input.call(Pat::parse_multi_with_leading_vert).map_err(|_| wanted(at))?;
+    let wanted = |at| {
+        Error::new(
+            at,
+            "an arm is written `Decision::Search => Search`: an action, and where it leads",
+        )
+    };
+    let pattern = input
+        .call(Pat::parse_multi_with_leading_vert)
+        .map_err(|_| wanted(at))?;
     if input.peek(Token![if]) {
         let guard = input.span();
         errors.push(Error::new(
@@ -103,28 +136,43 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
             "an arm cannot have a condition; decide in `post` or `route`, and return another action",
         ));
         input.parse::<Token![if]>()?;
-        input.call(Expr::parse_without_eager_brace).map_err(|_| wanted(at))?;
+        input
+            .call(Expr::parse_without_eager_brace)
+            .map_err(|_| wanted(at))?;
     }
     if !input.peek(Token![=>]) {
         return Err(wanted(if input.is_empty() { at } else { input.span() }));
     }
     input.parse::<Token![=>]>()?;
-    Ok(Arm { pattern, target: target(input)? })
+    Ok(Arm {
+        pattern,
+        target: target(input)?,
+    })
 }
 
 fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     let at = input.span();
     let begin = input.fork();
-    let wanted =
-        |at: Span| Error::new(at, "an arrow leads to the label of a step, to `end`, or to `todo!()`");
-    let Ok(path) = input.call(Path::parse_mod_style) else { return Err(wanted(at)) };
+    let wanted = |at: Span| {
+        Error::new(
+            at,
+            "an arrow leads to the label of a step, to `end`, or to `todo!()`",
+        )
+    };
+    let Ok(path) = input.call(Path::parse_mod_style) else {
+        return Err(wanted(at));
+    };
     if path.is_ident("todo") && input.peek(Token![!]) {
         let todo: syn::Macro = begin.parse().map_err(|_| wanted(at))?;
         input.advance_to(&begin);
         return Ok(Target::Todo(todo.into_token_stream()));
     }
     let Some(name) = path.get_ident() else {
-        let last = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let last = path
+            .segments
+            .last()
+            .map(|last| last.ident.to_string())
+            .unwrap_or_default();
         let message = format!("an arrow leads to the label of a step; write `{last}`");
         return Err(Error::new_spanned(&path, message));
     };
@@ -152,7 +200,10 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
 /// Refuses what belongs to the step, but is written behind an arrow's target.
 fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![as]) {
-        let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
+        let given = input
+            .cursor()
+            .token_tree()
+            .and_then(|(_, behind)| behind.ident());
         let given = given.map_or("Label".to_owned(), |(given, _)| given.to_string());
         let message = format!(
             "an arrow leads to a label; name the step by `{label} as {given} => …`, and write `{given}` here"
@@ -160,7 +211,9 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         return Err(input.error(message));
     }
     if input.peek(Token![<]) {
-        return Err(input.error(format!("an arrow leads to the label of a step; write `{label}`")));
+        return Err(input.error(format!(
+            "an arrow leads to the label of a step; write `{label}`"
+        )));
     }
     if input.peek(token::Brace) || input.peek(token::Paren) {
         let message = format!(

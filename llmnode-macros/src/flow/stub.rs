@@ -11,7 +11,10 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
     // Names the types, whose imports would otherwise be unused.
-    let named = flow.state.iter().chain(flow.step_list.iter().map(|stop| &stop.ty));
+    let named = flow
+        .state
+        .iter()
+        .chain(flow.step_list.iter().map(|stop| &stop.ty));
     let impls = generated! {
         #[allow(dead_code)]
         fn named(#(_: ::core::marker::PhantomData<#named>),*) {}

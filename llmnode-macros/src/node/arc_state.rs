@@ -21,7 +21,10 @@ pub(crate) fn emit(
         }
         param
     });
-    let bounds = stated.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let bounds = stated
+        .where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates);
     Some(generated! {
         #private::impl_arc_state!(#ident #ty_generics, #state, [#(#params,)*] [#(#bounds,)*]);
     })

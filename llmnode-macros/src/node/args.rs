@@ -66,17 +66,26 @@ const LISTS: [(&str, &str); 4] = [
     ("choices", choices::EXAMPLE),
     ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
-    ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05)"),
+    (
+        "limits",
+        "limits(requests = 5, tokens = 2_000, money = 0.05)",
+    ),
 ];
 
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    VALUES.into_iter().chain(FLAGS).chain(LISTS.map(|(key, _)| key))
+    VALUES
+        .into_iter()
+        .chain(FLAGS)
+        .chain(LISTS.map(|(key, _)| key))
 }
 
 fn hint(name: &str) -> Option<String> {
     let set = |owners: &[&str]| {
-        let setters: Vec<_> = owners.iter().map(|owner| format!("{owner}::{name}")).collect();
+        let setters: Vec<_> = owners
+            .iter()
+            .map(|owner| format!("{owner}::{name}"))
+            .collect();
         format!("set it by {}", any_of(setters.iter().map(String::as_str)))
     };
     let remedy = match name {
@@ -143,9 +152,15 @@ pub(crate) struct NodeArgs {
 impl NodeArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let grammar =
-            Grammar { lists: &LISTS, flags: &FLAGS, hint, ..Grammar::of_values("llm_node", &VALUES) };
-        let all_known = parse_arguments(tokens, &grammar, errors, |key, input| args.argument(key, input));
+        let grammar = Grammar {
+            lists: &LISTS,
+            flags: &FLAGS,
+            hint,
+            ..Grammar::of_values("llm_node", &VALUES)
+        };
+        let all_known = parse_arguments(tokens, &grammar, errors, |key, input| {
+            args.argument(key, input)
+        });
         args.has_unknown_keys = !all_known;
         args
     }
@@ -154,25 +169,53 @@ impl NodeArgs {
         match key.to_string().as_str() {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
             "system" | "system_file" => source(&mut self.system, key, input),
-            "goal" => fill(&mut self.goal, key.clone(), non_empty(text(input, &key, ""), &key)),
+            "goal" => fill(
+                &mut self.goal,
+                key.clone(),
+                non_empty(text(input, &key, ""), &key),
+            ),
             "form" => fill(&mut self.form, key, Form::parse(input)),
             "think" => fill(&mut self.think, key, Ok(())),
-            "examples" => fill(&mut self.examples, key.clone(), Examples::parse(input, &key)),
+            "examples" => fill(
+                &mut self.examples,
+                key.clone(),
+                Examples::parse(input, &key),
+            ),
             "output" => fill_type(&mut self.output, key, input),
             "state" => fill_type(&mut self.state, key, input),
-            "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
+            "validate" => fill(
+                &mut self.validate,
+                key.clone(),
+                validators::parse(input, &key),
+            ),
             "retries" => fill(&mut self.retries, key.clone(), integer(input, &key, 0)),
-            "transport_retries" => fill(&mut self.transport_retries, key.clone(), integer(input, &key, 0)),
+            "transport_retries" => fill(
+                &mut self.transport_retries,
+                key.clone(),
+                integer(input, &key, 0),
+            ),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "max_wait" => fill(&mut self.max_wait, key, Time::parse_single(input)),
-            "attempt_timeout" => {
-                fill(&mut self.attempt_timeout, key.clone(), Time::parse_above_zero(input, &key))
-            }
-            "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
-            "model" => fill(&mut self.model, key.clone(), non_empty(text(input, &key, ""), &key)),
-            "fallback_model" => {
-                fill(&mut self.fallback_model, key.clone(), non_empty(text(input, &key, ""), &key))
-            }
+            "attempt_timeout" => fill(
+                &mut self.attempt_timeout,
+                key.clone(),
+                Time::parse_above_zero(input, &key),
+            ),
+            "deadline" => fill(
+                &mut self.deadline,
+                key.clone(),
+                Time::parse_above_zero(input, &key),
+            ),
+            "model" => fill(
+                &mut self.model,
+                key.clone(),
+                non_empty(text(input, &key, ""), &key),
+            ),
+            "fallback_model" => fill(
+                &mut self.fallback_model,
+                key.clone(),
+                non_empty(text(input, &key, ""), &key),
+            ),
             "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
             "with" => fill_readable(&mut self.with, key, with::parse(input)),
             "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
@@ -181,7 +224,11 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
             "reasoning" => fill(&mut self.reasoning, key.clone(), effort(input, &key)),
-            "name" => fill(&mut self.name, key.clone(), non_empty(text(input, &key, ""), &key)),
+            "name" => fill(
+                &mut self.name,
+                key.clone(),
+                non_empty(text(input, &key, ""), &key),
+            ),
             "exact" => fill(&mut self.exact, key, Ok(())),
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
             "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
@@ -195,15 +242,20 @@ impl NodeArgs {
 }
 
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
-    let (words, variants) =
-        (["off", "low", "medium", "high", "max"], ["Off", "Low", "Medium", "High", "Max"]);
+    let (words, variants) = (
+        ["off", "low", "medium", "high", "max"],
+        ["Off", "Low", "Medium", "High", "Max"],
+    );
     let word = text(input, key, ", such as `reasoning = \"low\"`")?;
     let given = word.value();
     match words.iter().position(|word| *word == given) {
         Some(at) => Ok(Ident::new(variants[at], Span::mixed_site())),
         None => {
             let known = format!("the efforts are {}", list(words));
-            Err(Error::new(word.span(), unknown("unknown effort", &given, words, &known)))
+            Err(Error::new(
+                word.span(),
+                unknown("unknown effort", &given, words, &known),
+            ))
         }
     }
 }
@@ -215,7 +267,10 @@ fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::R
         Source::parse(input, &key)
     };
     if let Some(first) = slot {
-        let message = format!("`{key}` cannot be combined with `{}`; drop one of them", first.key);
+        let message = format!(
+            "`{key}` cannot be combined with `{}`; drop one of them",
+            first.key
+        );
         return Err(Error::new(key.span(), message));
     }
     fill(slot, key, given)

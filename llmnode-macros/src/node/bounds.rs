@@ -27,7 +27,10 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     }
     if let Some(output) = generic_output(model) {
         let private = crate_path::private();
-        generics.make_where_clause().predicates.push(parse_quote!(#output: #private::LlmOutput));
+        generics
+            .make_where_clause()
+            .predicates
+            .push(parse_quote!(#output: #private::LlmOutput));
     }
     generics
 }
@@ -38,23 +41,31 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
         Some(state) => with_named_lifetimes(state, &mut generics),
         None => {
             let any_state = fresh("AnyRunState", &generics);
-            generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
+            generics
+                .params
+                .push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
             parse_quote!(#any_state)
         }
     };
     if let Some(output) = generic_output(model) {
         let private = crate_path::private();
-        let predicate = parse_quote!(#output: #private::ValidateAll<#state> + #private::ValidatedFields);
+        let predicate =
+            parse_quote!(#output: #private::ValidateAll<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
         if model.args.examples.is_some() {
-            generics.make_where_clause().predicates.push(parse_quote!(#output: #private::ExampleOutput));
+            generics
+                .make_where_clause()
+                .predicates
+                .push(parse_quote!(#output: #private::ExampleOutput));
         }
     }
     (state, generics)
 }
 
 fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
-    model.output.filter(|output| mentions_parameter(output, &model.item.generics))
+    model
+        .output
+        .filter(|output| mentions_parameter(output, &model.item.generics))
 }
 
 /// For fields whose type mentions a parameter; the trait depends on how the prompts format the field.
@@ -63,14 +74,26 @@ fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
         mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #required_trait))
     };
     let of_part = |part: &Part| match part {
-        Part::Value { origin: ValueOrigin::Field(field), format } => {
-            bound(field_type(model, field)?, required_trait(format))
-        }
+        Part::Value {
+            origin: ValueOrigin::Field(field),
+            format,
+        } => bound(field_type(model, field)?, required_trait(format)),
         _ => None,
     };
-    let of_history = model.history.and_then(|field| bound(&field.ty, private_trait("PromptHistory")));
-    let of_model = model.held_model.and_then(|field| bound(&field.ty, private_trait("ChatModel")));
-    model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).chain(of_model).collect()
+    let of_history = model
+        .history
+        .and_then(|field| bound(&field.ty, private_trait("PromptHistory")));
+    let of_model = model
+        .held_model
+        .and_then(|field| bound(&field.ty, private_trait("ChatModel")));
+    model
+        .system
+        .iter()
+        .chain(&model.prompt)
+        .filter_map(of_part)
+        .chain(of_history)
+        .chain(of_model)
+        .collect()
 }
 
 fn private_trait(name: &str) -> TokenStream {
@@ -82,7 +105,12 @@ fn private_trait(name: &str) -> TokenStream {
 pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a Type> {
     let mut fields = model.item.fields.iter();
     fields
-        .find(|field| field.ident.as_ref().is_some_and(|ident| ident.unraw() == name.unraw()))
+        .find(|field| {
+            field
+                .ident
+                .as_ref()
+                .is_some_and(|ident| ident.unraw() == name.unraw())
+        })
         .map(|field| &field.ty)
 }
 

@@ -45,7 +45,9 @@ pub(crate) fn check<'a>(
         (system, prompt)
     };
     let prompt = prompt.filter(|_| faults.is_clean())?;
-    let files = [value(&args.system), value(&args.prompt)].into_iter().flatten();
+    let files = [value(&args.system), value(&args.prompt)]
+        .into_iter()
+        .flatten();
     Some(NodeModel {
         item,
         args,
@@ -63,20 +65,36 @@ pub(crate) fn check<'a>(
 }
 
 fn check_choices(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
-    let Some(key) = key(&args.choices) else { return };
+    let Some(key) = key(&args.choices) else {
+        return;
+    };
     if args.output.is_none() && !args.has_unknown_keys {
         let message = "`choices` says which values the output may have; add `output = …`";
         return faults.push(Error::new(key.span(), message));
     }
-    if let Some(at) = items(&args.choices).iter().find_map(Choice::state).filter(|_| args.state.is_none()) {
-        faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
+    if let Some(at) = items(&args.choices)
+        .iter()
+        .find_map(Choice::state)
+        .filter(|_| args.state.is_none())
+    {
+        faults.push(Error::new(
+            at,
+            "`state` is the program's state; name its type with `state = …`",
+        ));
     }
     let known = |name: &Ident| {
         name == "self"
             || name == "state"
-            || item.fields.iter().any(|field| field.ident.as_ref() == Some(name))
+            || item
+                .fields
+                .iter()
+                .any(|field| field.ident.as_ref() == Some(name))
     };
-    for name in items(&args.choices).iter().filter_map(Choice::begins_with).filter(|name| !known(name)) {
+    for name in items(&args.choices)
+        .iter()
+        .filter_map(Choice::begins_with)
+        .filter(|name| !known(name))
+    {
         let message = format!(
             "`{name}` is not a field of the node; a list of the program's state is written `state.inventory`, for its field `inventory`"
         );
@@ -98,8 +116,10 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
         (None, None) if args.has_unknown_keys => AnswerKind::Typed,
         (None, None) => AnswerKind::RawText,
     };
-    if let Some(retries) =
-        args.retries.as_ref().filter(|retries| retries.value.is_some_and(|count| count > 0))
+    if let Some(retries) = args
+        .retries
+        .as_ref()
+        .filter(|retries| retries.value.is_some_and(|count| count > 0))
         && answers == AnswerKind::RawText
     {
         let message = "`retries` asks again after an invalid answer, and nothing validates raw text; \

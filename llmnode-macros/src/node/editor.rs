@@ -19,7 +19,8 @@ use crate::prompt::template::{Piece, Variable, parse};
 pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
     let prompts = [value(&args.system), value(&args.prompt)];
     let literals = prompts.into_iter().flatten().flat_map(literals);
-    let (ident, (impl_generics, ty_generics, where_clause)) = (&item.ident, item.generics.split_for_impl());
+    let (ident, (impl_generics, ty_generics, where_clause)) =
+        (&item.ident, item.generics.split_for_impl());
     let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
     quote! {
         const _: () = {
@@ -36,7 +37,9 @@ pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
 fn literals(prompt: &Source) -> Vec<TokenStream> {
     let template = parse(prompt.text());
     let literal = |segment: &crate::prompt::template::Segment| {
-        let Piece::Variable { variable, .. } = &segment.kind else { return None };
+        let Piece::Variable { variable, .. } = &segment.kind else {
+            return None;
+        };
         let name = match variable {
             Variable::Field(name) => name.as_str(),
             Variable::State(_) => return None,
@@ -51,7 +54,15 @@ fn literals(prompt: &Source) -> Vec<TokenStream> {
 
 /// The field's own identifier, where the compiler's expansion has one with the span of the field's type.
 pub(crate) fn own_identifier(item: &ItemStruct, name: &Ident) -> Option<Ident> {
-    let is_it = |field: &&Field| field.ident.as_ref().is_some_and(|ident| ident.unraw() == name.unraw());
+    let is_it = |field: &&Field| {
+        field
+            .ident
+            .as_ref()
+            .is_some_and(|ident| ident.unraw() == name.unraw())
+    };
     let own = item.fields.iter().find(is_it)?.ident.as_ref()?;
-    identifier(&own.unraw().to_string(), own.span().resolved_at(Span::mixed_site()))
+    identifier(
+        &own.unraw().to_string(),
+        own.span().resolved_at(Span::mixed_site()),
+    )
 }

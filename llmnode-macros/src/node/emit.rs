@@ -30,8 +30,10 @@ use crate::validate::fields::is_plain;
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let generics = node_generics(model);
-    let (node_impl, exec_impls) =
-        (node_impl(model, &generics, &private), exec_impls(model, generics.clone(), &private));
+    let (node_impl, exec_impls) = (
+        node_impl(model, &generics, &private),
+        exec_impls(model, generics.clone(), &private),
+    );
     let files = files(model);
     let impls = crate_path::scope(&model.krate, quote!(#node_impl #exec_impls #files));
     let item = tools::item(model);
@@ -41,7 +43,11 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
 /// The compiler tracks these files, so that an edit rebuilds the crate.
 fn files(model: &NodeModel<'_>) -> TokenStream {
     let files = &model.files;
-    let places = model.system.iter().chain(&model.prompt).filter_map(Part::file);
+    let places = model
+        .system
+        .iter()
+        .chain(&model.prompt)
+        .filter_map(Part::file);
     let mut types: Vec<&Ident> = places.collect();
     types.sort_unstable();
     types.dedup();
@@ -58,7 +64,8 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     // The compiler reports an output that is less visible than the node at this span.
     let at = end_spans(output).0;
     let answer = quote_spanned!(at=> type Output = #output;);
-    let name = value(&model.args.name).map_or_else(|| snake_case(&ident.unraw().to_string()), LitStr::value);
+    let name = value(&model.args.name)
+        .map_or_else(|| snake_case(&ident.unraw().to_string()), LitStr::value);
     let description = description(&model.item.attrs);
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
@@ -80,12 +87,20 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
     let behind = arc_state::emit(model, &state, &stated, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
     let smart = smart::emit(model, private);
-    let step = model.preparation.as_ref().map(|prep| step::emit(model, prep, &state, &stated, private));
+    let step = model
+        .preparation
+        .as_ref()
+        .map(|prep| step::emit(model, prep, &state, &stated, private));
     quote!(#exec_impl #llm_node_impl #behind #as_tool #smart #step)
 }
 
 /// Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
-fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
+fn exec_impl(
+    model: &NodeModel<'_>,
+    state: &Type,
+    stated: &Generics,
+    private: &Ident,
+) -> TokenStream {
     let ident = &model.item.ident;
     let (run, tries) = match &model.args.goal {
         Some(_) => (
@@ -94,7 +109,10 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
                 const TRIES_ITSELF: ::core::primitive::bool = true;
             ),
         ),
-        None => (generated!(exec), generated!(const ASKS: #private::Asks<Self, #state> = #private::asks();)),
+        None => (
+            generated!(exec),
+            generated!(const ASKS: #private::Asks<Self, #state> = #private::asks();),
+        ),
     };
     // The compiler reports a state that cannot be shared between threads at this span.
     let at = end_spans(state).0;
@@ -116,13 +134,24 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
     }
 }
 
-fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
+fn llm_node_impl(
+    model: &NodeModel<'_>,
+    state: &Type,
+    stated: &Generics,
+    private: &Ident,
+) -> TokenStream {
     let ident = &model.item.ident;
     let (lent, messages) = messages(model, private);
     let held_model = held_model(model, private);
     let output_spec = output_spec(model, state, private);
     let choices = model.output.and_then(|output| {
-        choices::emit(items(&model.args.choices), Some(model.item), output, state, private)
+        choices::emit(
+            items(&model.args.choices),
+            Some(model.item),
+            output,
+            state,
+            private,
+        )
     });
     let fallback = fallback(model, state, private);
     let own_values = field_values::emit(model, state, private);
@@ -151,18 +180,33 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
 /// With the name of the state, which is `_` if they do not read it.
 fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream) {
     if model.args.goal.is_some() {
-        return (generated!(_), generated!(#private::smart::render(self, __to);));
+        return (
+            generated!(_),
+            generated!(#private::smart::render(self, __to);),
+        );
     }
     let (with, examples) = (items(&model.args.with), value(&model.args.examples));
-    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
+    let reads_state = model
+        .system
+        .iter()
+        .chain(&model.prompt)
+        .any(Part::reads_state)
         || with::state(with).is_some()
         || examples.is_some();
-    let lent = if reads_state { generated!(state) } else { generated!(_) };
-    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
+    let lent = if reads_state {
+        generated!(state)
+    } else {
+        generated!(_)
+    };
+    let system =
+        (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
     let examples = examples.map(|examples| examples.emit(model.output.is_none(), private));
     let history = history(model, private);
     let user = message("user", &model.prompt, model, private);
-    (lent, with::with_bindings(with, quote!(#system #examples #history #user)))
+    (
+        lent,
+        with::with_bindings(with, quote!(#system #examples #history #user)),
+    )
 }
 
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
@@ -172,15 +216,22 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
         let limits = limits.emit(private);
         generated!(const LIMITS: #private::Limits = #limits;)
     });
-    let non_idempotent = args.step.non_idempotent().then(|| settings::flag("IDEMPOTENT", false));
-    let fallback = args.fallback.as_ref().map(|_| settings::flag("FALLBACK", true));
+    let non_idempotent = args
+        .step
+        .non_idempotent()
+        .then(|| settings::flag("IDEMPOTENT", false));
+    let fallback = args
+        .fallback
+        .as_ref()
+        .map(|_| settings::flag("FALLBACK", true));
     quote!(#settings #limits #non_idempotent #fallback)
 }
 
 fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
     let text = |text: &Slot<LitStr>| value(text).map(|text| text.value().to_token_stream());
     let time = |time: &Slot<Time>| value(time).map(|time| time.emit());
-    let temperature = value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
+    let temperature =
+        value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
     let recover = Some(items(&args.recover)).filter(|recover| !recover.is_empty());
     settings::calls([
         ("retries", number(&args.retries)),
@@ -192,11 +243,23 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
         ("stated_model", text(&args.model)),
         ("temperature", temperature),
         ("max_tokens", number(&args.max_tokens)),
-        ("reasoning", value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word))),
-        ("stated_recover", recover.map(|recover| recover::emit(recover, private))),
+        (
+            "reasoning",
+            value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word)),
+        ),
+        (
+            "stated_recover",
+            recover.map(|recover| recover::emit(recover, private)),
+        ),
         ("stated_fallback_model", text(&args.fallback_model)),
-        ("calls_in_text", value(&args.calls_in_text).map(|reads| quote!(#reads))),
-        ("thoughts_in_text", value(&args.thoughts_in_text).map(|reads| quote!(#reads))),
+        (
+            "calls_in_text",
+            value(&args.calls_in_text).map(|reads| quote!(#reads)),
+        ),
+        (
+            "thoughts_in_text",
+            value(&args.thoughts_in_text).map(|reads| quote!(#reads)),
+        ),
         ("exact", args.exact.as_ref().map(|_| quote!(true))),
     ])
 }
@@ -220,13 +283,15 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // The probes below find nothing in generic code, which needs bounds.
-        let of_type = quote_spanned!(at=> <#output as #private::ValidateAll<#state>>::all(__value, __to));
+        let of_type =
+            quote_spanned!(at=> <#output as #private::ValidateAll<#state>>::all(__value, __to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
             #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to)));
+    let collect =
+        collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to)));
     let json = match &model.args.goal {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => match innermost(output) {
@@ -250,16 +315,23 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
 
 /// `Book` of `Page<Option<Book>>`; `None` of a type without arguments, and of plain ones.
 fn innermost(output: &Type) -> Option<&Type> {
-    let Type::Path(path) = bare(output) else { return None };
-    let part =
-        type_arguments(&path.path).into_iter().find(|part| !is_plain(part) && !may_be_constant(part))?;
+    let Type::Path(path) = bare(output) else {
+        return None;
+    };
+    let part = type_arguments(&path.path)
+        .into_iter()
+        .find(|part| !is_plain(part) && !may_be_constant(part))?;
     innermost(part).or_else(|| matches!(bare(part), Type::Path(_)).then_some(part))
 }
 
 /// The `N` of `Row<u8, N>` is read as a type, and its name alone tells that it is none.
 fn may_be_constant(part: &Type) -> bool {
-    let Type::Path(path) = bare(part) else { return false };
-    path.path.get_ident().is_some_and(|name| !name.to_string().contains(char::is_lowercase))
+    let Type::Path(path) = bare(part) else {
+        return false;
+    };
+    path.path
+        .get_ident()
+        .is_some_and(|name| !name.to_string().contains(char::is_lowercase))
 }
 
 /// The compiler reports a field that is not a model at its type.
@@ -283,9 +355,10 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
             quote_spanned!(at=> __state),
             quote_spanned!(end=> #private::fallback_with_state(self, __state, __error, #path, __to)),
         ),
-        None => {
-            (quote_spanned!(at=> _), quote_spanned!(end=> #private::fallback(self, __error, #path, __to)))
-        }
+        None => (
+            quote_spanned!(at=> _),
+            quote_spanned!(end=> #private::fallback(self, __error, #path, __to)),
+        ),
     };
     Some(quote_spanned! {at=>
         fn fallback<'__llmnode>(

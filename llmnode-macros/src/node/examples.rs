@@ -54,7 +54,9 @@ impl Examples {
         let (node, method) = (Ident::new("self", at), Ident::new("examples", at));
         let examples = match self {
             Self::List(pairs) => {
-                let pairs = pairs.iter().map(|(input, output)| example(input, output, raw_text, private));
+                let pairs = pairs
+                    .iter()
+                    .map(|(input, output)| example(input, output, raw_text, private));
                 generated!([#(#pairs),*])
             }
             Self::Function(path) => quote_spanned!(at=> #path()),
@@ -76,7 +78,10 @@ fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> Toke
 
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     if !input.peek(token::Paren) {
-        return Err(unexpected(input, "an example is a pair in parentheses: `(input, output)`"));
+        return Err(unexpected(
+            input,
+            "an example is a pair in parentheses: `(input, output)`",
+        ));
     }
     let content;
     let parentheses = parenthesized!(content in input);
@@ -85,7 +90,12 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     reject_self(tokens.clone())?;
     let parts = Punctuated::<Expr, Token![,]>::parse_terminated
         .parse2(tokens)
-        .map_err(|fault| Error::new(fault.span(), "an example is two expressions: `(input, output)`"))?;
+        .map_err(|fault| {
+            Error::new(
+                fault.span(),
+                "an example is two expressions: `(input, output)`",
+            )
+        })?;
     comma_or_end(input, "example")?;
     let count = parts.len();
     let mut parts = parts.into_iter();
@@ -98,6 +108,7 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
 
 /// As a value; a path may begin with `self`.
 fn reject_self(tokens: TokenStream) -> syn::Result<()> {
-    let message = "examples are the same for each call, so they cannot read `self`; write the value";
+    let message =
+        "examples are the same for each call, so they cannot read `self`; write the value";
     expression::find_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))
 }

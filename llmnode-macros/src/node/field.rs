@@ -12,8 +12,12 @@ use crate::diagnostics::suggest;
 const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, `#[node(history)]`, for the earlier \
                      messages of a conversation, `#[node(model)]`, for the model that the node asks, or `#[node(tools)]`, for \
                      tools that are known at run time";
-const NAMES: [(&str, Role); 4] =
-    [("skip", Role::Skip), ("history", Role::History), ("model", Role::Model), ("tools", Role::Tools)];
+const NAMES: [(&str, Role); 4] = [
+    ("skip", Role::Skip),
+    ("history", Role::History),
+    ("model", Role::Model),
+    ("tools", Role::Tools),
+];
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Role {
@@ -41,23 +45,36 @@ impl Mark {
 }
 
 pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Mark> {
-    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
-        let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
+    for attribute in item
+        .attrs
+        .extract_if(.., |attribute| attribute.path().is_ident("node"))
+    {
+        let message =
+            "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
         faults.push(Error::new_spanned(&attribute, message));
     }
-    let mut marks: Vec<_> = item.fields.iter_mut().map(|field| take_mark(field, faults)).collect();
+    let mut marks: Vec<_> = item
+        .fields
+        .iter_mut()
+        .map(|field| take_mark(field, faults))
+        .collect();
     for (role, message) in [
         (
             Role::History,
             "a node has one history, and another field is already marked; join the messages in one field",
         ),
-        (Role::Model, "a node holds one model, and another field is already marked; drop one of them"),
+        (
+            Role::Model,
+            "a node holds one model, and another field is already marked; drop one of them",
+        ),
         (
             Role::Tools,
             "a node has one set of tools, and another field is already marked; join them with `Toolset::with`",
         ),
     ] {
-        let marked = marks.iter_mut().filter_map(|mark| Some((mark.span(role)?, mark)));
+        let marked = marks
+            .iter_mut()
+            .filter_map(|mark| Some((mark.span(role)?, mark)));
         for (at, mark) in marked.skip(1) {
             faults.push(Error::new(at, message));
             *mark = Mark::Faulty;
@@ -67,14 +84,28 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
 }
 
 pub(crate) fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], role: Role) -> Option<&'a Field> {
-    item.fields.iter().zip(marks).find(|(_, mark)| mark.span(role).is_some()).map(|(field, _)| field)
+    item.fields
+        .iter()
+        .zip(marks)
+        .find(|(_, mark)| mark.span(role).is_some())
+        .map(|(field, _)| field)
 }
 
 fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     let mut mark = Mark::None;
-    for attribute in field.attrs.extract_if(.., |attribute| bare_attribute(attribute).is_some()) {
-        let (name, at) = (bare_attribute(&attribute).unwrap_or_default(), attribute.path().span());
-        let written = attribute.meta.to_token_stream().to_string().replace(" (", "(");
+    for attribute in field
+        .attrs
+        .extract_if(.., |attribute| bare_attribute(attribute).is_some())
+    {
+        let (name, at) = (
+            bare_attribute(&attribute).unwrap_or_default(),
+            attribute.path().span(),
+        );
+        let written = attribute
+            .meta
+            .to_token_stream()
+            .to_string()
+            .replace(" (", "(");
         let message = format!("`#[{written}]` marks no field of a node; write `#[node({name})]`");
         faults.push(Error::new(at, message));
         mark = match NAMES.iter().find(|(known, _)| *known == name) {
@@ -82,7 +113,10 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
             _ => Mark::Faulty,
         };
     }
-    for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
+    for attribute in field
+        .attrs
+        .extract_if(.., |attribute| attribute.path().is_ident("node"))
+    {
         if let Err(error) = read(&attribute, &mut mark) {
             mark = Mark::Faulty;
             faults.push(error);
@@ -93,13 +127,22 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
 
 /// `#[skip]` without the `node(…)` around it, or with another name in its place.
 fn bare_attribute(attribute: &Attribute) -> Option<&'static str> {
-    let named = |path: &Path, names: &[&'static str]| names.iter().copied().find(|name| path.is_ident(name));
+    let named = |path: &Path, names: &[&'static str]| {
+        names.iter().copied().find(|name| path.is_ident(name))
+    };
     match &attribute.meta {
         Meta::Path(path) => named(path, &["skip", "history"]),
         Meta::List(list)
-            if named(&list.path, &["llm_node", "llmnode", "llm", "prompt", "field"]).is_some() =>
+            if named(
+                &list.path,
+                &["llm_node", "llmnode", "llm", "prompt", "field"],
+            )
+            .is_some() =>
         {
-            named(&list.parse_args().ok()?, &["skip", "history", "model", "tools"])
+            named(
+                &list.parse_args().ok()?,
+                &["skip", "history", "model", "tools"],
+            )
         }
         _ => None,
     }
@@ -110,7 +153,11 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
     let mut own = false;
     let parsed = attribute.parse_nested_meta(|meta| {
         empty = false;
-        let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let name = meta
+            .path
+            .get_ident()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let at = meta.path.span();
         let wrong = |message: &str| Err(Error::new(at, message));
         let joined = match NAMES.iter().find(|(known, _)| *known == name) {
@@ -120,7 +167,9 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
             }
             Some((_, role)) => join(*mark, Mark::Of(*role, at)),
             None => match suggest(&name, NAMES.map(|(known, _)| known)) {
-                Some(near) => wrong(&format!("unknown argument `{name}`; did you mean `{near}`?")),
+                Some(near) => wrong(&format!(
+                    "unknown argument `{name}`; did you mean `{near}`?"
+                )),
                 None => wrong(USAGE),
             },
         };
@@ -139,15 +188,26 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
 /// Of two roles.
 fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
     if !matches!(old, Mark::Of(..)) {
-        return Ok(if matches!(old, Mark::Faulty) { old } else { new });
+        return Ok(if matches!(old, Mark::Faulty) {
+            old
+        } else {
+            new
+        });
     }
     let span = |of| old.span(of).or(new.span(of));
     let (at, message) = if let Some(at) = span(Role::Tools) {
-        (at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field")
+        (
+            at,
+            "the tools are not part of a prompt; keep only `#[node(tools)]` on the field",
+        )
     } else if let Some(at) = span(Role::Model) {
-        (at, "the model is not part of a prompt; keep only `#[node(model)]` on the field")
+        (
+            at,
+            "the model is not part of a prompt; keep only `#[node(model)]` on the field",
+        )
     } else {
-        let message = "the history is sent with every request, so it cannot be skipped; drop `skip`";
+        let message =
+            "the history is sent with every request, so it cannot be skipped; drop `skip`";
         (span(Role::Skip).unwrap_or_else(Span::call_site), message)
     };
     Err(Error::new(at, message))

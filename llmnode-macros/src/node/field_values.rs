@@ -19,14 +19,24 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     let mut values = BTreeMap::new();
     for part in model.system.iter().chain(&model.prompt) {
         let Some(key) = key(part) else { continue };
-        values.entry(key).or_insert_with(|| segment(part, model, private));
+        values
+            .entry(key)
+            .or_insert_with(|| segment(part, model, private));
     }
     let values = values.values();
     let history = history(model, private);
     let with = items(&model.args.with);
-    let lent = if with::state(with).is_some() { generated!(state) } else { generated!(_) };
+    let lent = if with::state(with).is_some() {
+        generated!(state)
+    } else {
+        generated!(_)
+    };
     let written = with::with_bindings(with, generated!(#(__to.user(&[#values]);)* #history));
-    let to = if values_are_none(model) && model.history.is_none() { generated!(_) } else { generated!(__to) };
+    let to = if values_are_none(model) && model.history.is_none() {
+        generated!(_)
+    } else {
+        generated!(__to)
+    };
     Some(generated! {
         fn own_values(&self, #lent: &#state, #to: &mut #private::Prompt) -> ::core::primitive::bool {
             #written
@@ -36,7 +46,11 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
 }
 
 fn values_are_none(model: &NodeModel<'_>) -> bool {
-    model.system.iter().chain(&model.prompt).all(|part| key(part).is_none())
+    model
+        .system
+        .iter()
+        .chain(&model.prompt)
+        .all(|part| key(part).is_none())
 }
 
 /// `None`: a text, or a value of the state.

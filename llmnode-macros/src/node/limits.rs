@@ -21,8 +21,13 @@ impl Limits {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let tokens: TokenStream = input.parse()?;
         let (mut limits, mut errors) = (Self::default(), Errors::default());
-        let grammar = Grammar { hint, ..Grammar::of_values("limits", &["requests", "tokens", "money"]) };
-        parse_arguments(tokens, &grammar, &mut errors, |key, input| limits.limit(key, input));
+        let grammar = Grammar {
+            hint,
+            ..Grammar::of_values("limits", &["requests", "tokens", "money"])
+        };
+        parse_arguments(tokens, &grammar, &mut errors, |key, input| {
+            limits.limit(key, input)
+        });
         errors.into_result().map(|()| limits)
     }
 
@@ -45,7 +50,8 @@ impl Limits {
     }
 
     pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
-        let money = value(&self.money).map(|money| Literal::f64_unsuffixed(*money).into_token_stream());
+        let money =
+            value(&self.money).map(|money| Literal::f64_unsuffixed(*money).into_token_stream());
         let calls = settings::calls([
             ("requests", settings::number(&self.requests)),
             ("tokens", settings::number(&self.tokens)),

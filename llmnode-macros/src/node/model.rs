@@ -54,7 +54,11 @@ pub(crate) struct PathStep {
 
 impl Part {
     pub(crate) fn file(&self) -> Option<&Ident> {
-        if let Self::Value { origin: ValueOrigin::State { file, .. }, .. } = self {
+        if let Self::Value {
+            origin: ValueOrigin::State { file, .. },
+            ..
+        } = self
+        {
             file.as_ref()
         } else {
             None
@@ -62,6 +66,12 @@ impl Part {
     }
 
     pub(crate) fn reads_state(&self) -> bool {
-        matches!(self, Self::Value { origin: ValueOrigin::State { .. }, .. })
+        matches!(
+            self,
+            Self::Value {
+                origin: ValueOrigin::State { .. },
+                ..
+            }
+        )
     }
 }

@@ -12,7 +12,12 @@ use crate::ide;
 use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
-pub(crate) fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+pub(crate) fn message(
+    role: &str,
+    parts: &[Part],
+    model: &NodeModel<'_>,
+    private: &Ident,
+) -> TokenStream {
     let here = Span::mixed_site();
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
@@ -56,8 +61,11 @@ pub(crate) fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> To
 fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     match origin {
         ValueOrigin::Field(field) => {
-            let (first, last) = field_type(model, field).map_or((field.span(), field.span()), end_spans);
-            let own = ide::is_editor().then(|| own_identifier(model.item, field)).flatten();
+            let (first, last) =
+                field_type(model, field).map_or((field.span(), field.span()), end_spans);
+            let own = ide::is_editor()
+                .then(|| own_identifier(model.item, field))
+                .flatten();
             let field = own.unwrap_or_else(|| respanned(field, last));
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
@@ -75,7 +83,9 @@ fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> To
                 let line = Literal::usize_unsuffixed(at.line);
                 let column = Literal::usize_unsuffixed(at.column);
                 let at = match file {
-                    Some(file) => quote_spanned!(*span=> prompt_file_at::<#file, #line, #column, _>),
+                    Some(file) => {
+                        quote_spanned!(*span=> prompt_file_at::<#file, #line, #column, _>)
+                    }
                     None => quote_spanned!(*span=> prompt_at::<#line, #column, _>),
                 };
                 quote_spanned!(*span=> &#private::#at(#read).#member)

@@ -20,12 +20,15 @@ pub(crate) enum Form {
 
 impl Form {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        const WANTED: &str =
-            "`form` takes `chat` or `json`, after DSPy's two adapters; without it the form is llmnode's own";
+        const WANTED: &str = "`form` takes `chat` or `json`, after DSPy's two adapters; without it the form is llmnode's own";
         match input.fork().call(Ident::parse_any) {
             Ok(name) if name == "chat" || name == "json" => {
                 input.call(Ident::parse_any)?;
-                Ok(if name == "chat" { Self::Chat } else { Self::Json })
+                Ok(if name == "chat" {
+                    Self::Chat
+                } else {
+                    Self::Json
+                })
             }
             _ => Err(unexpected(input, WANTED)),
         }

@@ -38,13 +38,22 @@ impl StepArgs {
             "route" => fill(&mut self.route, name.clone(), function_path(input, &name)),
             "post" => fill(&mut self.post, name.clone(), function_path(input, &name)),
             "batch" => fill(&mut self.batch, name.clone(), function_path(input, &name)),
-            "concurrency" => fill(&mut self.concurrency, name.clone(), integer(input, &name, 1)),
+            "concurrency" => fill(
+                &mut self.concurrency,
+                name.clone(),
+                integer(input, &name, 1),
+            ),
             _ => fill(&mut self.idempotent, name, bool_literal(input)),
         }
     }
 
     fn any(&self) -> Option<&Ident> {
-        let functions = [key(&self.prep), key(&self.batch), key(&self.route), key(&self.post)];
+        let functions = [
+            key(&self.prep),
+            key(&self.batch),
+            key(&self.route),
+            key(&self.post),
+        ];
         let others = [key(&self.store), key(&self.action), key(&self.concurrency)];
         functions.into_iter().chain(others).flatten().next()
     }

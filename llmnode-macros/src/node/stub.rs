@@ -30,14 +30,19 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
     let mut generics = generics.clone();
     require_sync(&mut generics);
     let mut stated = generics.clone();
-    stated.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
+    stated
+        .params
+        .push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, _) = stated.split_for_impl();
     let private = crate_path::private();
     let step = step.then(|| step::stub(&args.step, ident, &generics, &private));
     let tool = args.tool.is_some().then(|| {
         let mut generics = stated.clone();
-        generics.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send + 'static));
+        generics
+            .make_where_clause()
+            .predicates
+            .push(parse_quote!(Self: ::core::marker::Send + 'static));
         let (stated_impl, _, where_clause) = generics.split_for_impl();
         generated! {
             #[automatically_derived]
@@ -51,7 +56,11 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
             }
         }
     });
-    let smart = args.goal.is_some().then(|| smart::stub(ident, &generics, &private)).flatten();
+    let smart = args
+        .goal
+        .is_some()
+        .then(|| smart::stub(ident, &generics, &private))
+        .flatten();
     let impls = generated! {
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {

@@ -17,7 +17,14 @@ pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type
     const EXAMPLE: &str = "`tools` takes a list of types, such as `tools = [Search, Summarize]`; tools that are known at run time are a \
          field: `#[node(tools)] tools: Toolset`";
     if !input.peek(token::Bracket) {
-        return Err(Error::new(if input.is_empty() { key.span() } else { input.span() }, EXAMPLE));
+        return Err(Error::new(
+            if input.is_empty() {
+                key.span()
+            } else {
+                input.span()
+            },
+            EXAMPLE,
+        ));
     }
     let list;
     bracketed!(list in input);
@@ -25,8 +32,14 @@ pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type
     while !list.is_empty() {
         let tool = tool(&list)?;
         let written = tool.to_token_stream().to_string();
-        if tools.iter().any(|one| one.to_token_stream().to_string() == written) {
-            return Err(Error::new_spanned(tool, "this tool is listed twice; drop one of them"));
+        if tools
+            .iter()
+            .any(|one| one.to_token_stream().to_string() == written)
+        {
+            return Err(Error::new_spanned(
+                tool,
+                "this tool is listed twice; drop one of them",
+            ));
         }
         tools.push(tool);
         if !list.is_empty() {
@@ -35,7 +48,10 @@ pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type
         }
     }
     if tools.is_empty() {
-        return Err(Error::new(key.span(), "`tools` lists no tool; add one, or drop `tools`"));
+        return Err(Error::new(
+            key.span(),
+            "`tools` lists no tool; add one, or drop `tools`",
+        ));
     }
     Ok(tools)
 }
@@ -48,14 +64,21 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
             "a tool is listed by its type, not as a text; write `tools = [Search]`",
         ));
     }
-    let no_type =
-        |error: Error| Error::new(error.span(), "a tool is listed by its type, such as `tools = [Search]`");
+    let no_type = |error: Error| {
+        Error::new(
+            error.span(),
+            "a tool is listed by its type, such as `tools = [Search]`",
+        )
+    };
     let tool: Type = list.parse().map_err(no_type)?;
     if list.peek(token::Paren) || list.peek(token::Brace) {
-        let message = "a tool is listed by its type, and the model makes the calls; write `tools = [Search]`";
+        let message =
+            "a tool is listed by its type, and the model makes the calls; write `tools = [Search]`";
         return Err(Error::new_spanned(tool, message));
     }
-    if let Some(name) = last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase)) {
+    if let Some(name) =
+        last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase))
+    {
         let made = crate::names::camel_case(&name.to_string());
         let whole = type_path(&tool, &made);
         let message = format!(

@@ -43,9 +43,18 @@ pub(crate) fn emit(
     let calls = validators.iter().map(|path| {
         let (at, end) = end_spans(path);
         let private = respanned(private, at);
-        let validate = if has_state { "validate_with_state" } else { "validate" };
+        let validate = if has_state {
+            "validate_with_state"
+        } else {
+            "validate"
+        };
         let validate = Ident::new(validate, end);
-        let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
+        let name = path
+            .path
+            .segments
+            .last()
+            .map(|last| last.ident.unraw().to_string())
+            .unwrap_or_default();
         let text = is_text.then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });

@@ -58,7 +58,9 @@ impl<'a> Variables<'a> {
         let with_unreadable = args.with.is_some() && value(&args.with).is_none();
         check_with(item, with, has_state, faults);
         let fields = item.fields.iter().filter_map(name);
-        let fields = fields.filter(|name| name != "state" && history.as_ref() != Some(name)).collect();
+        let fields = fields
+            .filter(|name| name != "state" && history.as_ref() != Some(name))
+            .collect();
         Self {
             item,
             node: item.ident.unraw().to_string(),
@@ -82,15 +84,20 @@ impl<'a> Variables<'a> {
             return None;
         };
         if prompt.text().trim().is_empty() {
-            let name = prompt.file().map_or_else(|| given.key.to_string(), syn::LitStr::value);
-            self.faults.push(Error::new(prompt.span(0), format!("`{name}` is empty")));
+            let name = prompt
+                .file()
+                .map_or_else(|| given.key.to_string(), syn::LitStr::value);
+            self.faults
+                .push(Error::new(prompt.span(0), format!("`{name}` is empty")));
             self.complete = false;
             return None;
         }
         let template = parse(prompt.text());
         self.fault_count = 0;
         for fault in &template.faults {
-            let hint = self.field_access_hint(prompt, fault).or_else(|| self.filter_hint(prompt, fault));
+            let hint = self
+                .field_access_hint(prompt, fault)
+                .or_else(|| self.filter_hint(prompt, fault));
             let message = hint.unwrap_or_else(|| fault.kind.to_string());
             self.fault(prompt, &fault.range, &message);
         }
@@ -122,11 +129,19 @@ impl<'a> Variables<'a> {
     /// Silent if a fault hides what is used. Also reports skipped fields that are used.
     pub(crate) fn unused(mut self, marks: &[Mark]) {
         let silent = self.unused_with();
-        let of_lists = self.item.fields.iter().filter_map(|field| field.ident.as_ref());
-        let of_lists = of_lists.filter(|field| self.choices.iter().any(|choice| choice.names(field)));
-        self.used.extend(of_lists.map(|field| field.unraw().to_string()));
+        let of_lists = self
+            .item
+            .fields
+            .iter()
+            .filter_map(|field| field.ident.as_ref());
+        let of_lists =
+            of_lists.filter(|field| self.choices.iter().any(|choice| choice.names(field)));
+        self.used
+            .extend(of_lists.map(|field| field.unraw().to_string()));
         for (field, mark) in self.item.fields.iter().zip(marks) {
-            let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
+            let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else {
+                continue;
+            };
             let used = self.used.contains(&name);
             if let Some(attribute) = mark.span(Role::Skip).filter(|_| used) {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
@@ -164,7 +179,8 @@ impl<'a> Variables<'a> {
         for with in self.with {
             let name = with.text();
             if self.complete && !with.has_fault() && !self.used.contains(&name) {
-                let message = format!("no prompt uses `{name}`; insert `{{{name}}}`, or drop it from `with`");
+                let message =
+                    format!("no prompt uses `{name}`; insert `{{{name}}}`, or drop it from `with`");
                 self.faults.push(Error::new(with.name.span(), message));
             }
             match with.fields(&self.fields) {
@@ -176,7 +192,10 @@ impl<'a> Variables<'a> {
     }
 
     fn names(&self) -> impl Iterator<Item = String> {
-        self.fields.iter().cloned().chain(self.with.iter().map(WithVariable::text))
+        self.fields
+            .iter()
+            .cloned()
+            .chain(self.with.iter().map(WithVariable::text))
     }
 
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
@@ -188,7 +207,8 @@ impl<'a> Variables<'a> {
         if self.count_fault() {
             let (at, excerpt) = (prompt.location(range.start), excerpt(prompt.text(), range));
             let message = format!("{message} (at {at})\n{excerpt}");
-            self.faults.push(Error::new(prompt.span(range.start), message));
+            self.faults
+                .push(Error::new(prompt.span(range.start), message));
         }
     }
 
@@ -201,18 +221,39 @@ impl<'a> Variables<'a> {
         let mut unknown = vec![];
         let mut used = vec![];
         for segment in &template.segments {
-            let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
+            let Piece::Variable {
+                variable: Variable::Field(name),
+                ..
+            } = &segment.kind
+            else {
+                continue;
+            };
             if self.names().any(|known| known == *name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
             } else if name != "state" && !self.with_unreadable && self.count_fault() {
-                unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
+                unknown.push(Unknown {
+                    name: name.clone(),
+                    range: segment.range.clone(),
+                });
             }
         }
         if !unknown.is_empty() {
             let with: Vec<_> = self.with.iter().map(WithVariable::text).collect();
             let (fields, state) = (&self.fields, self.has_state);
-            let candidates = NameCandidates { node: &self.node, fields, with: &with, state, key };
-            let tokens = unknown_variables(prompt, &unknown, &candidates, is_format_string(template), &used);
+            let candidates = NameCandidates {
+                node: &self.node,
+                fields,
+                with: &with,
+                state,
+                key,
+            };
+            let tokens = unknown_variables(
+                prompt,
+                &unknown,
+                &candidates,
+                is_format_string(template),
+                &used,
+            );
             self.faults.probe(tokens);
             self.complete = false;
         }
@@ -225,11 +266,16 @@ impl<'a> Variables<'a> {
             Piece::Variable { variable, format } => (variable, format),
         };
         // Resolved at the macro, so that rustc never suggests to replace the prompt.
-        let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
+        let span = prompt
+            .span(segment.range.start)
+            .resolved_at(Span::mixed_site());
         if let (Variable::Field(name), Format::Plain) = (&variable, &format)
             && let Some(check) = self.display_check(prompt, &segment.range, name, key)
         {
-            return Some(Part::Checked { field: identifier(name, span)?, check });
+            return Some(Part::Checked {
+                field: identifier(name, span)?,
+                check,
+            });
         }
         let origin = match variable {
             Variable::Field(name) => match self.with.iter().find(|with| with.name == name) {
@@ -240,11 +286,18 @@ impl<'a> Variables<'a> {
                 let mut at = segment.range.start + "{state.".len();
                 let steps = path.iter().map(|name| {
                     let own = prompt.span(segment.range.start);
-                    let step = PathStep { member: member(name, own)?, at: prompt.position(at) };
+                    let step = PathStep {
+                        member: member(name, own)?,
+                        at: prompt.position(at),
+                    };
                     at += name.len() + 1;
                     Some(step)
                 });
-                ValueOrigin::State { steps: steps.collect::<Option<_>>()?, file: prompt.file_type(), span }
+                ValueOrigin::State {
+                    steps: steps.collect::<Option<_>>()?,
+                    file: prompt.file_type(),
+                    span,
+                }
             }
         };
         Some(Part::Value { origin, format })
@@ -253,14 +306,24 @@ impl<'a> Variables<'a> {
 
 fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults: &mut Faults) {
     for with in with {
-        let is_field = item.fields.iter().filter_map(name).any(|field| with.name == field);
+        let is_field = item
+            .fields
+            .iter()
+            .filter_map(name)
+            .any(|field| with.name == field);
         if is_field {
-            let message = format!("`{}` is a field of the node; give the variable another name", with.name);
+            let message = format!(
+                "`{}` is a field of the node; give the variable another name",
+                with.name
+            );
             faults.push(Error::new(with.name.span(), message));
         }
     }
     if let Some(at) = with::state(with).filter(|_| !has_state) {
-        faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
+        faults.push(Error::new(
+            at,
+            "`state` is the program's state; name its type with `state = …`",
+        ));
     }
 }
 
@@ -269,7 +332,10 @@ fn is_format_string(template: &Template) -> bool {
     template.faults.is_empty()
         && template.segments.iter().all(|segment| match &segment.kind {
             Piece::Text(_) => true,
-            Piece::Variable { variable: Variable::State(_), .. } => false,
+            Piece::Variable {
+                variable: Variable::State(_),
+                ..
+            } => false,
             Piece::Variable { format, .. } => matches!(format, Format::Plain | Format::Spec(_)),
         })
 }
@@ -280,7 +346,10 @@ fn name(field: &Field) -> Option<String> {
 
 fn member(step: &str, span: Span) -> Option<Member> {
     if step.starts_with(|first: char| first.is_ascii_digit()) {
-        return Some(Member::Unnamed(Index { index: step.parse().ok()?, span }));
+        return Some(Member::Unnamed(Index {
+            index: step.parse().ok()?,
+            span,
+        }));
     }
     identifier(step, span).map(Member::Named)
 }

@@ -32,8 +32,17 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::
     (all_named.then_some(list), result)
 }
 
-fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mut bool) -> syn::Result<()> {
-    let wanted = |at| Error::new(at, format!("`with` takes names and expressions, such as `{EXAMPLE}`"));
+fn variable(
+    input: ParseStream<'_>,
+    list: &mut Vec<WithVariable>,
+    all_named: &mut bool,
+) -> syn::Result<()> {
+    let wanted = |at| {
+        Error::new(
+            at,
+            format!("`with` takes names and expressions, such as `{EXAMPLE}`"),
+        )
+    };
     let ahead = input.fork();
     let name = ahead.call(Ident::parse_any).map(|name| name.unraw());
     let (Ok(name), Ok(_)) = (name, ahead.parse::<Token![=]>()) else {
@@ -42,11 +51,21 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mu
     };
     input.advance_to(&ahead);
     let given_twice = list.iter().any(|other| other.name == name);
-    list.push(WithVariable { name: name.clone(), written: None });
-    let start = if input.is_empty() || input.peek(Token![,]) { name.span() } else { input.span() };
+    list.push(WithVariable {
+        name: name.clone(),
+        written: None,
+    });
+    let start = if input.is_empty() || input.peek(Token![,]) {
+        name.span()
+    } else {
+        input.span()
+    };
     let written: Expr = input.parse().map_err(|_| wanted(start))?;
     if given_twice {
-        return Err(Error::new(name.span(), format!("`{name}` is given more than once")));
+        return Err(Error::new(
+            name.span(),
+            format!("`{name}` is given more than once"),
+        ));
     }
     if name == "state" || identifier(&name.to_string(), name.span()).is_none() {
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
@@ -66,8 +85,10 @@ pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> Tok
     if with.is_empty() {
         return messages;
     }
-    let (values, bindings) =
-        (with.iter().filter_map(WithVariable::value), with.iter().map(WithVariable::binding));
+    let (values, bindings) = (
+        with.iter().filter_map(WithVariable::value),
+        with.iter().map(WithVariable::binding),
+    );
     // Temporaries in the scrutinee of a `match` live until its end.
     generated!(match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
 }
@@ -89,7 +110,12 @@ impl WithVariable {
         let written = bare_value(self.written.clone()?);
         let and_token = Token![&](end_spans(&written).0);
         let expr = Box::new(written);
-        let reference = ExprReference { attrs: vec![], and_token, mutability: None, expr };
+        let reference = ExprReference {
+            attrs: vec![],
+            and_token,
+            mutability: None,
+            expr,
+        };
         Some(expression::resolve_names(reference.to_token_stream()))
     }
 
@@ -110,6 +136,8 @@ impl WithVariable {
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
         let names = expression::names(self.written.as_ref()?.to_token_stream());
         let owners = names.into_iter().filter(|name| name.ident == "self");
-        owners.map(|name| name.field.filter(|field| fields.contains(field))).collect()
+        owners
+            .map(|name| name.field.filter(|field| fields.contains(field)))
+            .collect()
     }
 }

@@ -14,7 +14,12 @@ pub(crate) struct WithoutDisplay {
 
 impl WithoutDisplay {
     pub(crate) fn of(ty: &Type) -> Option<Self> {
-        let known = |kind: &str, filters| Some(Self { kind: kind.to_owned(), filters });
+        let known = |kind: &str, filters| {
+            Some(Self {
+                kind: kind.to_owned(),
+                filters,
+            })
+        };
         match bare(ty) {
             Type::Reference(reference) => Self::of(&reference.elem),
             Type::Slice(slice) => known("a slice", list_filters(&slice.elem)),
@@ -39,15 +44,24 @@ impl WithoutDisplay {
     }
 
     pub(crate) fn message(&self, name: &str) -> String {
-        let mends: Vec<_> = self.filters.iter().map(|filter| format!("{{{name}:{filter}}}")).collect();
+        let mends: Vec<_> = self
+            .filters
+            .iter()
+            .map(|filter| format!("{{{name}:{filter}}}"))
+            .collect();
         let mends = any_of(mends.iter().map(String::as_str));
-        format!("`{{{name}}}` is {}, which has no text of its own; write {mends}", self.kind)
+        format!(
+            "`{{{name}}}` is {}, which has no text of its own; write {mends}",
+            self.kind
+        )
     }
 }
 
 pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
     let textless = WithoutDisplay::of(ty);
-    let filter = textless.as_ref().and_then(|textless| textless.filters.first().copied());
+    let filter = textless
+        .as_ref()
+        .and_then(|textless| textless.filters.first().copied());
     match filter.or_else(|| is_attachment(ty).then_some("attach")) {
         Some(filter) => format!("{{{name}:{filter}}}"),
         None => format!("{{{name}}}"),
@@ -64,12 +78,18 @@ pub(crate) fn takes_text(format: &Format) -> bool {
 
 /// By name only.
 fn is_attachment(ty: &Type) -> bool {
-    last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
+    last_name(ty).is_some_and(|name| {
+        ["Image", "File", "Audio", "Attachment"]
+            .iter()
+            .any(|one| name == one)
+    })
 }
 
 /// By name only. The type must also be usable where `generics` are unknown and `name` is another type.
 pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
-    let Type::Path(path) = bare(ty) else { return false };
+    let Type::Path(path) = bare(ty) else {
+        return false;
+    };
     let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
     let plain = path.qself.is_none() && path.path.segments.iter().all(is_plain);
     plain && is_attachment(ty) && !mentions_parameter(ty, generics)
@@ -80,18 +100,32 @@ pub(crate) fn holds_messages(ty: &Type) -> bool {
 }
 
 fn list_filters(element: &Type) -> &'static [&'static str] {
-    if is_attachment(element) { &["attach"] } else { collection_filters(element) }
+    if is_attachment(element) {
+        &["attach"]
+    } else {
+        collection_filters(element)
+    }
 }
 
 fn collection_filters(element: &Type) -> &'static [&'static str] {
-    if WithoutDisplay::of(element).is_some() { &["json"] } else { &["list", "json"] }
+    if WithoutDisplay::of(element).is_some() {
+        &["json"]
+    } else {
+        &["list", "json"]
+    }
 }
 
 /// `None` if the path leads elsewhere than into the standard library.
 fn std_path(ty: &Type) -> Option<&Path> {
-    let Type::Path(TypePath { qself: None, path, .. }) = ty else { return None };
+    let Type::Path(TypePath {
+        qself: None, path, ..
+    }) = ty
+    else {
+        return None;
+    };
     let first = &path.segments.first()?.ident;
-    let leads = path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first == krate);
+    let leads =
+        path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first == krate);
     leads.then_some(path)
 }
 
@@ -102,13 +136,34 @@ mod tests {
     #[test]
     fn types_without_a_text() {
         for (written, message) in [
-            ("Vec<String>", "a `Vec`, which has no text of its own; write `{x:list}` or `{x:json}`"),
-            ("&'a [u8]", "a slice, which has no text of its own; write `{x:list}` or `{x:json}`"),
-            ("[[u8; 2]; 2]", "an array, which has no text of its own; write `{x:json}`"),
-            ("Option<u8>", "an `Option`, which has no text of its own; write `{x:or(none)}`"),
-            ("Option<Vec<u8>>", "an `Option`, which has no text of its own; write `{x:json}`"),
-            ("std::vec::Vec<Image>", "a `Vec`, which has no text of its own; write `{x:attach}`"),
-            ("HashMap<String, u8>", "a `HashMap`, which has no text of its own; write `{x:json}`"),
+            (
+                "Vec<String>",
+                "a `Vec`, which has no text of its own; write `{x:list}` or `{x:json}`",
+            ),
+            (
+                "&'a [u8]",
+                "a slice, which has no text of its own; write `{x:list}` or `{x:json}`",
+            ),
+            (
+                "[[u8; 2]; 2]",
+                "an array, which has no text of its own; write `{x:json}`",
+            ),
+            (
+                "Option<u8>",
+                "an `Option`, which has no text of its own; write `{x:or(none)}`",
+            ),
+            (
+                "Option<Vec<u8>>",
+                "an `Option`, which has no text of its own; write `{x:json}`",
+            ),
+            (
+                "std::vec::Vec<Image>",
+                "a `Vec`, which has no text of its own; write `{x:attach}`",
+            ),
+            (
+                "HashMap<String, u8>",
+                "a `HashMap`, which has no text of its own; write `{x:json}`",
+            ),
         ] {
             let textless = WithoutDisplay::of(&syn::parse_str(written).unwrap()).unwrap();
             assert_eq!(textless.message("x"), format!("`{{x}}` is {message}"));
@@ -117,8 +172,11 @@ mod tests {
 
     #[test]
     fn types_that_have_the_name_of_what_is_attached() {
-        let generics = syn::parse_str::<syn::ItemStruct>("struct A<Audio> { x: Audio }").unwrap().generics;
-        let may_be = |written| may_be_attachment(&syn::parse_str(written).unwrap(), "file", &generics);
+        let generics = syn::parse_str::<syn::ItemStruct>("struct A<Audio> { x: Audio }")
+            .unwrap()
+            .generics;
+        let may_be =
+            |written| may_be_attachment(&syn::parse_str(written).unwrap(), "file", &generics);
         for written in ["Image", "llmnode::File", "(a::Attachment)"] {
             assert!(may_be(written), "{written}");
         }
@@ -138,9 +196,15 @@ mod tests {
 
     #[test]
     fn types_that_may_have_a_text() {
-        for written in
-            ["String", "&str", "heapless::Vec<u8, 4>", "Vec", "Option", "Box<Vec<u8>>", "fn(Vec<u8>)"]
-        {
+        for written in [
+            "String",
+            "&str",
+            "heapless::Vec<u8, 4>",
+            "Vec",
+            "Option",
+            "Box<Vec<u8>>",
+            "fn(Vec<u8>)",
+        ] {
             let ty = syn::parse_str(written).unwrap();
             assert!(WithoutDisplay::of(&ty).is_none(), "{written}");
             assert_eq!(placeholder_for("x", &ty), "{x}");

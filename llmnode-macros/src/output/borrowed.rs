@@ -3,7 +3,8 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{
-    Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type, TypePath,
+    Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type,
+    TypePath,
 };
 
 use crate::diagnostics::Errors;
@@ -14,7 +15,11 @@ use crate::validate::tagged::tag_on_non_object;
 /// Returns whether any field borrows. The type then loses its lifetimes.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let container = SerdeAttributes::read(&input.attrs);
-    let own: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.clone()).collect();
+    let own: Vec<_> = input
+        .generics
+        .lifetimes()
+        .map(|param| param.lifetime.clone())
+        .collect();
     let mut borrows = false;
     match &mut input.data {
         _ if container.custom => {}
@@ -22,7 +27,9 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 let attributes = SerdeAttributes::read(&variant.attrs);
-                if !attributes.skip && !attributes.custom && tag_on_non_object(&container, variant).is_none()
+                if !attributes.skip
+                    && !attributes.custom
+                    && tag_on_non_object(&container, variant).is_none()
                 {
                     borrows |= check_fields(&mut variant.fields, &own, errors);
                 }
@@ -55,7 +62,8 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
                 Type::Slice(_) => "a `Vec`",
                 _ => "the type without `&`",
             };
-            let message = format!("an answer owns its values, and this field borrows; write {instead}");
+            let message =
+                format!("an answer owns its values, and this field borrows; write {instead}");
             errors.push(Error::new_spanned(&*reference, message));
             reference.lifetime = Some(Lifetime::new("'static", Span::mixed_site()));
             true
@@ -63,7 +71,10 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
         Type::Group(group) => check_type(&mut group.elem, own, errors),
         Type::Paren(paren) => check_type(&mut paren.elem, own, errors),
         Type::Array(array) => check_type(&mut array.elem, own, errors),
-        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| check_type(ty, own, errors) | any),
+        Type::Tuple(tuple) => tuple
+            .elems
+            .iter_mut()
+            .fold(false, |any, ty| check_type(ty, own, errors) | any),
         Type::Path(path) => {
             if borrows(path, own) {
                 let message = "an answer owns its values, and this field borrows; write `String`, or another type without a \
@@ -71,15 +82,20 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
                 errors.push(Error::new_spanned(&*path, message));
                 return true;
             }
-            let Some(last) = path.path.segments.last_mut() else { return false };
-            let known = ["Option", "Vec", "Box"].iter().any(|known| last.ident == known);
+            let Some(last) = path.path.segments.last_mut() else {
+                return false;
+            };
+            let known = ["Option", "Vec", "Box"]
+                .iter()
+                .any(|known| last.ident == known);
             match &mut last.arguments {
-                PathArguments::AngleBracketed(arguments) if known => {
-                    arguments.args.iter_mut().fold(false, |any, argument| match argument {
+                PathArguments::AngleBracketed(arguments) if known => arguments
+                    .args
+                    .iter_mut()
+                    .fold(false, |any, argument| match argument {
                         GenericArgument::Type(ty) => check_type(ty, own, errors) | any,
                         _ => any,
-                    })
-                }
+                    }),
                 _ => false,
             }
         }
@@ -99,13 +115,19 @@ fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
 
 /// Uses that omit these lifetimes would be further errors.
 fn without_lifetimes(input: &mut DeriveInput) {
-    let names: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.ident.to_string()).collect();
+    let names: Vec<_> = input
+        .generics
+        .lifetimes()
+        .map(|param| param.lifetime.ident.to_string())
+        .collect();
     if names.is_empty() {
         return;
     }
     let params = std::mem::take(&mut input.generics.params);
-    input.generics.params =
-        params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    input.generics.params = params
+        .into_iter()
+        .filter(|param| !matches!(param, GenericParam::Lifetime(_)))
+        .collect();
     let lasting = with_static_lifetimes(input.to_token_stream(), &names);
     if let Ok(lasting) = syn::parse2(lasting) {
         *input = lasting;
@@ -123,7 +145,9 @@ fn with_static_lifetimes(tokens: TokenStream, names: &[String]) -> TokenStream {
             TokenTree::Ident(name) if behind && names.iter().any(|lifetime| name == lifetime) => {
                 TokenTree::Ident(format_ident!("static", span = name.span()))
             }
-            TokenTree::Group(group) => regrouped(&group, with_static_lifetimes(group.stream(), names)).into(),
+            TokenTree::Group(group) => {
+                regrouped(&group, with_static_lifetimes(group.stream(), names)).into()
+            }
             other => other,
         }
     };

@@ -7,8 +7,8 @@
 use proc_macro2::Span;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Data, DeriveInput, Field, GenericArgument, Generics, LitStr, Path, PathArguments, Type,
-    parse_quote,
+    Attribute, Data, DeriveInput, Field, GenericArgument, Generics, LitStr, Path, PathArguments,
+    Type, parse_quote,
 };
 
 use crate::generics::mentions_parameter;
@@ -35,9 +35,11 @@ pub(crate) fn lend_schemas(input: &mut DeriveInput, krate: &Path) {
     let mut lend = |field: &mut Field| field.attrs.extend(lent(field, &generics, krate));
     match &mut input.data {
         Data::Struct(data) => data.fields.iter_mut().for_each(&mut lend),
-        Data::Enum(data) => {
-            data.variants.iter_mut().flat_map(|variant| &mut variant.fields).for_each(&mut lend)
-        }
+        Data::Enum(data) => data
+            .variants
+            .iter_mut()
+            .flat_map(|variant| &mut variant.fields)
+            .for_each(&mut lend),
         Data::Union(_) => {}
     }
 }
@@ -60,7 +62,11 @@ fn wrap(ty: &mut Type, krate: &Path) -> Option<Span> {
         Type::Paren(paren) => wrap(&mut paren.elem, krate),
         Type::Array(array) => wrap(&mut array.elem, krate),
         Type::Tuple(tuple) => {
-            let found: Vec<_> = tuple.elems.iter_mut().filter_map(|one| wrap(one, krate)).collect();
+            let found: Vec<_> = tuple
+                .elems
+                .iter_mut()
+                .filter_map(|one| wrap(one, krate))
+                .collect();
             found.into_iter().next()
         }
         Type::Path(path) => {
@@ -71,9 +77,14 @@ fn wrap(ty: &mut Type, krate: &Path) -> Option<Span> {
                 *ty = parse_quote!(#krate::__private::Foreign<#inner>);
                 return Some(span);
             }
-            let PathArguments::AngleBracketed(arguments) = &mut last.arguments else { return None };
-            let found: Vec<_> =
-                arguments.args.iter_mut().filter_map(|one| wrap_argument(one, krate)).collect();
+            let PathArguments::AngleBracketed(arguments) = &mut last.arguments else {
+                return None;
+            };
+            let found: Vec<_> = arguments
+                .args
+                .iter_mut()
+                .filter_map(|one| wrap_argument(one, krate))
+                .collect();
             found.into_iter().next()
         }
         _ => None,

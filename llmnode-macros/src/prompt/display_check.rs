@@ -26,7 +26,10 @@ pub(crate) fn check(
     key: Span,
 ) -> Option<TokenStream> {
     let here = Span::mixed_site().located_at(key);
-    let Mask { literal, name: captured } = Mask::of(prompt, placeholder, here)?;
+    let Mask {
+        literal,
+        name: captured,
+    } = Mask::of(prompt, placeholder, here)?;
     let variable: Ident = identifier(name, here)?;
     let at = prompt.position(placeholder.start);
     let [line, column] = [at.line, at.column].map(Literal::usize_unsuffixed);

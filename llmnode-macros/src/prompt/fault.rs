@@ -100,15 +100,24 @@ impl fmt::Display for FaultKind {
 
 /// Also short enough to be quoted in a message.
 fn reads_state(text: &str) -> bool {
-    text.starts_with("state.") && beginning(text) == text && syn::parse_str::<syn::Expr>(text).is_ok()
+    text.starts_with("state.")
+        && beginning(text) == text
+        && syn::parse_str::<syn::Expr>(text).is_ok()
 }
 
 /// For messages: the matching brace may be far away.
 fn beginning(text: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 60;
     let line = text.split(['\n', '\r']).next().unwrap_or_default();
-    let end = line.char_indices().nth(MAX_CHARS).map_or(line.len(), |(end, _)| end);
-    if end == text.len() { text.into() } else { format!("{}…", line[..end].trim_end()).into() }
+    let end = line
+        .char_indices()
+        .nth(MAX_CHARS)
+        .map_or(line.len(), |(end, _)| end);
+    if end == text.len() {
+        text.into()
+    } else {
+        format!("{}…", line[..end].trim_end()).into()
+    }
 }
 
 fn usage(filter: &str) -> &str {

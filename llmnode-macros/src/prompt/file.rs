@@ -22,16 +22,24 @@ pub(crate) fn read(literal: &LitStr) -> syn::Result<String> {
 fn text(literal: &LitStr) -> Result<String, String> {
     let written = literal.value();
     if Path::new(&written).has_root() {
-        return Err(format!("`{written}` is absolute; write the path relative to the source file"));
+        return Err(format!(
+            "`{written}` is absolute; write the path relative to the source file"
+        ));
     }
     let path = folder(literal.span(), &written).join(&written);
     let shown = shown(&path, &written);
     let bytes = bytes(&path, &shown)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
-        format!("`{shown}:{}` is not UTF-8; save the file as UTF-8", position(&valid, valid.len()))
+        format!(
+            "`{shown}:{}` is not UTF-8; save the file as UTF-8",
+            position(&valid, valid.len())
+        )
     })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+    let text = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(&text)
+        .replace("\r\n", "\n");
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
@@ -41,46 +49,75 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
         _ => format!("cannot read `{shown}`: {error}"),
     };
     if !fs::metadata(path).map_err(unread)?.is_file() {
-        return Err(format!("`{shown}` is a folder or a device; name a file of text"));
+        return Err(format!(
+            "`{shown}` is a folder or a device; name a file of text"
+        ));
     }
     let mut bytes = vec![];
-    fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unread)?;
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(unread)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("`{shown}` is larger than 1 MiB; pass data to the prompt through a field"));
+        return Err(format!(
+            "`{shown}` is larger than 1 MiB; pass data to the prompt through a field"
+        ));
     }
     Ok(bytes)
 }
 
 fn missing(path: &Path, shown: &str) -> String {
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
-    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let entries = path
+        .parent()
+        .and_then(|folder| fs::read_dir(folder).ok())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort_unstable();
     match suggest(&wanted, names.iter().map(String::as_str)) {
         Some(near) => format!("the file `{shown}` does not exist; did you mean `{near}`?"),
-        None => format!("the file `{shown}` does not exist; the path is relative to the source file"),
+        None => {
+            format!("the file `{shown}` does not exist; the path is relative to the source file")
+        }
     }
 }
 
 /// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src` is used.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
-        .then(|| span.unwrap().local_file().or_else(|| Span::call_site().unwrap().local_file()))
+        .then(|| {
+            span.unwrap()
+                .local_file()
+                .or_else(|| Span::call_site().unwrap().local_file())
+        })
         .flatten();
     if let Some(folder) = source.as_deref().and_then(Path::parent) {
         return folder.to_owned();
     }
     let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let sources = package.join("src");
-    if sources.join(written).is_file() { sources } else { package }
+    if sources.join(written).is_file() {
+        sources
+    } else {
+        package
+    }
 }
 
 /// Relative to the package, so that messages are the same on every machine.
 fn shown(path: &Path, written: &str) -> String {
     let path = normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-    let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
+    let package = path
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.join("Cargo.toml").is_file());
     let inside = package.and_then(|package| path.strip_prefix(package).ok());
-    inside.map_or_else(|| written.to_owned(), |inside| inside.to_string_lossy().replace('\\', "/"))
+    inside.map_or_else(
+        || written.to_owned(),
+        |inside| inside.to_string_lossy().replace('\\', "/"),
+    )
 }
 
 fn normalized(path: &Path) -> PathBuf {

@@ -19,7 +19,10 @@ impl fmt::Display for Position {
 pub(crate) fn position(value: &str, offset: usize) -> Position {
     let before = &value[..offset];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+    Position {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+    }
 }
 
 /// Drawn as rustc does, for errors that can only underline the entire literal.
@@ -29,14 +32,26 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     let line = value.lines().nth(at.line - 1).unwrap_or_default();
     // A long line is cut around the marked part.
     let skipped = (at.column - 1).saturating_sub(WIDTH / 2);
-    let shown: String =
-        line.chars().skip(skipped).take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }).collect();
+    let shown: String = line
+        .chars()
+        .skip(skipped)
+        .take(WIDTH)
+        .map(|c| if c == '\t' { ' ' } else { c })
+        .collect();
     let before = at.column - 1 - skipped;
     let room = shown.chars().count().saturating_sub(before).max(1);
-    let marked = value[range.clone()].chars().take_while(|&c| c != '\n').count().clamp(1, room);
+    let marked = value[range.clone()]
+        .chars()
+        .take_while(|&c| c != '\n')
+        .count()
+        .clamp(1, room);
     let number = at.line.to_string();
     let margin = " ".repeat(number.len());
-    format!("{margin} |\n{number} | {shown}\n{margin} | {}{}", " ".repeat(before), "^".repeat(marked))
+    format!(
+        "{margin} |\n{number} | {shown}\n{margin} | {}{}",
+        " ".repeat(before),
+        "^".repeat(marked)
+    )
 }
 
 /// From offsets in the value to those in the token, quotes included. `None`: it is another literal.
@@ -111,7 +126,10 @@ mod tests {
 
     #[test]
     fn an_excerpt_marks_the_range() {
-        assert_eq!(excerpt("Goal:\nsay {} now", &(10..12)), "  |\n2 | say {} now\n  |     ^^");
+        assert_eq!(
+            excerpt("Goal:\nsay {} now", &(10..12)),
+            "  |\n2 | say {} now\n  |     ^^"
+        );
         assert_eq!(excerpt("{", &(0..1)), "  |\n1 | {\n  | ^");
         let long = format!("{}{{}}{}", "x".repeat(200), "y".repeat(200));
         let marked = excerpt(&long, &(200..202));
@@ -131,7 +149,16 @@ mod tests {
         assert_eq!(offsets[value.len()], token.len() - 1);
         assert_eq!(source_offsets(token, "other"), None);
         assert_eq!(source_offsets(r###"r##"x{"#"##"###, "x{\"#").unwrap()[1], 5);
-        for broken in ["", "\"", "r", "r#", "'a'", r#""\q""#, r#""\u{110000}""#, "r\"ab"] {
+        for broken in [
+            "",
+            "\"",
+            "r",
+            "r#",
+            "'a'",
+            r#""\q""#,
+            r#""\u{110000}""#,
+            "r\"ab",
+        ] {
             assert_eq!(source_offsets(broken, "ab"), None, "{broken}");
         }
     }

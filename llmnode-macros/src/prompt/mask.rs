@@ -18,7 +18,9 @@ pub(crate) struct Mask {
 impl Mask {
     /// From `{` to behind `}`; resolves at `here`. `None` unless it is in one literal whose place is known.
     pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
-        let (literal, range) = prompt.literal(placeholder).filter(|(literal, _)| is_spanned(literal))?;
+        let (literal, range) = prompt
+            .literal(placeholder)
+            .filter(|(literal, _)| is_spanned(literal))?;
         let mut mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
         mask.literal.set_span(literal.span().resolved_at(here));
         Some(mask)
@@ -28,29 +30,52 @@ impl Mask {
 fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
     let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
-    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
+    let hashes = if token.starts_with('r') {
+        token.find('"')? - 1
+    } else {
+        0
+    };
     // A raw literal opens with more bytes: a placeholder at the start loses its brace, but its name is underlined.
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
     let (name, blank) = ("x".repeat(length), " ".repeat(start - opening));
     let hashes = "#".repeat(hashes);
-    let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()?;
-    Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
+    let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}")
+        .parse()
+        .ok()?;
+    Some(Mask {
+        literal,
+        name: Ident::new(&name, Span::mixed_site()),
+    })
 }
 
 /// The literal with nothing but a variable of that name, at its bytes. `None` for one that begins the literal.
-pub(crate) fn named_mask(token: &str, value: &str, range: &Range<usize>, name: &str) -> Option<Literal> {
+pub(crate) fn named_mask(
+    token: &str,
+    value: &str,
+    range: &Range<usize>,
+    name: &str,
+) -> Option<Literal> {
     let start = *source_offsets(token, value)?.get(range.start)?;
-    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
+    let hashes = if token.starts_with('r') {
+        token.find('"')? - 1
+    } else {
+        0
+    };
     let blank = " ".repeat(start.checked_sub(hashes + 2)?);
     let hashes = "#".repeat(hashes);
-    format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()
+    format!("r{hashes}\"{blank}{{{name}}}\"{hashes}")
+        .parse()
+        .ok()
 }
 
 /// Another macro may have given the literal a foreign span, in which positions mean nothing.
 pub(super) fn is_spanned(literal: &LitStr) -> bool {
-    literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
+    literal
+        .span()
+        .source_text()
+        .is_some_and(|text| text == literal.token().to_string())
 }
 
 #[cfg(test)]
@@ -73,7 +98,12 @@ mod tests {
         ] {
             let masked = masked(token, value).unwrap();
             assert_eq!(masked.find('{'), token.find("{topik"), "{token}");
-            assert_eq!(masked.find('}'), token.find("{topik").map(|at| at + token[at..].find('}').unwrap()));
+            assert_eq!(
+                masked.find('}'),
+                token
+                    .find("{topik")
+                    .map(|at| at + token[at..].find('}').unwrap())
+            );
         }
     }
 

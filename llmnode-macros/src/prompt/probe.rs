@@ -49,7 +49,10 @@ pub(crate) struct NameCandidates<'a> {
 
 impl<'a> NameCandidates<'a> {
     fn near(&self, name: &str) -> Option<&'a str> {
-        suggest(name, self.fields.iter().chain(self.with).map(String::as_str))
+        suggest(
+            name,
+            self.fields.iter().chain(self.with).map(String::as_str),
+        )
     }
 }
 
@@ -61,24 +64,39 @@ pub(crate) fn unknown_variables(
     plain: bool,
     used: &[String],
 ) -> TokenStream {
-    let own = prompt.only_literal().filter(|literal| plain && is_spanned(literal)).and_then(|literal| {
-        let names = unknown.iter().map(|unknown| identifier(&unknown.name, literal.span()));
-        Some(capture_from_literal(
-            prompt,
-            literal,
-            unknown,
-            &names.collect::<Option<Vec<_>>>()?,
-            candidates,
-            used,
-        ))
-    });
-    own.unwrap_or_else(|| unknown.iter().map(|unknown| variable_error(prompt, unknown, candidates)).collect())
+    let own = prompt
+        .only_literal()
+        .filter(|literal| plain && is_spanned(literal))
+        .and_then(|literal| {
+            let names = unknown
+                .iter()
+                .map(|unknown| identifier(&unknown.name, literal.span()));
+            Some(capture_from_literal(
+                prompt,
+                literal,
+                unknown,
+                &names.collect::<Option<Vec<_>>>()?,
+                candidates,
+                used,
+            ))
+        });
+    own.unwrap_or_else(|| {
+        unknown
+            .iter()
+            .map(|unknown| variable_error(prompt, unknown, candidates))
+            .collect()
+    })
 }
 
-fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> TokenStream {
+fn variable_error(
+    prompt: &Source,
+    unknown: &Unknown,
+    candidates: &NameCandidates<'_>,
+) -> TokenStream {
     let error_text = ErrorText::new(prompt, unknown, candidates);
     let here = mixed_site(candidates.key);
-    let masked = Mask::of(prompt, &unknown.range, here).map(|mask| capture_masked(&mask, &error_text, here));
+    let masked =
+        Mask::of(prompt, &unknown.range, here).map(|mask| capture_masked(&mask, &error_text, here));
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
@@ -94,7 +112,10 @@ fn capture_from_literal(
 ) -> TokenStream {
     let here = mixed_site(candidates.key);
     let mut bound: Vec<&str> = used.iter().map(String::as_str).collect();
-    let near: Option<Vec<&str>> = unknown.iter().map(|unknown| candidates.near(&unknown.name)).collect();
+    let near: Option<Vec<&str>> = unknown
+        .iter()
+        .map(|unknown| candidates.near(&unknown.name))
+        .collect();
     let mut items = TokenStream::new();
     match near {
         Some(near) => bound.extend(near),
@@ -111,13 +132,23 @@ fn capture_from_literal(
     }
     bound.sort_unstable();
     bound.dedup();
-    let bound = bound.into_iter().filter_map(|name| identifier(name, literal.span()));
+    let bound = bound
+        .into_iter()
+        .filter_map(|name| identifier(name, literal.span()));
     let token = literal.token();
     // A number has every trait that a format spec may need.
-    probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
+    probe(
+        here,
+        items,
+        quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);),
+    )
 }
 
-fn capture_masked(Mask { literal, name }: &Mask, error_text: &ErrorText, here: Span) -> TokenStream {
+fn capture_masked(
+    Mask { literal, name }: &Mask,
+    error_text: &ErrorText,
+    here: Span,
+) -> TokenStream {
     let kind = format_ident!("Variable", span = here);
     probe(
         here,
@@ -153,7 +184,13 @@ struct ErrorText {
 
 impl ErrorText {
     fn new(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> Self {
-        let NameCandidates { node, fields, with, state, .. } = candidates;
+        let NameCandidates {
+            node,
+            fields,
+            with,
+            state,
+            ..
+        } = candidates;
         let at = prompt.location(unknown.range.start + 1);
         let proposal = candidates
             .near(&unknown.name)
@@ -170,7 +207,13 @@ impl ErrorText {
             let written = prompt.text()[unknown.range.clone()].trim_start_matches('{');
             label += &format!("; a part of the state is written `{{state.{written}`");
         }
-        Self { message: format!("unknown prompt variable `{}` at {at}{proposal}", unknown.name), label }
+        Self {
+            message: format!(
+                "unknown prompt variable `{}` at {at}{proposal}",
+                unknown.name
+            ),
+            label,
+        }
     }
 
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
@@ -179,8 +222,10 @@ impl ErrorText {
         let label = self.label.replace('{', "{{").replace('}', "}}");
         let here = kind.span();
         let known = format_ident!("Known{kind}", span = here);
-        let formats = ["Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp"]
-            .map(|format| Ident::new(format, here));
+        let formats = [
+            "Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp",
+        ]
+        .map(|format| Ident::new(format, here));
         quote_spanned! {here=>
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
             trait #known {}
@@ -196,8 +241,11 @@ impl ErrorText {
     fn at(&self, prompt: &Source, range: &Range<usize>) -> TokenStream {
         let Self { message, label } = self;
         let excerpt = excerpt(prompt.text(), range);
-        syn::Error::new(prompt.span(range.start), format!("{message}\n{excerpt}\n{label}"))
-            .to_compile_error()
-            .into_token_stream()
+        syn::Error::new(
+            prompt.span(range.start),
+            format!("{message}\n{excerpt}\n{label}"),
+        )
+        .to_compile_error()
+        .into_token_stream()
     }
 }

@@ -31,7 +31,8 @@ impl Source {
             }
             Some(call) if is_std_macro(&call, "include_str") => {
                 let path = call.tokens.to_string();
-                let message = format!("`{key}` is read when the macro expands; write `{key}_file = {path}`");
+                let message =
+                    format!("`{key}` is read when the macro expands; write `{key}_file = {path}`");
                 Err(Error::new_spanned(call, message))
             }
             _ => {
@@ -52,12 +53,22 @@ impl Source {
                 (start, literal)
             })
             .collect();
-        Self { text, literals, file: None, at }
+        Self {
+            text,
+            literals,
+            file: None,
+            at,
+        }
     }
 
     pub(crate) fn read(path: LitStr) -> syn::Result<Self> {
         let (text, at) = (file::read(&path)?, path.span());
-        Ok(Self { text, literals: vec![], file: Some(path), at })
+        Ok(Self {
+            text,
+            literals: vec![],
+            file: Some(path),
+            at,
+        })
     }
 
     pub(crate) fn file(&self) -> Option<&LitStr> {
@@ -69,7 +80,10 @@ impl Source {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let dotted = name.contains('.');
-        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
         let name = syn::parse_str(&name).ok().filter(|_| dotted);
         let mut name: Ident = name.unwrap_or_else(|| Ident::new("prompt_file", Span::mixed_site()));
         name.set_span(Span::mixed_site());
@@ -81,7 +95,8 @@ impl Source {
     }
 
     pub(crate) fn span(&self, offset: usize) -> Span {
-        self.literal_at(offset).map_or(self.at, |(_, literal)| literal.span())
+        self.literal_at(offset)
+            .map_or(self.at, |(_, literal)| literal.span())
     }
 
     pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
@@ -91,7 +106,11 @@ impl Source {
     }
 
     pub(crate) fn only_literal(&self) -> Option<&LitStr> {
-        if let [(_, literal)] = &self.literals[..] { Some(literal) } else { None }
+        if let [(_, literal)] = &self.literals[..] {
+            Some(literal)
+        } else {
+            None
+        }
     }
 
     pub(crate) fn location(&self, offset: usize) -> String {
@@ -108,16 +127,28 @@ impl Source {
 
     fn literal_at(&self, offset: usize) -> Option<&(usize, LitStr)> {
         // Backwards: an empty literal begins at the same byte as the next one.
-        self.literals.iter().rev().find(|(start, _)| *start <= offset)
+        self.literals
+            .iter()
+            .rev()
+            .find(|(start, _)| *start <= offset)
     }
 }
 
 fn macro_call(value: Expr) -> Option<Macro> {
-    if let Expr::Macro(call) = bare_value(value) { Some(call.mac) } else { None }
+    if let Expr::Macro(call) = bare_value(value) {
+        Some(call.mac)
+    } else {
+        None
+    }
 }
 
 fn is_std_macro(call: &Macro, name: &str) -> bool {
-    let path: Vec<_> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let path: Vec<_> = call
+        .path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect();
     match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [last] => last == name,
         ["core" | "std", last] => last == name,
@@ -131,7 +162,10 @@ fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
         .parse2(call.tokens.clone())
         .map_err(|error| Error::new(error.span(), wanted(" with commas between them")))?;
     let literal = |item: Expr| match bare_value(item) {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => reject_suffix(text),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => reject_suffix(text),
         other => Err(Error::new_spanned(other, wanted(CHECKED))),
     };
     items.into_iter().map(literal).collect()

@@ -20,7 +20,11 @@ pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
         }
         let after = strip_number(precision)?;
         if after.len() == precision.len() {
-            return Err(if is_parameter(precision) { SpecFault::Parameter } else { SpecFault::Unknown });
+            return Err(if is_parameter(precision) {
+                SpecFault::Parameter
+            } else {
+                SpecFault::Unknown
+            });
         }
         rest = after;
     }
@@ -36,7 +40,10 @@ fn strip_align(spec: &str) -> &str {
     let mut chars = spec.chars();
     chars.next();
     let behind_fill = chars.as_str();
-    behind_fill.strip_prefix(ALIGN).or_else(|| spec.strip_prefix(ALIGN)).unwrap_or(spec)
+    behind_fill
+        .strip_prefix(ALIGN)
+        .or_else(|| spec.strip_prefix(ALIGN))
+        .unwrap_or(spec)
 }
 
 fn strip_number(text: &str) -> Result<&str, SpecFault> {
@@ -45,7 +52,11 @@ fn strip_number(text: &str) -> Result<&str, SpecFault> {
     if rest.starts_with('$') && !digits.is_empty() {
         return Err(SpecFault::Parameter);
     }
-    if digits.is_empty() || digits.parse::<u16>().is_ok() { Ok(rest) } else { Err(SpecFault::TooLarge) }
+    if digits.is_empty() || digits.parse::<u16>().is_ok() {
+        Ok(rest)
+    } else {
+        Err(SpecFault::TooLarge)
+    }
 }
 
 fn is_parameter(text: &str) -> bool {
@@ -60,8 +71,8 @@ mod tests {
     #[test]
     fn accepts_what_std_accepts() {
         for spec in [
-            "", "?", "#?", ">3", ".2", "*^8.3", "+", "#x", "08.3", "#010b", "x?", "é>4", "<", "e", "-5",
-            ">>4",
+            "", "?", "#?", ">3", ".2", "*^8.3", "+", "#x", "08.3", "#010b", "x?", "é>4", "<", "e",
+            "-5", ">>4",
         ] {
             assert_eq!(check(spec), Ok(()), "{spec:?}");
         }

@@ -58,7 +58,14 @@ pub(crate) struct Template {
 
 pub(crate) fn parse(source: &str) -> Template {
     let template = Template::default();
-    let mut parser = Parser { source, at: 0, text: String::new(), text_start: 0, pairs: None, template };
+    let mut parser = Parser {
+        source,
+        at: 0,
+        text: String::new(),
+        text_start: 0,
+        pairs: None,
+        template,
+    };
     parser.run();
     parser.template
 }
@@ -107,7 +114,10 @@ impl<'a> Parser<'a> {
     fn end_text(&mut self) {
         if self.text_start < self.at {
             let kind = Piece::Text(std::mem::take(&mut self.text));
-            self.template.segments.push(Segment { range: self.text_start..self.at, kind });
+            self.template.segments.push(Segment {
+                range: self.text_start..self.at,
+                kind,
+            });
         }
     }
 
@@ -120,7 +130,10 @@ impl<'a> Parser<'a> {
             self.at = pairs.get(&open).copied().unwrap_or(open + 1);
             return;
         }
-        let Some(length) = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}')) else {
+        let Some(length) = rest
+            .find(['{', '}'])
+            .filter(|&end| rest[end..].starts_with('}'))
+        else {
             self.fault(open..open + 1, FaultKind::Unclosed);
             self.at = open + 1;
             return;
@@ -131,13 +144,21 @@ impl<'a> Parser<'a> {
         match read_placeholder(&rest[..length]) {
             Ok((variable, format)) => {
                 if format == Format::Fence && !is_alone_on_line(self.source, &(open..self.at)) {
-                    self.fault(open..self.at, FaultKind::FenceInLine(self.source[open..self.at].to_owned()));
+                    self.fault(
+                        open..self.at,
+                        FaultKind::FenceInLine(self.source[open..self.at].to_owned()),
+                    );
                 }
                 let kind = Piece::Variable { variable, format };
-                self.template.segments.push(Segment { range: open..self.at, kind });
+                self.template.segments.push(Segment {
+                    range: open..self.at,
+                    kind,
+                });
             }
             Err((range, kind)) => {
-                let range = range.map_or(open..self.at, |inner| open + 1 + inner.start..open + 1 + inner.end);
+                let range = range.map_or(open..self.at, |inner| {
+                    open + 1 + inner.start..open + 1 + inner.end
+                });
                 self.fault(range, kind);
             }
         }
@@ -178,11 +199,16 @@ fn pairs(source: &str) -> HashMap<usize, usize> {
 type PlaceholderResult<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
 
 fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
-    let colon = inside.find(':').filter(|&at| !inside[at..].starts_with("::"));
+    let colon = inside
+        .find(':')
+        .filter(|&at| !inside[at..].starts_with("::"));
     let name = &inside[..colon.unwrap_or(inside.len())];
     let variable = read_variable(name, inside)?;
-    let Some(colon) = colon else { return Ok((variable, Format::Plain)) };
-    let format = read_format(&inside[colon + 1..]).map_err(|kind| (Some(colon + 1..inside.len()), kind))?;
+    let Some(colon) = colon else {
+        return Ok((variable, Format::Plain));
+    };
+    let format =
+        read_format(&inside[colon + 1..]).map_err(|kind| (Some(colon + 1..inside.len()), kind))?;
     Ok((variable, format))
 }
 
@@ -220,9 +246,13 @@ fn read_variable(name: &str, inside: &str) -> PlaceholderResult<Variable> {
 }
 
 fn read_format(format: &str) -> Result<Format, FaultKind> {
-    let name_length = format.find(|c: char| !(c == '_' || c.is_alphanumeric())).unwrap_or(format.len());
+    let name_length = format
+        .find(|c: char| !(c == '_' || c.is_alphanumeric()))
+        .unwrap_or(format.len());
     let (name, argument) = format.split_at(name_length);
-    let argument = argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let argument = argument
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
     match (name, argument) {
         ("list", None) if format == name => Ok(Format::List),
         ("json", None) if format == name => Ok(Format::Json),

@@ -10,7 +10,14 @@ use crate::literals::{bool_literal, integer, non_empty, text};
 use crate::macro_args::{Slot, fill, fill_readable};
 use crate::time::{Time, Wait};
 
-pub(super) const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
+pub(super) const VALUES: [&str; 6] = [
+    "name",
+    "attempts",
+    "wait",
+    "deadline",
+    "idempotent",
+    "crate",
+];
 
 #[derive(Default)]
 pub(super) struct ToolArgs {
@@ -34,7 +41,11 @@ impl ToolArgs {
             }
             "attempts" => fill(&mut self.attempts, key.clone(), integer(input, &key, 1)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
-            "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
+            "deadline" => fill(
+                &mut self.deadline,
+                key.clone(),
+                Time::parse_above_zero(input, &key),
+            ),
             "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
             "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
             "alone" => fill(&mut self.alone, key, Ok(())),
@@ -50,8 +61,12 @@ pub(super) fn hint(name: &str) -> Option<String> {
         "timeout" | "time" | "time_limit" => "`deadline = 10s`",
         "approval" | "approve" | "confirm" | "needs_approval" | "ask" => "`require_approval`",
         "backoff" | "delay" => "`wait = 1s`",
-        "description" | "desc" | "doc" => "a doc comment above the function, which is the description",
+        "description" | "desc" | "doc" => {
+            "a doc comment above the function, which is the description"
+        }
         _ => return None,
     };
-    Some(format!("`{name}` is not an argument of a tool; write {own}"))
+    Some(format!(
+        "`{name}` is not an argument of a tool; write {own}"
+    ))
 }

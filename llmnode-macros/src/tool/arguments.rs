@@ -44,9 +44,16 @@ impl Arguments<'_> {
         let ident = &self.input.ident;
         let read = self.read(private);
         let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
-        let types = self.list.iter().filter(|argument| can_be_generic(argument)).map(|argument| argument.ty);
+        let types = self
+            .list
+            .iter()
+            .filter(|argument| can_be_generic(argument))
+            .map(|argument| argument.ty);
         let first = self.list.iter().find(|argument| can_be_generic(argument));
-        let read_as = Ident::new("__read", first.map_or(here, |argument| end_spans(argument.ty).0));
+        let read_as = Ident::new(
+            "__read",
+            first.map_or(here, |argument| end_spans(argument.ty).0),
+        );
         // The compiler reports validators of another state at the state.
         let at = end_spans(state).0;
         let walk = quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to));
@@ -76,16 +83,25 @@ impl Arguments<'_> {
 
     fn read(&self, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
-        let path =
-            |name: &str| format!("{}::__private::{name}", self.krate.to_token_stream()).replace(' ', "");
+        let path = |name: &str| {
+            format!("{}::__private::{name}", self.krate.to_token_stream()).replace(' ', "")
+        };
         let (serde, schemars) = (path("serde"), path("schemars"));
         let ident = &self.input.ident;
         let name = ident.to_string();
-        let docs = self.input.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+        let docs = self
+            .input
+            .attrs
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("doc"));
         let mark = definition::mark(&self.input, self.krate);
         let (mut parameters, mut fields) = (vec![], vec![]);
         for (index, argument) in self.list.iter().enumerate() {
-            let Argument { name, ty, attributes } = argument;
+            let Argument {
+                name,
+                ty,
+                attributes,
+            } = argument;
             let ty = if can_be_generic(argument) {
                 let parameter = format_ident!("A{index}", span = here);
                 parameters.push(parameter.clone());
@@ -114,5 +130,8 @@ impl Arguments<'_> {
 
 /// Attributes may name functions for exactly this type.
 fn can_be_generic(argument: &Argument<'_>) -> bool {
-    argument.attributes.iter().all(|attribute| attribute.path().is_ident("doc"))
+    argument
+        .attributes
+        .iter()
+        .all(|attribute| attribute.path().is_ident("doc"))
 }

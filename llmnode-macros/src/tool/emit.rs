@@ -18,12 +18,29 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (definition, arguments) = arguments(model);
     let (header, state) = state(model);
-    let alone = model.args.alone.as_ref().map(|_| settings::flag("ALONE", true));
-    let approval = model.args.require_approval.as_ref().map(|_| settings::flag("REQUIRE_APPROVAL", true));
-    let choices = choices::emit(items(&model.args.choices), None, &model.ident, &state, &private);
+    let alone = model
+        .args
+        .alone
+        .as_ref()
+        .map(|_| settings::flag("ALONE", true));
+    let approval = model
+        .args
+        .require_approval
+        .as_ref()
+        .map(|_| settings::flag("REQUIRE_APPROVAL", true));
+    let choices = choices::emit(
+        items(&model.args.choices),
+        None,
+        &model.ident,
+        &state,
+        &private,
+    );
     let tool = arguments.tool(&header, &state, quote!(#alone #approval #choices), &private);
-    let (node, exec, validation) =
-        (node(model, &private), exec(model, &private), arguments.validation(model.state()));
+    let (node, exec, validation) = (
+        node(model, &private),
+        exec(model, &private),
+        arguments.validation(model.state()),
+    );
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)
 }
@@ -31,32 +48,61 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
 /// Has the function's name: types are another namespace.
 fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     let (visibility, ident) = (&model.function.vis, &model.ident);
-    let docs: Vec<_> =
-        model.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).collect();
+    let docs: Vec<_> = model
+        .function
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("doc"))
+        .collect();
     let list: Vec<_> = model.parameters.iter().filter_map(argument).collect();
-    let fields = list.iter().map(|Argument { name, ty, attributes }| {
-        let docs = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
-        quote!(#(#docs)* pub #name: #ty)
-    });
+    let fields = list.iter().map(
+        |Argument {
+             name,
+             ty,
+             attributes,
+         }| {
+            let docs = attributes
+                .iter()
+                .filter(|attribute| attribute.path().is_ident("doc"));
+            quote!(#(#docs)* pub #name: #ty)
+        },
+    );
     let definition = quote! {
         #(#docs)*
         #[allow(missing_docs, clippy::exhaustive_structs)]
         #visibility struct #ident { #(#fields),* }
     };
-    let fields = list.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
+    let fields = list
+        .iter()
+        .map(|Argument { name, ty, .. }| quote!(#name: #ty));
     let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
     let output = match &model.function.sig.output {
         ReturnType::Type(_, ty) => part_of_result(ty, 0).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => end_spans(ident),
     };
-    (definition, Arguments { input, list, output, krate: &model.krate })
+    (
+        definition,
+        Arguments {
+            input,
+            list,
+            output,
+            krate: &model.krate,
+        },
+    )
 }
 
 fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
     match parameter {
-        Parameter::Argument { name, ty, attributes, .. } => {
-            Some(Argument { name, ty, attributes: attributes.iter().collect() })
-        }
+        Parameter::Argument {
+            name,
+            ty,
+            attributes,
+            ..
+        } => Some(Argument {
+            name,
+            ty,
+            attributes: attributes.iter().collect(),
+        }),
         _ => None,
     }
 }
@@ -75,10 +121,14 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let calls = settings::calls([
         ("attempts", number(&args.attempts)),
         ("backoff", value(&args.wait).map(|wait| wait.emit(private))),
-        ("deadline", value(&args.deadline).map(|deadline| deadline.emit())),
+        (
+            "deadline",
+            value(&args.deadline).map(|deadline| deadline.emit()),
+        ),
     ]);
     let settings = settings::settings(&calls, private);
-    let once = (value(&args.idempotent) == Some(&false)).then(|| settings::flag("IDEMPOTENT", false));
+    let once =
+        (value(&args.idempotent) == Some(&false)).then(|| settings::flag("IDEMPOTENT", false));
     generated! {
         #[automatically_derived]
         impl #private::Node for #ident {
@@ -95,7 +145,10 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
 fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
     match model.state() {
         Some(state) => (TokenStream::new(), state.to_token_stream()),
-        None => (generated!(<AnyState: ?::core::marker::Sized + ::core::marker::Sync>), generated!(AnyState)),
+        None => (
+            generated!(<AnyState: ?::core::marker::Sized + ::core::marker::Sync>),
+            generated!(AnyState),
+        ),
     }
 }
 
@@ -104,7 +157,11 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let signature = &model.function.sig;
     let (ident, function) = (&model.ident, &signature.ident);
     let given = model.parameters.iter().map(|one| match one {
-        Parameter::Argument { name, by_reference: true, .. } => generated!(&self.#name),
+        Parameter::Argument {
+            name,
+            by_reference: true,
+            ..
+        } => generated!(&self.#name),
         Parameter::Argument { name, ty, .. } => {
             quote_spanned!(end_spans(ty).0=> (&&&#private::CloneProbe(&self.#name)).__cloned())
         }
@@ -128,7 +185,11 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         ReturnType::Type(..) => generated!(::core::result::Result::Ok(#call)),
     };
     let uses_context = model.parameters.iter().any(|one| one.state().is_some());
-    let cx = if uses_context { generated!(__cx) } else { generated!(_) };
+    let cx = if uses_context {
+        generated!(__cx)
+    } else {
+        generated!(_)
+    };
     let (generics, state) = state(model);
     // The compiler reports a future that is not `Send` at this span.
     let at = end_spans(function).0;
@@ -181,6 +242,11 @@ fn is_result(ty: &Type) -> bool {
 }
 
 fn part_of_result(ty: &Type, at: usize) -> Option<&Type> {
-    let Type::Path(path) = bare(ty) else { return None };
-    type_arguments(&path.path).get(at).copied().filter(|_| is_result(ty))
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    type_arguments(&path.path)
+        .get(at)
+        .copied()
+        .filter(|_| is_result(ty))
 }

@@ -14,7 +14,11 @@ pub(super) fn tool_name_error(name: &str) -> Option<String> {
     if name.len() <= 64 && name.chars().all(fits) {
         return None;
     }
-    let proposed: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    let proposed: String = name
+        .chars()
+        .map(|c| if fits(c) { c } else { '_' })
+        .take(64)
+        .collect();
     Some(format!(
         "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \"{proposed}\"`"
     ))

@@ -8,7 +8,10 @@ use crate::generics::type_arguments;
 pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
         Type::Reference(found) => {
-            let lasts = found.lifetime.as_ref().is_some_and(|name| name.ident == "static");
+            let lasts = found
+                .lifetime
+                .as_ref()
+                .is_some_and(|name| name.ident == "static");
             (!lasts).then_some(found)
         }
         Type::Group(group) => reference(&group.elem),
@@ -46,7 +49,13 @@ mod tests {
 
     #[test]
     fn what_owns_its_values_stays() {
-        for ty in ["String", "Vec<u8>", "&'static str", "Option<&'static str>", "Box<dyn Fn(&str)>"] {
+        for ty in [
+            "String",
+            "Vec<u8>",
+            "&'static str",
+            "Option<&'static str>",
+            "Box<dyn Fn(&str)>",
+        ] {
             assert!(!holds_one(ty), "{ty}");
         }
     }

@@ -41,9 +41,12 @@ impl BlockArgs {
         let mut args = Self::default();
         let (state, rest) = strip_state(tokens);
         state.map_or_else(|error| errors.push(error), |state| args.state = state);
-        parse_arguments(rest, &Grammar::of_values("validate", &["crate"]), errors, |key, input| {
-            crate_path::parse(input, key, &mut args.krate)
-        });
+        parse_arguments(
+            rest,
+            &Grammar::of_values("validate", &["crate"]),
+            errors,
+            |key, input| crate_path::parse(input, key, &mut args.krate),
+        );
         args
     }
 }
@@ -52,19 +55,26 @@ impl BlockArgs {
 fn strip_state(tokens: TokenStream) -> (syn::Result<Option<Span>>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
     let of_type = |at| {
-        let message = "the methods of an impl block name the state in their parameters; write `#[validate]`";
+        let message =
+            "the methods of an impl block name the state in their parameters; write `#[validate]`";
         (Err(Error::new(at, message)), TokenStream::new())
     };
     let mut rest = tokens.clone().into_iter();
     match (rest.next(), rest.next()) {
-        (Some(Ident(state)), None) if state == "state" => (Ok(Some(state.span())), TokenStream::new()),
+        (Some(Ident(state)), None) if state == "state" => {
+            (Ok(Some(state.span())), TokenStream::new())
+        }
         (Some(Ident(state)), Some(Punct(comma))) if state == "state" && comma.as_char() == ',' => {
             (Ok(Some(state.span())), rest.collect())
         }
-        (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
+        (Some(Ident(state)), Some(Punct(equals)))
+            if state == "state" && equals.as_char() == '=' =>
+        {
             of_type(state.span())
         }
-        (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => of_type(tokens.span()),
+        (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
+            of_type(tokens.span())
+        }
         _ => (Ok(None), tokens),
     }
 }

@@ -9,7 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, WherePredicate, parse_quote,
+    Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, WherePredicate,
+    parse_quote,
 };
 
 use super::fields::{DefinitionModel, FieldModel, JsonStep, Shape, is_plain, read};
@@ -37,7 +38,12 @@ pub(crate) fn expand(
     let private = crate_path::private();
     let validated_fields_impl = validated_fields_impl(input, &model, &private);
     let lifetime = fresh_lifetime("'checked", &input.generics);
-    let fields = FieldsImpl { input, private: &private, lifetime, names_state: state.is_some() };
+    let fields = FieldsImpl {
+        input,
+        private: &private,
+        lifetime,
+        names_state: state.is_some(),
+    };
     let fields = fields.emit(&model, state);
     let as_argument = as_argument::emit(input, &private, state);
     crate_path::scope(krate, quote!(#validated_fields_impl #fields #as_argument))
@@ -70,34 +76,51 @@ fn mark_of(input: &DeriveInput) -> TokenStream {
 }
 
 pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
-    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let derives = attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"));
     let parse = Punctuated::<Path, Token![,]>::parse_terminated;
-    let paths = derives.filter_map(move |attribute| attribute.parse_args_with(parse).ok()).flatten();
+    let paths = derives
+        .filter_map(move |attribute| attribute.parse_args_with(parse).ok())
+        .flatten();
     paths.filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
 }
 
-fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, private: &Ident) -> TokenStream {
+fn validated_fields_impl(
+    input: &DeriveInput,
+    model: &DefinitionModel<'_>,
+    private: &Ident,
+) -> TokenStream {
     let ident = &input.ident;
     let mark = mark_of(input);
     let mut generics = input.generics.clone();
     let mut types = vec![];
     let mut seen = HashSet::new();
-    let fields = model
-        .shapes
-        .iter()
-        .flat_map(|shape| shape.fields.iter().map(|field| (shape.field_name(field), field.ty)));
-    for (field, ty) in
-        fields.flat_map(|(field, ty)| element_types(ty).into_iter().map(move |ty| (field.clone(), ty)))
-    {
+    let fields = model.shapes.iter().flat_map(|shape| {
+        shape
+            .fields
+            .iter()
+            .map(|field| (shape.field_name(field), field.ty))
+    });
+    for (field, ty) in fields.flat_map(|(field, ty)| {
+        element_types(ty)
+            .into_iter()
+            .map(move |ty| (field.clone(), ty))
+    }) {
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
         }
         if is_generic(ty, &input.generics) {
             let bound = quote!(#private::ValidatedFields);
-            generics.make_where_clause().predicates.extend(bounds(ty, input, &bound));
+            generics
+                .make_where_clause()
+                .predicates
+                .extend(bounds(ty, input, &bound));
             types.push(generated!(__to.validated::<#ty>();));
         } else {
-            types.push(generated!((&&&&#private::CoverageProbe::<#ty>::of(#field)).__coverage(__to);));
+            types.push(
+                generated!((&&&&#private::CoverageProbe::<#ty>::of(#field)).__coverage(__to);),
+            );
         }
     }
     let body = if types.is_empty() {
@@ -122,7 +145,12 @@ fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, priva
 /// A tuple counts as its elements.
 fn element_types(ty: &Type) -> Vec<&Type> {
     match bare(ty) {
-        Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(element_types).collect(),
+        Type::Tuple(tuple) => tuple
+            .elems
+            .iter()
+            .filter(|ty| !is_plain(ty))
+            .flat_map(element_types)
+            .collect(),
         ty => vec![ty],
     }
 }
@@ -134,14 +162,25 @@ fn is_generic(ty: &Type, generics: &Generics) -> bool {
 
 /// That a field's type has the traits. Of a type that contains itself its parameters have them, as the proof would not end.
 fn bounds(ty: &Type, input: &DeriveInput, bound: &TokenStream) -> Vec<WherePredicate> {
-    let named = |name: &Ident| mentions(ty.to_token_stream(), &|ident| ident == name || ident == "Self");
+    let named = |name: &Ident| {
+        mentions(ty.to_token_stream(), &|ident| {
+            ident == name || ident == "Self"
+        })
+    };
     if !named(&input.ident) {
         return vec![parse_quote!(#ty: #bound)];
     }
-    let parameters = input.generics.type_params().map(|parameter| &parameter.ident);
-    let of_parameters = parameters.filter(|name| named(name)).map(|name| parse_quote!(#name: #bound));
+    let parameters = input
+        .generics
+        .type_params()
+        .map(|parameter| &parameter.ident);
+    let of_parameters = parameters
+        .filter(|name| named(name))
+        .map(|name| parse_quote!(#name: #bound));
     // What a block of validators needs.
-    of_parameters.chain([parse_quote!(Self: ::core::marker::Sync)]).collect()
+    of_parameters
+        .chain([parse_quote!(Self: ::core::marker::Sync)])
+        .collect()
 }
 
 struct FieldsImpl<'a> {
@@ -153,13 +192,22 @@ struct FieldsImpl<'a> {
 
 impl FieldsImpl<'_> {
     fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
-        let Self { input, private, lifetime, .. } = self;
+        let Self {
+            input,
+            private,
+            lifetime,
+            ..
+        } = self;
         let ident = &input.ident;
         // Where nothing is gone through, a block of another state is no mistake of the definition.
         let state = state.filter(|_| model.shapes.iter().any(|shape| !shape.fields.is_empty()));
         let (state, generics) = self.state_generics(model, state);
         let body = self.body(model, &state);
-        let to = if body.is_empty() { generated!(_) } else { generated!(__to) };
+        let to = if body.is_empty() {
+            generated!(_)
+        } else {
+            generated!(__to)
+        };
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let (_, ty_generics, _) = input.generics.split_for_impl();
         generated! {
@@ -170,19 +218,29 @@ impl FieldsImpl<'_> {
         }
     }
 
-    fn state_generics(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> (TokenStream, Generics) {
+    fn state_generics(
+        &self,
+        model: &DefinitionModel<'_>,
+        state: Option<&Type>,
+    ) -> (TokenStream, Generics) {
         let private = self.private;
         let mut generics = self.input.generics.clone();
         let state = match state {
             Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
             None => as_argument::any_state(&mut generics),
         };
-        for ty in
-            model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| element_types(field.ty))
+        for ty in model
+            .shapes
+            .iter()
+            .flat_map(|shape| &shape.fields)
+            .flat_map(|field| element_types(field.ty))
         {
             if is_generic(ty, &self.input.generics) {
                 let bound = quote!(#private::ValidateAll<#state> + #private::ValidatedFields);
-                generics.make_where_clause().predicates.extend(bounds(ty, self.input, &bound));
+                generics
+                    .make_where_clause()
+                    .predicates
+                    .extend(bounds(ty, self.input, &bound));
             }
         }
         (state, generics)
@@ -191,14 +249,23 @@ impl FieldsImpl<'_> {
     fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
         let private = self.private;
         // For the type's own validators, which run after the traversal.
-        let pairs = model.renamed.iter().map(|(rust, json)| generated!((#rust, #json)));
+        let pairs = model
+            .renamed
+            .iter()
+            .map(|(rust, json)| generated!((#rust, #json)));
         let names = (!model.renamed.is_empty()).then(|| generated!(__to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
             return names.unwrap_or_default();
         }
-        let shapes =
-            model.shapes.iter().filter(|shape| !shape.fields.is_empty()).map(|shape| self.arm(shape, state));
-        let all = model.shapes.iter().all(|shape| !shape.fields.is_empty() || shape.variant.is_none())
+        let shapes = model
+            .shapes
+            .iter()
+            .filter(|shape| !shape.fields.is_empty())
+            .map(|shape| self.arm(shape, state));
+        let all = model
+            .shapes
+            .iter()
+            .all(|shape| !shape.fields.is_empty() || shape.variant.is_none())
             && !self.has_skipped_variants(model);
         let rest = (!all).then(|| generated!(_ => {}));
         generated! {
@@ -214,8 +281,11 @@ impl FieldsImpl<'_> {
 
     fn arm(&self, shape: &Shape<'_>, state: &TokenStream) -> TokenStream {
         let variant = shape.variant.map(|variant| generated!(::#variant));
-        let bound =
-            shape.fields.iter().map(|FieldModel { member, binding, .. }| generated!(#member: #binding));
+        let bound = shape.fields.iter().map(
+            |FieldModel {
+                 member, binding, ..
+             }| generated!(#member: #binding),
+        );
         let dives = shape.fields.iter().map(|field| self.field(field, state));
         let body = match &shape.wrapper_key {
             None => generated!(#(#dives)*),
@@ -238,16 +308,27 @@ impl FieldsImpl<'_> {
     }
 
     /// The compiler reports faults at the type.
-    fn value(&self, binding: &Ident, elements: &[Index], ty: &Type, state: &TokenStream) -> TokenStream {
+    fn value(
+        &self,
+        binding: &Ident,
+        elements: &[Index],
+        ty: &Type,
+        state: &TokenStream,
+    ) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
         if let Type::Tuple(tuple) = bare(ty) {
-            let inside = tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
-                let index = Index::from(index);
-                let path: Vec<_> = elements.iter().cloned().chain([index.clone()]).collect();
-                let inside = self.value(binding, &path, ty, state);
-                generated!(__to.index(#index, |__to| { #inside });)
-            });
+            let inside = tuple
+                .elems
+                .iter()
+                .enumerate()
+                .filter(|(_, ty)| !is_plain(ty))
+                .map(|(index, ty)| {
+                    let index = Index::from(index);
+                    let path: Vec<_> = elements.iter().cloned().chain([index.clone()]).collect();
+                    let inside = self.value(binding, &path, ty, state);
+                    generated!(__to.index(#index, |__to| { #inside });)
+                });
             return generated!(#(#inside)*);
         }
         let lent = (!elements.is_empty()).then(|| generated!(&));

@@ -19,7 +19,9 @@ impl Shape<'_> {
             Member::Named(name) => name.unraw().to_string(),
             Member::Unnamed(index) => index.index.to_string(),
         };
-        self.variant.map_or(member.clone(), |variant| format!("{}.{member}", variant.unraw()))
+        self.variant.map_or(member.clone(), |variant| {
+            format!("{}.{member}", variant.unraw())
+        })
     }
 }
 
@@ -49,7 +51,11 @@ pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
         Data::Struct(data) => {
             let fields = fields(&data.fields, container.transparent);
             DefinitionModel {
-                shapes: vec![Shape { variant: None, wrapper_key: None, fields }],
+                shapes: vec![Shape {
+                    variant: None,
+                    wrapper_key: None,
+                    fields,
+                }],
                 renamed: renamed(&data.fields),
             }
         }
@@ -65,16 +71,29 @@ pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
                     (Some(_), content) => content.clone(),
                 };
                 let fields = fields(&variant.fields, false);
-                Some(Shape { variant: Some(&variant.ident), wrapper_key, fields })
+                Some(Shape {
+                    variant: Some(&variant.ident),
+                    wrapper_key,
+                    fields,
+                })
             });
-            DefinitionModel { shapes: shapes.collect(), renamed: vec![] }
+            DefinitionModel {
+                shapes: shapes.collect(),
+                renamed: vec![],
+            }
         }
-        Data::Union(_) => DefinitionModel { shapes: vec![], renamed: vec![] },
+        Data::Union(_) => DefinitionModel {
+            shapes: vec![],
+            renamed: vec![],
+        },
     }
 }
 
 fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
-    let read: Vec<_> = fields.iter().map(|field| SerdeAttributes::read(&field.attrs)).collect();
+    let read: Vec<_> = fields
+        .iter()
+        .map(|field| SerdeAttributes::read(&field.attrs))
+        .collect();
     // serde writes a struct or variant with one unnamed field as the field.
     let newtype = transparent || (matches!(fields, Fields::Unnamed(_)) && fields.len() == 1);
     let mut index = 0;
@@ -92,9 +111,17 @@ fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
         if is_plain(&field.ty) {
             continue;
         }
-        let member = field.ident.clone().map_or_else(|| Member::from(position), Member::Named);
+        let member = field
+            .ident
+            .clone()
+            .map_or_else(|| Member::from(position), Member::Named);
         let binding = format_ident!("__field_{position}", span = Span::mixed_site());
-        models.push(FieldModel { member, binding, ty: &field.ty, step });
+        models.push(FieldModel {
+            member,
+            binding,
+            ty: &field.ty,
+            step,
+        });
     }
     models
 }
@@ -103,7 +130,10 @@ fn renamed(fields: &Fields) -> Vec<(String, String)> {
     let names = fields.iter().filter_map(|field| {
         let rust = field.ident.as_ref()?.unraw().to_string();
         let attributes = SerdeAttributes::read(&field.attrs);
-        attributes.rename.filter(|json| !attributes.skip && *json != rust).map(|json| (rust, json))
+        attributes
+            .rename
+            .filter(|json| !attributes.skip && *json != rust)
+            .map(|json| (rust, json))
     });
     names.collect()
 }
@@ -111,8 +141,8 @@ fn renamed(fields: &Fields) -> Vec<(String, String)> {
 /// By tokens: plain values, and lists and options of them.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     const PLAIN: [&str; 18] = [
-        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
-        "i64", "i128", "isize", "f32", "f64",
+        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+        "i32", "i64", "i128", "isize", "f32", "f64",
     ];
     let path = match ty {
         Type::Path(path) if path.qself.is_none() => &path.path,
@@ -123,11 +153,15 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
         Type::Paren(paren) => return is_plain(&paren.elem),
         _ => return false,
     };
-    let Some(last) = path.segments.last() else { return false };
+    let Some(last) = path.segments.last() else {
+        return false;
+    };
     match &last.arguments {
         PathArguments::None => PLAIN.iter().any(|plain| last.ident == plain),
         PathArguments::AngleBracketed(arguments) => {
-            ["Option", "Vec", "Box"].iter().any(|container| last.ident == container)
+            ["Option", "Vec", "Box"]
+                .iter()
+                .any(|container| last.ident == container)
                 && arguments
                     .args
                     .iter()

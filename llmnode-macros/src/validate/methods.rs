@@ -11,15 +11,15 @@ use super::texts;
 use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::{
-    bare, end_spans, fresh, fresh_lifetime, last_name, respanned, type_arguments, with_named_lifetimes,
+    bare, end_spans, fresh, fresh_lifetime, last_name, respanned, type_arguments,
+    with_named_lifetimes,
 };
 
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     let mut errors = Errors::default();
     let args = BlockArgs::parse(arguments, &mut errors);
     if let Some((path, _)) = &block.trait_ {
-        let message =
-            "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one implements a trait";
+        let message = "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one implements a trait";
         errors.push(Error::new_spanned(path, message));
         return quote!(#block #errors);
     }
@@ -35,7 +35,8 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
         }
     }
     let state = common_state(&validators, &mut errors);
-    let stateless = errors.is_empty() && validators.iter().all(|validator| validator.state.is_none());
+    let stateless =
+        errors.is_empty() && validators.iter().all(|validator| validator.state.is_none());
     if let Some(at) = args.state.filter(|_| stateless) {
         let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
         errors.push(Error::new(at, message));
@@ -53,10 +54,14 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
 fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
     let mut named: Option<&'a Type> = None;
     for validator in validators {
-        let Some(State::Named(ty)) = validator.state else { continue };
+        let Some(State::Named(ty)) = validator.state else {
+            continue;
+        };
         match named {
             None => named = Some(ty),
-            Some(first) if first.to_token_stream().to_string() != ty.to_token_stream().to_string() => {
+            Some(first)
+                if first.to_token_stream().to_string() != ty.to_token_stream().to_string() =>
+            {
                 let message = format!(
                     "another validator of this block takes the state `{}`; all validators of a block take the same state",
                     first.to_token_stream()
@@ -69,14 +74,21 @@ fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option
     named
 }
 
-fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Option<&Type>) -> TokenStream {
+fn impls(
+    block: &ItemImpl,
+    krate: &Path,
+    validators: &[Validator<'_>],
+    state: Option<&Type>,
+) -> TokenStream {
     let here = Span::mixed_site();
     let private = crate_path::private();
     let ty = &block.self_ty;
     let marker = marker_generics(block, &private);
     let names_state = state.is_some();
     let (state, generics) = state_generics(block, &private, validators, state);
-    let checks = validators.iter().map(|validator| check(validator, names_state));
+    let checks = validators
+        .iter()
+        .map(|validator| check(validator, names_state));
     let inside = if generics.type_params().next().is_some() {
         generated!(<Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
@@ -109,7 +121,9 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
 /// `Page<T>`.
 fn for_all_arguments(block: &ItemImpl, private: &Ident) -> Option<TokenStream> {
     let ty = &*block.self_ty;
-    let Type::Path(path) = bare(ty) else { return None };
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
     if type_arguments(&path.path).is_empty() || !block.generics.params.is_empty() {
         return None;
     }
@@ -130,7 +144,10 @@ fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     let at = Span::mixed_site().located_at(end_spans(ty).0);
     let private = respanned(private, at);
     let defined = quote_spanned!(at=> #ty: #private::ValidatedFields);
-    generics.make_where_clause().predicates.push(parse_quote!(#defined));
+    generics
+        .make_where_clause()
+        .predicates
+        .push(parse_quote!(#defined));
     generics
 }
 
@@ -145,11 +162,15 @@ fn state_generics(
         Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
         None => {
             let any_state = fresh("AnyRunState", &generics);
-            let bounded = validators.iter().filter(|validator| !validator.takes_any_state());
+            let bounded = validators
+                .iter()
+                .filter(|validator| !validator.takes_any_state());
             let bounds: Vec<_> = bounded.filter_map(Validator::bounds).flatten().collect();
             // The type parameter of a method is `Sized`, so its replacement is, too.
             let unsized_state = bounds.is_empty().then(|| quote!(?::core::marker::Sized+));
-            generics.params.push(parse_quote!(#any_state: #unsized_state ::core::marker::Sync #(+ #bounds)*));
+            generics
+                .params
+                .push(parse_quote!(#any_state: #unsized_state ::core::marker::Sync #(+ #bounds)*));
             any_state.into_token_stream()
         }
     };
@@ -162,12 +183,22 @@ fn state_generics(
 
 fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     let here = Span::mixed_site();
-    let Validator { method, parameters, .. } = validator;
+    let Validator {
+        method, parameters, ..
+    } = validator;
     let ident = &method.sig.ident;
     let name = syn::ext::IdentExt::unraw(ident).to_string();
     let takes = |wanted: Parameter| parameters.contains(&wanted);
-    let state = if takes(Parameter::State) { generated!(__state) } else { generated!(_) };
-    let attempt = if takes(Parameter::Attempt) { generated!(__attempt) } else { generated!(_) };
+    let state = if takes(Parameter::State) {
+        generated!(__state)
+    } else {
+        generated!(_)
+    };
+    let attempt = if takes(Parameter::Attempt) {
+        generated!(__attempt)
+    } else {
+        generated!(_)
+    };
     // The run's state may be unsized, and a reference to it is not.
     let lends_reference = validator.takes_any_state() && !names_state;
     let arguments = parameters.iter().map(|parameter| match parameter {
@@ -180,7 +211,11 @@ fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, generated!((self, #(#arguments),*)));
     let owns_reference = lends_reference && is_async(method);
-    let call = if owns_reference { generated!(async move { #call.await }) } else { call };
+    let call = if owns_reference {
+        generated!(async move { #call.await })
+    } else {
+        call
+    };
     generated! {
         __to.#kind(#name, move |#state, #attempt| #call);
     }

@@ -58,13 +58,17 @@ const RULES: [&str; 8] = [
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
     check_attributes(&mut input.attrs, errors);
     match &mut input.data {
-        Data::Struct(data) => {
-            data.fields.iter_mut().for_each(|field| check_attributes(&mut field.attrs, errors))
-        }
+        Data::Struct(data) => data
+            .fields
+            .iter_mut()
+            .for_each(|field| check_attributes(&mut field.attrs, errors)),
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 check_attributes(&mut variant.attrs, errors);
-                variant.fields.iter_mut().for_each(|field| check_attributes(&mut field.attrs, errors));
+                variant
+                    .fields
+                    .iter_mut()
+                    .for_each(|field| check_attributes(&mut field.attrs, errors));
             }
         }
         Data::Union(_) => {}
@@ -72,9 +76,14 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
 }
 
 fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
-    for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
+    for attribute in attributes
+        .iter_mut()
+        .filter(|attribute| attribute.path().is_ident("serde"))
+    {
         let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
-        let Ok(arguments) = attribute.parse_args_with(parse) else { continue };
+        let Ok(arguments) = attribute.parse_args_with(parse) else {
+            continue;
+        };
         let count = arguments.len();
         let kept: Vec<_> = arguments
             .into_iter()
@@ -87,7 +96,9 @@ fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
 }
 
 fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
-    let Some(key) = argument.path().get_ident() else { return true };
+    let Some(key) = argument.path().get_ident() else {
+        return true;
+    };
     let name = key.to_string();
     let near = suggest(&name, KEYS).filter(|near| *near != name);
     if let Some(near) = near {
@@ -100,7 +111,9 @@ fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
 }
 
 fn has_known_rules(argument: &Meta, errors: &mut Errors) -> bool {
-    let names_rules = ["rename_all", "rename_all_fields"].iter().any(|key| argument.path().is_ident(key));
+    let names_rules = ["rename_all", "rename_all_fields"]
+        .iter()
+        .any(|key| argument.path().is_ident(key));
     let mut written = Vec::new();
     if names_rules {
         strings(argument.to_token_stream(), &mut written);
@@ -112,7 +125,10 @@ fn has_known_rules(argument: &Meta, errors: &mut Errors) -> bool {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the rules are {}", list(RULES)),
         };
-        errors.push(Error::new(rule.span(), format!("unknown rule `{name}` for names; {remedy}")));
+        errors.push(Error::new(
+            rule.span(),
+            format!("unknown rule `{name}` for names; {remedy}"),
+        ));
     }
     written.is_empty()
 }

@@ -6,8 +6,15 @@ use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
 /// Keys of values that are read in a special way, or borrow on purpose.
-const CUSTOM_KEYS: [&str; 7] =
-    ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
+const CUSTOM_KEYS: [&str; 7] = [
+    "borrow",
+    "with",
+    "deserialize_with",
+    "schema_with",
+    "from",
+    "try_from",
+    "remote",
+];
 
 #[derive(Default, Clone)]
 pub(crate) struct SerdeAttributes {
@@ -27,7 +34,10 @@ impl SerdeAttributes {
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
         for owner in ["serde", "schemars"] {
-            for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(owner)) {
+            for attribute in attributes
+                .iter()
+                .filter(|attribute| attribute.path().is_ident(owner))
+            {
                 let _ = attribute.parse_nested_meta(|meta| read.argument(&meta, owner == "serde"));
             }
         }
@@ -35,7 +45,11 @@ impl SerdeAttributes {
     }
 
     fn argument(&mut self, meta: &ParseNestedMeta<'_>, of_serde: bool) -> syn::Result<()> {
-        let name = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
+        let name = meta
+            .path
+            .get_ident()
+            .map(Ident::to_string)
+            .unwrap_or_default();
         match name.as_str() {
             "rename" => self.rename = deserialize_side(meta)?.or(self.rename.take()),
             "tag" => self.tag = Some(meta.value()?.parse::<LitStr>()?.value()),
@@ -55,7 +69,9 @@ impl SerdeAttributes {
 
     /// Ignores `rename_all`.
     pub(crate) fn name(&self, ident: &Ident) -> String {
-        self.rename.clone().unwrap_or_else(|| ident.unraw().to_string())
+        self.rename
+            .clone()
+            .unwrap_or_else(|| ident.unraw().to_string())
     }
 }
 

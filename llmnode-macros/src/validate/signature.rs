@@ -4,8 +4,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericParam, ImplItem, ImplItemFn, ItemImpl, Pat, ReceiverKind, ReturnType, Type,
-    TypeParamBound, TypeReference,
+    Error, FnArg, GenericParam, ImplItem, ImplItemFn, ItemImpl, Pat, ReceiverKind, ReturnType,
+    Type, TypeParamBound, TypeReference,
 };
 
 use super::fields::is_plain;
@@ -35,14 +35,21 @@ impl<'a> Validator<'a> {
     pub(crate) fn read(method: &'a ImplItemFn, block: &ItemImpl) -> syn::Result<Self> {
         receiver(method)?;
         returns_result(method, block)?;
-        let mut validator = Validator { method, parameters: vec![], state: None };
+        let mut validator = Validator {
+            method,
+            parameters: vec![],
+            state: None,
+        };
         for input in method.sig.inputs.iter().skip(1) {
             validator.parameter(input)?;
         }
         if let Some(unused) = method.sig.generics.type_params().next()
             && !matches!(validator.state, Some(State::Bounded(_)))
         {
-            return Err(Error::new_spanned(unused, "a validator's only type parameter is that of its state"));
+            return Err(Error::new_spanned(
+                unused,
+                "a validator's only type parameter is that of its state",
+            ));
         }
         Ok(validator)
     }
@@ -58,27 +65,45 @@ impl<'a> Validator<'a> {
     /// Whether it takes any state at all, so that it may have a reference to one, too.
     pub(crate) fn takes_any_state(&self) -> bool {
         let of_references = |bound: &&TypeParamBound| match bound {
-            TypeParamBound::Trait(bound) => {
-                ["Sync", "Send", "Sized"].iter().any(|name| is_named(&bound.path, name))
-            }
+            TypeParamBound::Trait(bound) => ["Sync", "Send", "Sized"]
+                .iter()
+                .any(|name| is_named(&bound.path, name)),
             _ => false,
         };
-        self.bounds().is_some_and(|bounds| bounds.iter().all(of_references))
+        self.bounds()
+            .is_some_and(|bounds| bounds.iter().all(of_references))
     }
 
     fn parameter(&mut self, input: &'a FnArg) -> syn::Result<()> {
-        let FnArg::Typed(typed) = input else { return Ok(()) };
+        let FnArg::Typed(typed) = input else {
+            return Ok(());
+        };
         let lent = match bare(&typed.ty) {
-            Type::Reference(TypeReference { mutability: None, elem, .. }) => bare(elem),
+            Type::Reference(TypeReference {
+                mutability: None,
+                elem,
+                ..
+            }) => bare(elem),
             other => {
                 let message = format!("a validator borrows the state and the attempt; {USAGE}");
                 return Err(Error::new_spanned(other, message));
             }
         };
-        let parameter = if is_attempt(&typed.pat, lent) { Parameter::Attempt } else { Parameter::State };
+        let parameter = if is_attempt(&typed.pat, lent) {
+            Parameter::Attempt
+        } else {
+            Parameter::State
+        };
         if self.parameters.contains(&parameter) {
-            let what = if parameter == Parameter::State { "state" } else { "attempt" };
-            return Err(Error::new_spanned(&typed.ty, format!("a validator takes one {what}; {USAGE}")));
+            let what = if parameter == Parameter::State {
+                "state"
+            } else {
+                "attempt"
+            };
+            return Err(Error::new_spanned(
+                &typed.ty,
+                format!("a validator takes one {what}; {USAGE}"),
+            ));
         }
         self.parameters.push(parameter);
         if parameter == Parameter::State {
@@ -93,16 +118,25 @@ impl<'a> Validator<'a> {
             return Ok(State::Bounded(bounds.bounds.iter().collect()));
         }
         let parameter = generics.params.iter().find_map(|param| match param {
-            GenericParam::Type(param) if param.ident == lent.to_token_stream().to_string() => Some(param),
+            GenericParam::Type(param) if param.ident == lent.to_token_stream().to_string() => {
+                Some(param)
+            }
             _ => None,
         });
-        let Some(parameter) = parameter else { return Ok(State::Named(lent)) };
+        let Some(parameter) = parameter else {
+            return Ok(State::Named(lent));
+        };
         if let Some(clause) = &generics.where_clause {
-            let message =
-                format!("write the bounds of the state where it is declared: `<{}: …>`", parameter.ident);
+            let message = format!(
+                "write the bounds of the state where it is declared: `<{}: …>`",
+                parameter.ident
+            );
             return Err(Error::new_spanned(clause, message));
         }
-        if let Some(another) = generics.type_params().find(|param| param.ident != parameter.ident) {
+        if let Some(another) = generics
+            .type_params()
+            .find(|param| param.ident != parameter.ident)
+        {
             return Err(Error::new_spanned(
                 another,
                 "a validator's only type parameter is that of its state",
@@ -116,9 +150,10 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     let signature = &method.sig;
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver)) if is_shared_reference(&receiver.kind) => Ok(()),
-        Some(FnArg::Receiver(receiver)) => {
-            Err(Error::new_spanned(receiver, format!("a validator takes `&self`; {USAGE}")))
-        }
+        Some(FnArg::Receiver(receiver)) => Err(Error::new_spanned(
+            receiver,
+            format!("a validator takes `&self`; {USAGE}"),
+        )),
         _ => Err(Error::new(
             signature.ident.span(),
             format!(
@@ -134,7 +169,11 @@ fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     match receiver {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
         ReceiverKind::Typed(_, ty) => match bare(ty) {
-            Type::Reference(TypeReference { mutability: None, elem, .. }) => {
+            Type::Reference(TypeReference {
+                mutability: None,
+                elem,
+                ..
+            }) => {
                 matches!(bare(elem), Type::Path(path) if path.path.is_ident("Self"))
             }
             _ => false,
@@ -172,7 +211,9 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
 fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     let name = &method.sig.ident;
     block.items.iter().any(|item| match item {
-        ImplItem::Fn(other) => other.sig.ident != *name && calls(other.block.to_token_stream(), name),
+        ImplItem::Fn(other) => {
+            other.sig.ident != *name && calls(other.block.to_token_stream(), name)
+        }
         _ => false,
     })
 }
@@ -200,9 +241,11 @@ pub(crate) fn is_future(ty: &Type) -> bool {
     let is_future = |name: &str| name.ends_with("Future");
     match bare(ty) {
         Type::ImplTrait(bounds) => bounds.bounds.iter().any(|bound| match bound {
-            TypeParamBound::Trait(bound) => {
-                bound.path.segments.last().is_some_and(|last| is_future(&last.ident.to_string()))
-            }
+            TypeParamBound::Trait(bound) => bound
+                .path
+                .segments
+                .last()
+                .is_some_and(|last| is_future(&last.ident.to_string())),
             _ => false,
         }),
         ty => last_name(ty).is_some_and(|name| name == "Pin" || is_future(&name.to_string())),
@@ -211,7 +254,9 @@ pub(crate) fn is_future(ty: &Type) -> bool {
 
 /// The compiler's error for awaiting a boxed future that is not `Send` is hard to read.
 fn is_sendable(output: &ReturnType) -> syn::Result<()> {
-    let ReturnType::Type(_, ty) = output else { return Ok(()) };
+    let ReturnType::Type(_, ty) = output else {
+        return Ok(());
+    };
     match boxed(ty) {
         Some(future) => Err(Error::new_spanned(
             future,
@@ -226,11 +271,16 @@ fn boxed(ty: &Type) -> Option<&Type> {
     match bare(ty) {
         Type::Path(path) => {
             let holds = is_named(&path.path, "Pin") || is_named(&path.path, "Box");
-            type_arguments(&path.path).first().filter(|_| holds).and_then(|inside| boxed(inside))
+            type_arguments(&path.path)
+                .first()
+                .filter(|_| holds)
+                .and_then(|inside| boxed(inside))
         }
         future @ Type::TraitObject(object) => {
-            let mut bounds =
-                object.bounds.iter().filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)));
+            let mut bounds = object
+                .bounds
+                .iter()
+                .filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)));
             let is_future = |bound: &TypeParamBound| match bound {
                 TypeParamBound::Trait(bound) => is_named(&bound.path, "Future"),
                 _ => false,

@@ -21,11 +21,17 @@ pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
 }
 
 /// The tag, if the variant's value is not an object.
-pub(crate) fn tag_on_non_object<'a>(container: &'a SerdeAttributes, variant: &Variant) -> Option<&'a str> {
+pub(crate) fn tag_on_non_object<'a>(
+    container: &'a SerdeAttributes,
+    variant: &Variant,
+) -> Option<&'a str> {
     let attributes = SerdeAttributes::read(&variant.attrs);
     let tagged = !container.untagged && container.content.is_none() && !attributes.untagged;
     let judged = !container.custom && !attributes.custom && !attributes.skip;
-    container.tag.as_deref().filter(|_| tagged && judged && holds_non_object(variant))
+    container
+        .tag
+        .as_deref()
+        .filter(|_| tagged && judged && holds_non_object(variant))
 }
 
 fn holds_non_object(variant: &Variant) -> bool {
@@ -40,8 +46,9 @@ fn holds_non_object(variant: &Variant) -> bool {
 }
 
 fn is_non_object(ty: &Type) -> bool {
-    let list = last_name(ty)
-        .is_some_and(|name| ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string()));
+    let list = last_name(ty).is_some_and(|name| {
+        ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string())
+    });
     let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_non_object));
     match bare(ty) {
         Type::Array(_) | Type::Slice(_) => true,
@@ -52,13 +59,20 @@ fn is_non_object(ty: &Type) -> bool {
 }
 
 fn inner(ty: &Type) -> Option<Vec<&Type>> {
-    let Type::Path(path) = bare(ty) else { return None };
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
     let holds = is_named(&path.path, "Option") || is_named(&path.path, "Box");
     Some(type_arguments(&path.path)).filter(|types| holds && !types.is_empty())
 }
 
 fn tag_error(tag: &str, variant: &Variant) -> Error {
-    let ty = variant.fields.iter().next().map(|field| field.ty.to_token_stream()).unwrap_or_default();
+    let ty = variant
+        .fields
+        .iter()
+        .next()
+        .map(|field| field.ty.to_token_stream())
+        .unwrap_or_default();
     let name = &variant.ident;
     let message = format!(
         "the tag `{tag}` is a member of an object, and this value is not an object, so no answer fits `{name}`; write \

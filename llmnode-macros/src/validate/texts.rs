@@ -2,7 +2,9 @@
 //! so it is one error that names the remedy, and what is left compiles.
 
 use quote::ToTokens;
-use syn::{Block, Error, Expr, ExprCall, ImplItem, ItemImpl, Lit, Path, ReturnType, Stmt, parse_quote};
+use syn::{
+    Block, Error, Expr, ExprCall, ImplItem, ItemImpl, Lit, Path, ReturnType, Stmt, parse_quote,
+};
 
 use super::args::BlockArgs;
 use crate::crate_path;
@@ -11,11 +13,20 @@ use crate::generics::mentions;
 
 pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> ItemImpl {
     let mut block = block.clone();
-    let mut mender = Mender { krate: crate_path::resolve(&args.krate), errors };
+    let mut mender = Mender {
+        krate: crate_path::resolve(&args.krate),
+        errors,
+    };
     for member in &mut block.items {
-        let ImplItem::Fn(method) = member else { continue };
-        let ReturnType::Type(_, returned) = &method.sig.output else { continue };
-        if !mentions(returned.to_token_stream(), &|name| name == "String" || name == "str") {
+        let ImplItem::Fn(method) = member else {
+            continue;
+        };
+        let ReturnType::Type(_, returned) = &method.sig.output else {
+            continue;
+        };
+        if !mentions(returned.to_token_stream(), &|name| {
+            name == "String" || name == "str"
+        }) {
             mender.block(&mut method.block, true);
         }
     }
@@ -55,7 +66,10 @@ impl Mender<'_> {
                     self.value(other, is_returned);
                 }
             }
-            Expr::Match(arms) => arms.arms.iter_mut().for_each(|arm| self.value(&mut arm.body, is_returned)),
+            Expr::Match(arms) => arms
+                .arms
+                .iter_mut()
+                .for_each(|arm| self.value(&mut arm.body, is_returned)),
             Expr::ForLoop(inner) => self.block(&mut inner.body, false),
             Expr::While(inner) => self.block(&mut inner.body, false),
             Expr::Loop(inner) => self.block(&mut inner.body, false),
@@ -65,9 +79,10 @@ impl Mender<'_> {
     }
 
     fn error(&mut self, call: &mut ExprCall) {
-        let Some(text) = call.args.first().filter(|text| is_text(text)) else { return };
-        let message =
-            "the error of a validator is an `Invalid`, not a text; write `Err(Invalid::new(\"…\"))`";
+        let Some(text) = call.args.first().filter(|text| is_text(text)) else {
+            return;
+        };
+        let message = "the error of a validator is an `Invalid`, not a text; write `Err(Invalid::new(\"…\"))`";
         self.errors.push(Error::new_spanned(text, message));
         let krate = &self.krate;
         call.args = std::iter::once::<Expr>(parse_quote!(#krate::Invalid::new(""))).collect();
@@ -84,10 +99,13 @@ fn is_text(written: &Expr) -> bool {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
         Expr::Macro(called) => called.mac.path.is_ident("format"),
         Expr::Call(call) => {
-            call.func.to_token_stream().to_string() == "String :: from" && call.args.iter().all(is_text)
+            call.func.to_token_stream().to_string() == "String :: from"
+                && call.args.iter().all(is_text)
         }
         Expr::MethodCall(call) => {
-            let converts = ["into", "to_string", "to_owned"].iter().any(|name| call.method == name);
+            let converts = ["into", "to_string", "to_owned"]
+                .iter()
+                .any(|name| call.method == name);
             converts && is_text(&call.receiver)
         }
         _ => false,

@@ -40,12 +40,18 @@ impl Case {
             None if self.helps() => Answer::Helped,
             None => return None,
         };
-        Some(if self.judged.is_some() { Answer::Judged } else { answer })
+        Some(if self.judged.is_some() {
+            Answer::Judged
+        } else {
+            answer
+        })
     }
 
     /// Whether the help or a note of the first error underlines what has to change, elsewhere in the program.
     fn helps(&self) -> bool {
-        let Some(error) = self.printed.first() else { return false };
+        let Some(error) = self.printed.first() else {
+            return false;
+        };
         let mut places: Vec<Vec<&str>> = vec![];
         for line in error.lines() {
             match places.last_mut() {
@@ -54,7 +60,10 @@ impl Case {
                 None => {}
             }
         }
-        let own = places.iter().skip(1).filter(|place| place[0].contains("src/main.rs"));
+        let own = places
+            .iter()
+            .skip(1)
+            .filter(|place| place[0].contains("src/main.rs"));
         let mut marks = own.flat_map(|place| marks(place.iter().copied()));
         // An attribute that is underlined as a whole marks nothing in it.
         marks.any(|(code, under)| {
@@ -66,9 +75,17 @@ impl Case {
     /// How an underline of the first error touches what has to change, if any does. A mark is better than words.
     fn touch(&self) -> Option<Touch> {
         let error = self.printed.first()?;
-        let touches: Vec<_> = self.tokens.iter().filter_map(|token| touch(error, token)).collect();
+        let touches: Vec<_> = self
+            .tokens
+            .iter()
+            .filter_map(|token| touch(error, token))
+            .collect();
         let marked = touches.iter().any(|touch| matches!(touch, Touch::Mark));
-        if marked { Some(Touch::Mark) } else { touches.into_iter().next() }
+        if marked {
+            Some(Touch::Mark)
+        } else {
+            touches.into_iter().next()
+        }
     }
 }
 
@@ -99,7 +116,11 @@ fn excerpt(error: &str) -> impl Iterator<Item = &str> {
 
 /// The lines between an error's first place and the next.
 fn own_place(error: &str) -> impl Iterator<Item = &str> {
-    error.lines().skip_while(|line| !is_arrow(line)).skip(1).take_while(|line| !is_arrow(line))
+    error
+        .lines()
+        .skip_while(|line| !is_arrow(line))
+        .skip(1)
+        .take_while(|line| !is_arrow(line))
 }
 
 fn is_arrow(line: &str) -> bool {
@@ -127,7 +148,9 @@ fn underlined(code: &str, under: &Range<usize>) -> String {
 /// The columns of each `^^^` of a line.
 fn underlines(line: &str) -> impl Iterator<Item = Range<usize>> {
     let under: Vec<bool> = line.chars().map(|c| c == '^').collect();
-    let starts = (0..under.len()).filter(|&at| under[at] && (at == 0 || !under[at - 1])).collect::<Vec<_>>();
+    let starts = (0..under.len())
+        .filter(|&at| under[at] && (at == 0 || !under[at - 1]))
+        .collect::<Vec<_>>();
     starts.into_iter().map(move |start| {
         let length = under[start..].iter().take_while(|&&under| under).count();
         start..start + length

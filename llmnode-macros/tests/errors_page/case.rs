@@ -32,16 +32,31 @@ impl Case {
         let output = std::fs::read_to_string(path.with_extension("stderr"))
             .map_err(|_| lacks("its output: run the test `ui` with TRYBUILD=overwrite"))?;
 
-        let comments: Vec<_> = text.lines().map_while(|line| line.strip_prefix("// ")).collect();
-        let all =
-            |key: &'static str| comments.iter().filter_map(move |line| line.strip_prefix(key)).map(str::trim);
+        let comments: Vec<_> = text
+            .lines()
+            .map_while(|line| line.strip_prefix("// "))
+            .collect();
+        let all = |key: &'static str| {
+            comments
+                .iter()
+                .filter_map(move |line| line.strip_prefix(key))
+                .map(str::trim)
+        };
         let said = |key| all(key).next();
         let told = |key, what| said(key).map(str::to_owned).ok_or_else(|| lacks(what));
-        let errors = said("Errors:").map(|count| count.parse().map_err(|_| lacks("a number of errors")));
+        let errors =
+            said("Errors:").map(|count| count.parse().map_err(|_| lacks("a number of errors")));
 
-        let blank = text.lines().skip(comments.len()).take_while(|line| line.is_empty()).count();
-        let [topic, name] = [path.parent().unwrap_or(path), path]
-            .map(|part| part.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default());
+        let blank = text
+            .lines()
+            .skip(comments.len())
+            .take_while(|line| line.is_empty())
+            .count();
+        let [topic, name] = [path.parent().unwrap_or(path), path].map(|part| {
+            part.file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        });
         Ok(Self {
             cause: told("Cause:", "a first line `// Cause: …`: what the person did")?,
             mend: told("Mend:", "a second line `// Mend: …`: what to write instead")?,
@@ -83,7 +98,9 @@ fn printed(output: &str, above: usize) -> Vec<String> {
 fn placed(line: &str, above: usize) -> String {
     let parts: Vec<&str> = line.split(':').collect();
     match (line.split_once("tests/ui/"), &parts[..]) {
-        (Some((arrow, _)), [_, row, column]) => format!("{arrow}src/main.rs:{}:{column}", less(row, above)),
+        (Some((arrow, _)), [_, row, column]) => {
+            format!("{arrow}src/main.rs:{}:{column}", less(row, above))
+        }
         _ => line.replace("$WORKSPACE/", "").replace("$RUST/", ""),
     }
 }
@@ -91,7 +108,9 @@ fn placed(line: &str, above: usize) -> String {
 /// `5 | code` as `3 | code`, with the number in a gutter of that width.
 fn numbered(line: &str, gutter: usize, above: usize) -> String {
     match line.split_at_checked(gutter) {
-        Some((number, rest)) if rest.starts_with(' ') && number.trim_start().parse::<usize>().is_ok() => {
+        Some((number, rest))
+            if rest.starts_with(' ') && number.trim_start().parse::<usize>().is_ok() =>
+        {
             format!("{:>gutter$}{rest}", less(number.trim_start(), above))
         }
         _ => line.to_owned(),
@@ -99,6 +118,8 @@ fn numbered(line: &str, gutter: usize, above: usize) -> String {
 }
 
 fn less(number: &str, above: usize) -> String {
-    let number = number.parse::<usize>().map(|number| number.saturating_sub(above));
+    let number = number
+        .parse::<usize>()
+        .map(|number| number.saturating_sub(above));
     number.map(|number| number.to_string()).unwrap_or_default()
 }

@@ -15,12 +15,16 @@ use case::Case;
 
 /// All cases, by name.
 fn cases() -> Vec<Case> {
-    let mut paths: Vec<PathBuf> =
-        children(Path::new("tests/ui")).iter().flat_map(|topic| children(topic)).collect();
+    let mut paths: Vec<PathBuf> = children(Path::new("tests/ui"))
+        .iter()
+        .flat_map(|topic| children(topic))
+        .collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     paths.sort();
-    let (cases, faults): (Vec<_>, Vec<_>) =
-        paths.iter().map(|path| Case::read(path)).partition(Result::is_ok);
+    let (cases, faults): (Vec<_>, Vec<_>) = paths
+        .iter()
+        .map(|path| Case::read(path))
+        .partition(Result::is_ok);
     let faults: Vec<_> = faults.into_iter().filter_map(Result::err).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     assert!(cases.len() >= 168, "the cases are found");
@@ -29,7 +33,9 @@ fn cases() -> Vec<Case> {
 
 fn children(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder of cases");
-    entries.map(|entry| entry.expect("an entry").path()).collect()
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
 }
 
 #[test]
@@ -39,18 +45,34 @@ fn each_case_has_as_many_errors_as_it_says() {
         .filter(|case| case.printed.len() != case.errors)
         .map(|case| format!("{}: {} errors", case.name, case.printed.len()))
         .collect();
-    assert!(wrong.is_empty(), "one error a file, or a line `// Errors: …`, but {wrong:#?}");
+    assert!(
+        wrong.is_empty(),
+        "one error a file, or a line `// Errors: …`, but {wrong:#?}"
+    );
 }
 
 #[test]
 fn mistakes_of_newcomers_are_answered_well() {
     let cases = cases();
-    let newcomers: Vec<_> = cases.iter().filter(|case| newcomer::is_mistake(case)).collect();
-    let mute: Vec<_> =
-        newcomers.iter().filter(|case| case.tokens.is_empty()).map(|case| &case.name).collect();
-    assert!(mute.is_empty(), "a line `// Token: …` says what has to change: {mute:#?}");
+    let newcomers: Vec<_> = cases
+        .iter()
+        .filter(|case| newcomer::is_mistake(case))
+        .collect();
+    let mute: Vec<_> = newcomers
+        .iter()
+        .filter(|case| case.tokens.is_empty())
+        .map(|case| &case.name)
+        .collect();
+    assert!(
+        mute.is_empty(),
+        "a line `// Token: …` says what has to change: {mute:#?}"
+    );
     let silent = |case: &&&Case| case.well_answered() == case.missed.is_some();
-    let silent: Vec<_> = newcomers.iter().filter(silent).map(|case| &case.name).collect();
+    let silent: Vec<_> = newcomers
+        .iter()
+        .filter(silent)
+        .map(|case| &case.name)
+        .collect();
     assert!(
         silent.is_empty(),
         "one error at the token, or a line `// Missed: …` that says why not: {silent:#?}"
@@ -63,10 +85,17 @@ fn of_each_newcomers_mistakes_so_many_are_answered_well() {
     let cases = cases();
     // There were twenty of the first: a fallback that does not take the state is no mistake any more.
     // There were twenty of the third: a state in an `Arc` and labels of a map are none any more.
-    let expected =
-        [(19, 17, [13, 1, 1, 1]), (20, 19, [18, 1, 0, 0]), (18, 15, [12, 0, 0, 0]), (20, 19, [16, 0, 0, 0])];
+    let expected = [
+        (19, 17, [13, 1, 1, 1]),
+        (20, 19, [18, 1, 0, 0]),
+        (18, 15, [12, 0, 0, 0]),
+        (20, 19, [16, 0, 0, 0]),
+    ];
     for (names, (mistakes, single, answers)) in newcomer::NEWCOMERS.into_iter().zip(expected) {
-        let own: Vec<_> = cases.iter().filter(|case| names.contains(&case.name.as_str())).collect();
+        let own: Vec<_> = cases
+            .iter()
+            .filter(|case| names.contains(&case.name.as_str()))
+            .collect();
         assert_eq!(
             (own.len(), names.len()),
             (mistakes, mistakes),
@@ -108,9 +137,14 @@ fn the_page_is_that_of_the_cases() {
         written == page,
         "docs/errors.md is older than the cases; UPDATE=1 cargo test -p llmnode-macros --test errors_page"
     );
-    let (guide, _) = page.split_once(providers::HEADING).expect("the table of providers");
+    let (guide, _) = page
+        .split_once(providers::HEADING)
+        .expect("the table of providers");
     let words = guide.split_whitespace().count();
-    assert!(words < 1_500, "{words} words; a page of a guide has fewer than 1,500");
+    assert!(
+        words < 1_500,
+        "{words} words; a page of a guide has fewer than 1,500"
+    );
     let mut headings: Vec<_> = page.lines().filter(|line| line.starts_with("##")).collect();
     let count = headings.len();
     headings.sort();

@@ -101,12 +101,20 @@ const FOURTH: &[&str] = &[
 
 /// Whether a case is a mistake of a first day.
 pub(crate) fn is_mistake(case: &Case) -> bool {
-    case.topic == HABITS || NEWCOMERS.iter().any(|names| names.contains(&case.name.as_str()))
+    case.topic == HABITS
+        || NEWCOMERS
+            .iter()
+            .any(|names| names.contains(&case.name.as_str()))
 }
 
 /// How many of a newcomer's mistakes are answered by a mark, in words, in a help, and by judgement.
 pub(crate) fn counts(mistakes: &[&Case]) -> [usize; 4] {
     let answers: Vec<_> = mistakes.iter().filter_map(|case| case.answer()).collect();
-    [Answer::Marked, Answer::InWords, Answer::Helped, Answer::Judged]
-        .map(|kind| answers.iter().filter(|answer| **answer == kind).count())
+    [
+        Answer::Marked,
+        Answer::InWords,
+        Answer::Helped,
+        Answer::Judged,
+    ]
+    .map(|kind| answers.iter().filter(|answer| **answer == kind).count())
 }

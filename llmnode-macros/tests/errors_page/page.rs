@@ -45,8 +45,22 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "features/provider_without_its_feature",
         ],
     ),
-    ("Tools", &["tools/name_of_the_function", "tools/node_without_state", "tools/set_by_a_function"]),
-    ("Steps and flows", &["step/prep_moves", "step/route_async", "flow/variant_missing"]),
+    (
+        "Tools",
+        &[
+            "tools/name_of_the_function",
+            "tools/node_without_state",
+            "tools/set_by_a_function",
+        ],
+    ),
+    (
+        "Steps and flows",
+        &[
+            "step/prep_moves",
+            "step/route_async",
+            "flow/variant_missing",
+        ],
+    ),
 ];
 
 const HEAD: &str = "\
@@ -66,7 +80,9 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
         page += &format!("\n## {section}\n");
         for name in *names {
             let case = cases.iter().find(|case| case.name == *name);
-            page += &entry(case.ok_or_else(|| format!("page.rs shows {name}, and there is no such case"))?)?;
+            page += &entry(
+                case.ok_or_else(|| format!("page.rs shows {name}, and there is no such case"))?,
+            )?;
         }
     }
     Ok(page + &crate::providers::table())
@@ -74,20 +90,40 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
 
 /// What the person did, what the compiler says, and what to write.
 fn entry(case: &Case) -> Result<String, String> {
-    let error = case.printed.first().ok_or_else(|| format!("{} has no error", case.name))?;
+    let error = case
+        .printed
+        .first()
+        .ok_or_else(|| format!("{} has no error", case.name))?;
     let [cause, mend] = [&case.cause, &case.mend].map(|sentence| capital(sentence));
     let cause = cause.trim_end_matches('.');
-    Ok(format!("\n### {cause}\n\n```text\n{}\n```\n{mend}\n", shown(error)))
+    Ok(format!(
+        "\n### {cause}\n\n```text\n{}\n```\n{mend}\n",
+        shown(error)
+    ))
 }
 
 /// The error proper: its message, and the line of the prompt if the message shows it, or else that of the program.
 fn shown(error: &str) -> String {
-    let begins =
-        |line: &str| ["note: ", "help: ", "= "].iter().any(|word| line.trim_start().starts_with(word));
+    let begins = |line: &str| {
+        ["note: ", "help: ", "= "]
+            .iter()
+            .any(|word| line.trim_start().starts_with(word))
+    };
     let lines: Vec<_> = error.lines().take_while(|line| !begins(line)).collect();
-    let place = lines.iter().position(|line| is_place(line)).unwrap_or(lines.len());
-    let lines = if place > 1 { &lines[..place] } else { &lines[..] };
-    let lines: Vec<_> = lines.iter().filter(|line| !is_place(line) && !is_empty(line)).copied().collect();
+    let place = lines
+        .iter()
+        .position(|line| is_place(line))
+        .unwrap_or(lines.len());
+    let lines = if place > 1 {
+        &lines[..place]
+    } else {
+        &lines[..]
+    };
+    let lines: Vec<_> = lines
+        .iter()
+        .filter(|line| !is_place(line) && !is_empty(line))
+        .copied()
+        .collect();
     lines.join("\n")
 }
 
@@ -103,5 +139,10 @@ fn is_empty(line: &str) -> bool {
 /// The sentence with a capital letter.
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+    letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect()
 }

@@ -26,8 +26,15 @@ const COLUMNS: &[Category] = &[
 ];
 
 /// Gateways to many providers, and words without a provider.
-const LEFT_OUT: &[&str] =
-    &["Azure gateway", "Bedrock's gateway", "FastAPI", "empty", "nginx", "plain text", "problem details"];
+const LEFT_OUT: &[&str] = &[
+    "Azure gateway",
+    "Bedrock's gateway",
+    "FastAPI",
+    "empty",
+    "nginx",
+    "plain text",
+    "problem details",
+];
 
 type Statuses = BTreeMap<Category, BTreeSet<u64>>;
 
@@ -36,14 +43,20 @@ fn providers() -> BTreeMap<String, Statuses> {
     for line in ROWS.lines() {
         let row: Value = serde_json::from_str(line).expect("a row of JSON");
         let who = row["who"].as_str().expect("a name");
-        let Some(category) = COLUMNS.iter().find(|one| row["category"] == one.as_str()) else { continue };
+        let Some(category) = COLUMNS.iter().find(|one| row["category"] == one.as_str()) else {
+            continue;
+        };
         if LEFT_OUT.contains(&who) {
             continue;
         }
         let name = [" under ", " before ", ", "]
             .iter()
             .fold(who, |name, end| name.split(end).next().unwrap_or(name));
-        let statuses = providers.entry(name.to_owned()).or_default().entry(*category).or_default();
+        let statuses = providers
+            .entry(name.to_owned())
+            .or_default()
+            .entry(*category)
+            .or_default();
         statuses.insert(row["status"].as_u64().expect("a status"));
     }
     providers
@@ -51,7 +64,11 @@ fn providers() -> BTreeMap<String, Statuses> {
 
 pub(crate) fn table() -> String {
     let heads = COLUMNS.iter().map(|category| {
-        let retried = if category.group() == Group::Transport { "retried" } else { "not retried" };
+        let retried = if category.group() == Group::Transport {
+            "retried"
+        } else {
+            "not retried"
+        };
         format!(" `{}`, {retried} |", category.as_str())
     });
     let mut table = format!(
@@ -61,7 +78,11 @@ pub(crate) fn table() -> String {
     );
     for (name, statuses) in providers() {
         let cells = COLUMNS.iter().map(|category| {
-            let listed = statuses.get(category).into_iter().flatten().map(u64::to_string);
+            let listed = statuses
+                .get(category)
+                .into_iter()
+                .flatten()
+                .map(u64::to_string);
             format!(" {} |", listed.collect::<Vec<_>>().join(" ")).replace("  ", " ")
         });
         table += &format!("| {name} |{}\n", cells.collect::<String>());

@@ -52,9 +52,16 @@ struct State {
 
 impl Life {
     pub(super) fn new() -> Self {
-        let state =
-            State { last_sign: Instant::now(), called: None, answered: false, calls: 0, is_watched: false };
-        Life { state: Mutex::new(state) }
+        let state = State {
+            last_sign: Instant::now(),
+            called: None,
+            answered: false,
+            calls: 0,
+            is_watched: false,
+        };
+        Life {
+            state: Mutex::new(state),
+        }
     }
 
     /// The clock has moved.
@@ -115,7 +122,9 @@ static WATCHER: OnceLock<Option<Thread>> = OnceLock::new();
 fn watch(clock: Weak<dyn Watched>) {
     clocks().push(clock);
     let watcher = WATCHER.get_or_init(|| {
-        let thread = thread::Builder::new().name("llmnode-test-clock".to_owned()).spawn(look_forever);
+        let thread = thread::Builder::new()
+            .name("llmnode-test-clock".to_owned())
+            .spawn(look_forever);
         thread.ok().map(|handle| handle.thread().clone())
     });
     if let Some(watcher) = watcher {

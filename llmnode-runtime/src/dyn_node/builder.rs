@@ -155,7 +155,15 @@ impl DynNodeBuilder {
     /// A `config_error` that lists every fault: an empty name, no output, a schema that cannot be checked, settings
     /// and steps that make no sense.
     pub fn build(self) -> Result<DynNode, NodeError> {
-        let DynNodeBuilder { name, system_prompt, examples, output, mut settings, tools, turns } = self;
+        let DynNodeBuilder {
+            name,
+            system_prompt,
+            examples,
+            output,
+            mut settings,
+            tools,
+            turns,
+        } = self;
         let mut found = Vec::new();
         if name.trim().is_empty() {
             found.push("the name is empty".to_owned());
@@ -174,13 +182,18 @@ impl DynNodeBuilder {
             },
             Some(Output::Schema(schema)) => {
                 found.extend(
-                    supported::faults(&schema).into_iter().map(|fault| format!("output_schema {fault}")),
+                    supported::faults(&schema)
+                        .into_iter()
+                        .map(|fault| format!("output_schema {fault}")),
                 );
-                found.is_empty().then(|| Some(Untyped::by_schema(&name, schema)))
+                found
+                    .is_empty()
+                    .then(|| Some(Untyped::by_schema(&name, schema)))
             }
             None => {
                 found.push(
-                    "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`".to_owned(),
+                    "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`"
+                        .to_owned(),
                 );
                 None
             }
@@ -189,14 +202,22 @@ impl DynNodeBuilder {
             found.push("`turns` is 0: without a response there is no answer".to_owned());
         }
         if turns.is_some() && tools.is_empty() {
-            found.push("`turns` counts the responses of a node with tools, and there are none".to_owned());
+            found.push(
+                "`turns` counts the responses of a node with tools, and there are none".to_owned(),
+            );
         }
         add_defaults(&mut settings, is_text);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
-            Some(output) => {
-                Ok(DynNode::new(Setup { name, system_prompt, examples, output, settings, tools, turns }))
-            }
+            Some(output) => Ok(DynNode::new(Setup {
+                name,
+                system_prompt,
+                examples,
+                output,
+                settings,
+                tools,
+                turns,
+            })),
             None => {
                 let message = format!("the node {name:?} cannot be built: {}", found.join("; "));
                 Err(NodeError::new(Category::ConfigError, message))
@@ -216,12 +237,21 @@ fn add_defaults(settings: &mut Settings, is_text: bool) {
             .collect::<Cow<'static, [Recovery]>>()
     };
     let answer = stack(&[Recovery::retry(1), Recovery::repair(2)]);
-    let rate_limit = stack(&[Recovery::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
-    let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
+    let rate_limit = stack(&[Recovery::retry_with(
+        3,
+        Backoff::fixed(Duration::from_secs(2)),
+    )]);
+    let says = |failures: &[Failures]| {
+        settings
+            .recover
+            .iter()
+            .any(|(key, _)| failures.contains(key))
+    };
     let limited = Failures::Category(Category::RateLimitError);
     // Text is never a bad answer.
     let own_answer = is_text || settings.retries.is_some() || says(&[Failures::Answer]);
-    let own_transport = settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
+    let own_transport =
+        settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
     let stacks = settings.recover.to_mut();
     stacks.extend((!own_answer).then_some((Failures::Answer, answer)));
     stacks.extend((!own_transport).then_some((limited, rate_limit)));

@@ -113,8 +113,17 @@ impl DynNode {
 
     /// Returns the steps that follow a failure of this category, in order. A call may override them.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        let answers = if self.setup.output.is_some() { AnswerKind::Json } else { AnswerKind::RawText };
-        let levels = [EMPTY_SETTINGS, EMPTY_SETTINGS, &self.setup.settings, EMPTY_SETTINGS];
+        let answers = if self.setup.output.is_some() {
+            AnswerKind::Json
+        } else {
+            AnswerKind::RawText
+        };
+        let levels = [
+            EMPTY_SETTINGS,
+            EMPTY_SETTINGS,
+            &self.setup.settings,
+            EMPTY_SETTINGS,
+        ];
         Stacks::new(levels, NodeKind::of::<DynNode>(Some(answers))).full_stack(category)
     }
 
@@ -125,13 +134,20 @@ impl DynNode {
     /// `invalid_payload`. The text is the user message, byte for byte.
     #[must_use]
     pub fn ask(&self, payload: impl Into<Value>) -> DynNode {
-        DynNode { input: Input::Payload(Payload::new(payload.into())), ..self.clone() }
+        DynNode {
+            input: Input::Payload(Payload::new(payload.into())),
+            ..self.clone()
+        }
     }
 
     /// Returns the node with a conversation as its input. The model answers its last message.
     #[must_use]
     pub fn chat(&self, messages: impl Into<Vec<Message>>) -> DynNode {
-        DynNode { input: Input::Chat, history: messages.into(), ..self.clone() }
+        DynNode {
+            input: Input::Chat,
+            history: messages.into(),
+            ..self.clone()
+        }
     }
 
     /// Calls the node with this input, and returns failures as data. The run's state is not used.
@@ -147,7 +163,10 @@ impl DynNode {
         path: impl Into<String>,
         values: impl IntoIterator<Item = impl fmt::Display>,
     ) -> Self {
-        self.choices.push((path.into(), values.into_iter().map(|value| value.to_string()).collect()));
+        self.choices.push((
+            path.into(),
+            values.into_iter().map(|value| value.to_string()).collect(),
+        ));
         self
     }
 
@@ -170,7 +189,10 @@ impl DynNode {
     #[must_use]
     pub fn flagging(mut self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let setup = Arc::make_mut(&mut self.setup);
-        setup.output = setup.output.take().map(|output| output.flagging(is_left_out));
+        setup.output = setup
+            .output
+            .take()
+            .map(|output| output.flagging(is_left_out));
         self
     }
 
@@ -215,8 +237,10 @@ impl<S: ?Sized + Sync> Exec<S> for DynNode {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
         match &self.input {
             Input::Missing => {
-                let message =
-                    format!("the node `{}` has no input: `ask` or `chat` gives it one", self.setup.name);
+                let message = format!(
+                    "the node `{}` has no input: `ask` or `chat` gives it one",
+                    self.setup.name
+                );
                 Err(NodeError::new(Category::PrepError, message).into())
             }
             Input::Payload(payload) => {
@@ -233,7 +257,9 @@ impl<S: ?Sized + Sync> Exec<S> for DynNode {
 
 impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
     fn render(&self, state: &S, to: &mut Prompt) {
-        to.system(&[Segment::value(self.system.as_ref().unwrap_or(&self.setup.system_prompt))]);
+        to.system(&[Segment::value(
+            self.system.as_ref().unwrap_or(&self.setup.system_prompt),
+        )]);
         if !self.setup.examples.is_empty() {
             to.examples(self, state, || self.setup.examples.clone());
         }
@@ -256,7 +282,10 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
     }
 
     fn output(&self) -> OutputSpec<Value, S> {
-        self.setup.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
+        self.setup
+            .output
+            .clone()
+            .map_or_else(OutputSpec::raw, OutputSpec::untyped)
     }
 
     fn choices(&self, _: &S, to: &mut Choices) {

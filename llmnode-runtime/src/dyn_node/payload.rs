@@ -10,9 +10,9 @@ pub(super) struct Payload(Result<String, InvalidPayload>);
 impl Payload {
     pub(super) fn new(value: Value) -> Self {
         let found = match value {
-            Value::Object(mut members) => {
-                ["prompt", "content", "input"].into_iter().find_map(|name| members.remove(name))
-            }
+            Value::Object(mut members) => ["prompt", "content", "input"]
+                .into_iter()
+                .find_map(|name| members.remove(name)),
             other => Some(other),
         };
         Payload(match found {
@@ -40,7 +40,9 @@ pub(super) struct InvalidPayload;
 
 impl fmt::Display for InvalidPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the payload is neither text nor an object with text in `prompt`, `content` or `input`")
+        f.write_str(
+            "the payload is neither text nor an object with text in `prompt`, `content` or `input`",
+        )
     }
 }
 

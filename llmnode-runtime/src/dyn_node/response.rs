@@ -65,15 +65,24 @@ pub struct Response {
 impl From<Result<CallReport<Value>, NodeError>> for Response {
     fn from(outcome: Result<CallReport<Value>, NodeError>) -> Self {
         match outcome {
-            Ok(report) => Response { success: true, data: Some(report.value), ..of(Some(&report.record)) },
+            Ok(report) => Response {
+                success: true,
+                data: Some(report.value),
+                ..of(Some(&report.record))
+            },
             Err(error) => {
                 let last = error.attempts().last();
-                let violations = last.map_or(&[][..], |attempt| &attempt.violations).iter().take(MAX_ITEMS);
+                let violations = last
+                    .map_or(&[][..], |attempt| &attempt.violations)
+                    .iter()
+                    .take(MAX_ITEMS);
                 Response {
                     reason: Some(reason(&error)),
                     error_type: Some(error.category()),
                     message: Some(one_line(error.message(), MAX_TEXT_BYTES)),
-                    violations: violations.map(|one| one_line(one.to_string(), MAX_TEXT_BYTES)).collect(),
+                    violations: violations
+                        .map(|one| one_line(one.to_string(), MAX_TEXT_BYTES))
+                        .collect(),
                     status: last.and_then(|attempt| attempt.status),
                     retry_after_ms: error.retry_after().map(milliseconds::whole),
                     ..of(error.record().map(|record| &**record))
@@ -95,7 +104,9 @@ fn of(record: Option<&CallRecord>) -> Response {
         status: None,
         retry_after_ms: None,
         id: record.map(|record| record.id),
-        name: record.map(|record| record.node.clone().into_owned()).unwrap_or_default(),
+        name: record
+            .map(|record| record.node.clone().into_owned())
+            .unwrap_or_default(),
         attempt: 1,
         calls: usage.requests,
         retry_count: usage.requests.saturating_sub(1),
@@ -106,7 +117,13 @@ fn of(record: Option<&CallRecord>) -> Response {
 
 impl Serialize for Response {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Response { success, ref data, reason, error_type, .. } = *self;
+        let Response {
+            success,
+            ref data,
+            reason,
+            error_type,
+            ..
+        } = *self;
         let details = self.message.as_deref().map(|message| Details {
             message,
             violations: &self.violations,
@@ -122,7 +139,15 @@ impl Serialize for Response {
             duration_ms: self.duration_ms,
             usage: &self.usage,
         };
-        ResponseJson { success, data: data.as_ref(), reason, error_type, details, metadata }.serialize(to)
+        ResponseJson {
+            success,
+            data: data.as_ref(),
+            reason,
+            error_type,
+            details,
+            metadata,
+        }
+        .serialize(to)
     }
 }
 
@@ -166,7 +191,10 @@ struct Metadata<'r> {
 }
 
 fn reason(error: &NodeError) -> &'static str {
-    if error.source().is_some_and(|source| source.is::<InvalidPayload>()) {
+    if error
+        .source()
+        .is_some_and(|source| source.is::<InvalidPayload>())
+    {
         return "invalid_payload";
     }
     match error.category() {

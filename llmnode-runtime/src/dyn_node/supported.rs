@@ -26,7 +26,9 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
         }
     }
     if faults.is_empty() && !ends(root, schema, 0, &mut HashMap::new()) {
-        faults.push(format!("{place}: refers to itself without going deeper into the value"));
+        faults.push(format!(
+            "{place}: refers to itself without going deeper into the value"
+        ));
     }
 }
 
@@ -38,23 +40,42 @@ fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Val
         return *ends;
     }
     known.insert(schema, false);
-    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
-    let to = schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to));
-    let mut inner =
-        list("allOf").chain(list("anyOf")).chain(list("oneOf")).chain(to).chain(schema.get("not"));
+    let list = |keyword: &str| {
+        schema
+            .get(keyword)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let to = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|to| target(root, to));
+    let mut inner = list("allOf")
+        .chain(list("anyOf"))
+        .chain(list("oneOf"))
+        .chain(to)
+        .chain(schema.get("not"));
     let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, known));
     known.insert(schema, ends);
     ends
 }
 
-fn inside<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = (String, &'s Value)> + 's> {
+fn inside<'s>(
+    keyword: &str,
+    value: &'s Value,
+) -> Box<dyn Iterator<Item = (String, &'s Value)> + 's> {
     match (keyword, value) {
-        ("properties" | "$defs" | "definitions", Value::Object(named)) => {
-            Box::new(named.iter().map(|(name, schema)| (format!("/{name}"), schema)))
-        }
-        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(list)) => {
-            Box::new(list.iter().enumerate().map(|(index, schema)| (format!("/{index}"), schema)))
-        }
+        ("properties" | "$defs" | "definitions", Value::Object(named)) => Box::new(
+            named
+                .iter()
+                .map(|(name, schema)| (format!("/{name}"), schema)),
+        ),
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(list)) => Box::new(
+            list.iter()
+                .enumerate()
+                .map(|(index, schema)| (format!("/{index}"), schema)),
+        ),
         ("items" | "additionalProperties" | "not", schema) => {
             Box::new(std::iter::once((String::new(), schema)))
         }
@@ -65,34 +86,55 @@ fn inside<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = (Strin
 fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let list = |fits: &dyn Fn(&Value) -> bool| {
-        value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(fits))
+        value
+            .as_array()
+            .is_some_and(|list| !list.is_empty() && list.iter().all(fits))
     };
-    let named = || value.as_object().is_some_and(|named| named.values().all(is_schema));
+    let named = || {
+        value
+            .as_object()
+            .is_some_and(|named| named.values().all(is_schema))
+    };
     let (fits, expected) = match keyword {
-        "type" => (is_type(value) || list(&is_type), "a type of JSON, or a list of them"),
+        "type" => (
+            is_type(value) || list(&is_type),
+            "a type of JSON, or a list of them",
+        ),
         "const" => (true, ""),
         "enum" => (list(&|_| true), "a list of values"),
-        "required" => {
-            (value.as_array().is_some_and(|all| all.iter().all(Value::is_string)), "a list of names")
-        }
+        "required" => (
+            value
+                .as_array()
+                .is_some_and(|all| all.iter().all(Value::is_string)),
+            "a list of names",
+        ),
         "properties" | "$defs" | "definitions" => (named(), "an object of schemas"),
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => (list(&is_schema), "a list of schemas"),
         "items" | "additionalProperties" | "not" => (is_schema(value), "a schema"),
         "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
             (value.is_u64(), "a whole number, 0 or more")
         }
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => (value.is_number(), "a number"),
-        "multipleOf" => (value.as_f64().is_some_and(|of| of > 0.0), "a number above 0"),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+            (value.is_number(), "a number")
+        }
+        "multipleOf" => (
+            value.as_f64().is_some_and(|of| of > 0.0),
+            "a number above 0",
+        ),
         "uniqueItems" => (value.is_boolean(), "true or false"),
         "$ref" => {
             let leads = value.as_str().and_then(|reference| target(root, reference));
-            (leads.is_some_and(is_schema), "a reference to a part of this schema, such as #/$defs/item")
+            (
+                leads.is_some_and(is_schema),
+                "a reference to a part of this schema, such as #/$defs/item",
+            )
         }
         "title" | "format" | "$schema" | "$id" => (true, ""),
         keyword if is_annotation(keyword) => (true, ""),
         _ => {
             return Some(
-                "cannot be checked here; leave it out, or use a type with `output::<T>()`".to_owned(),
+                "cannot be checked here; leave it out, or use a type with `output::<T>()`"
+                    .to_owned(),
             );
         }
     };
@@ -100,7 +142,9 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
 }
 
 fn is_type(value: &Value) -> bool {
-    let known = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    let known = [
+        "string", "number", "integer", "boolean", "object", "array", "null",
+    ];
     value.as_str().is_some_and(|name| known.contains(&name))
 }
 
@@ -137,8 +181,12 @@ mod tests {
 
     #[test]
     fn schemas_that_never_end_are_refused_and_recursive_ones_are_not() {
-        assert_eq!(faults(&json!({"properties": {"child": {"$ref": "#"}}})), Vec::<String>::new());
-        let endless = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}});
+        assert_eq!(
+            faults(&json!({"properties": {"child": {"$ref": "#"}}})),
+            Vec::<String>::new()
+        );
+        let endless =
+            json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}});
         assert!(faults(&endless)[0].contains("refers to itself"));
         let excluded = json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]});
         assert!(faults(&excluded)[0].contains("refers to itself"));

@@ -11,7 +11,13 @@ use crate::ledger::AttemptRecord;
 
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, node, position, retry_after, .. } = &*self.0;
+        let Inner {
+            category,
+            node,
+            position,
+            retry_after,
+            ..
+        } = &*self.0;
         let mut shown = f.debug_struct("NodeError");
         shown.field("category", category);
         if !node.is_empty() {
@@ -60,9 +66,18 @@ impl fmt::Debug for Lines<'_> {
 const LONGEST: usize = 64 * 1024 - 4;
 
 fn violations(attempt: &AttemptRecord) -> Vec<String> {
-    let answer = attempt.answer.as_deref().filter(|answer| answer.len() < LONGEST).map(str::to_lowercase);
-    let words: Option<HashSet<_>> = answer.as_deref().map(|answer| answer.split(is_separator).collect());
-    let wrong = attempt.violations.iter().filter(|violation| !violation.warning);
+    let answer = attempt
+        .answer
+        .as_deref()
+        .filter(|answer| answer.len() < LONGEST)
+        .map(str::to_lowercase);
+    let words: Option<HashSet<_>> = answer
+        .as_deref()
+        .map(|answer| answer.split(is_separator).collect());
+    let wrong = attempt
+        .violations
+        .iter()
+        .filter(|violation| !violation.warning);
     let shown = wrong.map(|violation| {
         let reason = match &words {
             Some(words) => without_words(&unquoted(&violation.message), words),
@@ -103,8 +118,9 @@ fn unquoted(text: &str) -> String {
 /// letters. Words of other scripts always are: their boundaries are unknown here.
 fn without_words(reason: &str, answer: &HashSet<&str>) -> String {
     let small = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let hidden =
-        |word: &str| !word.is_ascii() || !small(word) && answer.contains(word.to_ascii_lowercase().as_str());
+    let hidden = |word: &str| {
+        !word.is_ascii() || !small(word) && answer.contains(word.to_ascii_lowercase().as_str())
+    };
     let mut shown = String::new();
     for piece in reason.split_inclusive(is_separator) {
         let word = piece.trim_end_matches(is_separator);
@@ -129,10 +145,26 @@ mod tests {
     #[test]
     fn a_reason_has_neither_quotations_nor_words_of_the_answer() {
         for (reason, answer, expected) in [
-            (r#""axe" is not available"#, r#"{"item": "axe"}"#, "… is not available"),
-            ("axe is not available", r#"{"item": "Axe"}"#, "… is not available"),
-            ("the red axe, is it?", r#"{"item": "red axe"}"#, "the … , is it?"),
-            (r#"expected one of `a`, found "b \" c"#, "", "expected one of …, found …"),
+            (
+                r#""axe" is not available"#,
+                r#"{"item": "axe"}"#,
+                "… is not available",
+            ),
+            (
+                "axe is not available",
+                r#"{"item": "Axe"}"#,
+                "… is not available",
+            ),
+            (
+                "the red axe, is it?",
+                r#"{"item": "red axe"}"#,
+                "the … , is it?",
+            ),
+            (
+                r#"expected one of `a`, found "b \" c"#,
+                "",
+                "expected one of …, found …",
+            ),
             ("42 is over 7", "[42, 7]", "… is over …"),
             ("鍵はない", "鍵", "…"),
             ("is empty", r#"{"item": ""}"#, "is empty"),

@@ -21,19 +21,31 @@ impl NodeError {
     }
 
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, items, position, .. } = &*self.0;
+        let Inner {
+            node,
+            items,
+            position,
+            ..
+        } = &*self.0;
         let step = position.as_ref().filter(|position| !position.is_start());
-        let says_both =
-            step.and_then(|step| step.labels().last()).is_some_and(|label| same_name(label, node));
+        let says_both = step
+            .and_then(|step| step.labels().last())
+            .is_some_and(|label| same_name(label, node));
         let node = Some(&**node).filter(|node| !node.is_empty() && !says_both);
         let place = step.map(|step| one_line(step.to_string(), 300));
         let items: Vec<_> = items.iter().rev().map(usize::to_string).collect();
         let item = (!items.is_empty()).then(|| format!("item {}", items.join("/")));
         let mut place = place.into_iter().chain(node.map(str::to_owned)).chain(item);
-        let Some(outermost) = place.next() else { return Ok(()) };
+        let Some(outermost) = place.next() else {
+            return Ok(());
+        };
         f.write_str(&outermost)?;
         let rest: Vec<_> = place.collect();
-        if rest.is_empty() { f.write_str(": ") } else { write!(f, " ({}): ", rest.join(", ")) }
+        if rest.is_empty() {
+            f.write_str(": ")
+        } else {
+            write!(f, " ({}): ", rest.join(", "))
+        }
     }
 }
 
@@ -41,7 +53,11 @@ impl NodeError {
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_short = f.alternate();
-        let text = if is_short { format!("{:#}", AsWritten(self)) } else { AsWritten(self).to_string() };
+        let text = if is_short {
+            format!("{:#}", AsWritten(self))
+        } else {
+            AsWritten(self).to_string()
+        };
         f.write_str(&visible(&text))
     }
 }
@@ -57,7 +73,9 @@ impl fmt::Display for AsWritten<'_> {
 
 impl NodeError {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, message, .. } = &*self.0;
+        let Inner {
+            category, message, ..
+        } = &*self.0;
         self.write_place(f)?;
         write!(f, "{category}")?;
         let attempts = self.attempts();
@@ -65,18 +83,34 @@ impl NodeError {
             return write_tries(last, self.failed_tries(), message, f);
         }
         // A single attempt that failed like the call adds nothing.
-        if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
+        if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category))
+        {
             return write!(f, ": {}", self.shown());
         }
-        let what = if attempts.iter().any(|attempt| attempt.unsent) { "attempt" } else { "request" };
+        let what = if attempts.iter().any(|attempt| attempt.unsent) {
+            "attempt"
+        } else {
+            "request"
+        };
         let requests = plural(attempts.len() as u64, what);
         write!(f, " after {requests}: {}", one_line(message, 1000))?;
         if f.alternate() {
             return Ok(());
         }
         write_attempts(attempts, f)?;
-        let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
-        let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
+        let tokens = self
+            .0
+            .record
+            .as_deref()
+            .map(CallRecord::usage)
+            .unwrap_or_default()
+            .total;
+        let elapsed = self
+            .0
+            .record
+            .as_deref()
+            .map(|record| record.elapsed)
+            .unwrap_or_default();
         write!(f, "\n  in all: {tokens}, {elapsed:.1?}")
     }
 }
@@ -90,7 +124,12 @@ fn write_tries(
     if last.number == 1 {
         return write!(f, ": {}", one_line(message, 1000));
     }
-    write!(f, " after {} tries: {}", last.number, one_line(message, 1000))?;
+    write!(
+        f,
+        " after {} tries: {}",
+        last.number,
+        one_line(message, 1000)
+    )?;
     if f.alternate() {
         return Ok(());
     }
@@ -119,7 +158,11 @@ fn write_some<T>(
 }
 
 fn write_wait(wait: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if wait > Duration::ZERO { write!(f, "(after {wait:.1?}) ") } else { Ok(()) }
+    if wait > Duration::ZERO {
+        write!(f, "(after {wait:.1?}) ")
+    } else {
+        Ok(())
+    }
 }
 
 fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,7 +194,11 @@ mod tests {
     #[test]
     fn hidden_characters_are_written_out() {
         let error = NodeError::new(Category::ServerError, "it says \u{202e}yas\u{2069}");
-        for text in [format!("{error}"), format!("{error:#}"), format!("{error:?}")] {
+        for text in [
+            format!("{error}"),
+            format!("{error:#}"),
+            format!("{error:?}"),
+        ] {
             assert!(!text.contains(['\u{202e}', '\u{2069}']), "{text}");
             assert!(text.contains("202e"), "{text}");
         }

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 /// A random name in the same folder, so that nobody can have planted a link there.
 pub fn temp_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{:016x}.new", RandomState::new().hash_one(std::process::id())));
+    name.push(format!(
+        ".{:016x}.new",
+        RandomState::new().hash_one(std::process::id())
+    ));
     name.into()
 }
 
@@ -45,7 +48,11 @@ pub fn copy_permissions(file: &File, like: &Metadata) -> io::Result<()> {
         let _ = fchown(file, Some(like.uid()), None);
     }
     // Permissions of the other file's group must not go to a different group.
-    let group = if file.metadata()?.gid() == like.gid() { 0o070 } else { 0 };
+    let group = if file.metadata()?.gid() == like.gid() {
+        0o070
+    } else {
+        0
+    };
     file.set_permissions(fs::Permissions::from_mode(like.mode() & (0o7707 | group)))
 }
 
@@ -73,14 +80,18 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         old => Some(old?),
     };
     if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return Err(io::Error::other("it is not a regular file; name another one"));
+        return Err(io::Error::other(
+            "it is not a regular file; name another one",
+        ));
     }
     let beside = temp_path(&path);
     let mut file = create_new(&beside, old.as_ref())?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     // On Windows an open file cannot be renamed.
     drop(file);
-    written.and_then(|()| fs::rename(&beside, &path)).inspect_err(|_| drop(fs::remove_file(&beside)))
+    written
+        .and_then(|()| fs::rename(&beside, &path))
+        .inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 #[cfg(all(test, unix))]
@@ -119,7 +130,10 @@ mod tests {
         for kept in [0o640, 0o444, 0o600] {
             fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
             write_atomically(&path, b"two").unwrap();
-            assert_eq!((mode(&path), fs::read(&path).unwrap()), (kept, b"two".to_vec()));
+            assert_eq!(
+                (mode(&path), fs::read(&path).unwrap()),
+                (kept, b"two".to_vec())
+            );
         }
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
     }
@@ -139,7 +153,12 @@ mod tests {
         symlink(folder.0.join("none"), &nothing).unwrap();
         assert!(write_atomically(&nothing, b"two").is_err());
         assert!(nothing.is_symlink() && !folder.0.join("none").exists());
-        assert!(write_atomically(&folder.0, b"two").unwrap_err().to_string().contains("not a regular file"));
+        assert!(
+            write_atomically(&folder.0, b"two")
+                .unwrap_err()
+                .to_string()
+                .contains("not a regular file")
+        );
     }
 
     #[test]
@@ -148,7 +167,10 @@ mod tests {
         let (link, victim) = (folder.0.join("link"), folder.0.join("victim"));
         fs::write(&victim, "kept").unwrap();
         symlink(&victim, &link).unwrap();
-        assert_eq!(create_new(&link, None).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(
+            create_new(&link, None).unwrap_err().kind(),
+            ErrorKind::AlreadyExists
+        );
         assert_eq!(fs::read(&victim).unwrap(), b"kept");
         assert_ne!(temp_path(&link), temp_path(&link));
     }

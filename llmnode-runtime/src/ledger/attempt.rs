@@ -94,8 +94,14 @@ impl<'c> OpenAttempt<'c> {
     ) {
         self.asked = self.call.prices.first_listed(names.into_iter().flatten());
         if let Some(record) = &mut self.record {
-            record.estimate = Some(Estimate { input: prompt, output: None });
-            record.model = record.model.take().or_else(|| info.model.map(str::to_owned));
+            record.estimate = Some(Estimate {
+                input: prompt,
+                output: None,
+            });
+            record.model = record
+                .model
+                .take()
+                .or_else(|| info.model.map(str::to_owned));
             self.span = AttemptSpan::begin(self.call.node(), record, info, content_in_traces);
         }
     }
@@ -121,7 +127,12 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
-    pub(crate) fn journal_answer(&self, text: &str, carried: Option<&Arc<Carried>>, accepted: bool) {
+    pub(crate) fn journal_answer(
+        &self,
+        text: &str,
+        carried: Option<&Arc<Carried>>,
+        accepted: bool,
+    ) {
         self.journal(|model| JournaledAnswer {
             text: text.to_owned(),
             calls: Vec::new(),
@@ -132,7 +143,12 @@ impl<'c> OpenAttempt<'c> {
         });
     }
 
-    pub(crate) fn journal_round(&self, text: &str, calls: &[ToolCall], carried: Option<&Arc<Carried>>) {
+    pub(crate) fn journal_round(
+        &self,
+        text: &str,
+        calls: &[ToolCall],
+        carried: Option<&Arc<Carried>>,
+    ) {
         self.journal(|model| JournaledAnswer {
             text: text.to_owned(),
             calls: calls.to_vec(),
@@ -146,9 +162,18 @@ impl<'c> OpenAttempt<'c> {
     /// The answer is copied only where there is a journal.
     fn journal(&self, answer: impl FnOnce(Option<String>) -> JournaledAnswer) {
         if let Some(journal_key) = &self.journal_key {
-            let JournalKey { conversation, request, model } = &**journal_key;
+            let JournalKey {
+                conversation,
+                request,
+                model,
+            } = &**journal_key;
             let answer = answer(model.clone());
-            self.call.note(RecorderEvent::Answered { call: self.call.id, conversation, request, answer });
+            self.call.note(RecorderEvent::Answered {
+                call: self.call.id,
+                conversation,
+                request,
+                answer,
+            });
         }
     }
 
@@ -210,7 +235,9 @@ impl<'c> OpenAttempt<'c> {
         if !self.answered && self.so_far.is_some() {
             self.broke_off(None, None);
         }
-        let Some(mut record) = self.record.take() else { return };
+        let Some(mut record) = self.record.take() else {
+            return;
+        };
         record.category = category;
         record.unsent &= record.usage.is_none();
         record.cost = record.cost.or_else(|| self.cost(&record));
@@ -227,7 +254,10 @@ impl<'c> OpenAttempt<'c> {
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
         let usage = record.usage?;
-        let listed = self.call.prices.of_response(self.asked, record.model.as_deref(), &usage)?;
+        let listed = self
+            .call
+            .prices
+            .of_response(self.asked, record.model.as_deref(), &usage)?;
         listed.price.of(&usage).map(Money::to_f64)
     }
 

@@ -136,10 +136,28 @@ impl<'r> CallGuard<'r> {
         sinks: Sinks<'r>,
         within: Parent<'r>,
     ) -> Self {
-        let Sinks { ledger, clock, hooks, prices } = sinks;
-        let Parent { parent, usage_sum, at, item, put_back, recorder, span } = within;
+        let Sinks {
+            ledger,
+            clock,
+            hooks,
+            prices,
+        } = sinks;
+        let Parent {
+            parent,
+            usage_sum,
+            at,
+            item,
+            put_back,
+            recorder,
+            span,
+        } = within;
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, (id, parent.map(|parent| parent.id)), &labels, span);
+        let span = CallSpan::begin(
+            &node.name,
+            (id, parent.map(|parent| parent.id)),
+            &labels,
+            span,
+        );
         let call = CallGuard {
             ledger,
             clock,
@@ -192,27 +210,39 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) fn is_recorded_by(&self, recorder: &dyn RunRecorder) -> bool {
-        self.with_parents().filter_map(|call| call.recorder).any(|known| std::ptr::addr_eq(known, recorder))
+        self.with_parents()
+            .filter_map(|call| call.recorder)
+            .any(|known| std::ptr::addr_eq(known, recorder))
     }
 
     pub(crate) fn record_event(&self, event: &RunEvent<'_>) {
-        self.with_parents().filter_map(|call| call.recorder).for_each(|recorder| record(recorder, event));
+        self.with_parents()
+            .filter_map(|call| call.recorder)
+            .for_each(|recorder| record(recorder, event));
     }
 
     fn flow(&self) -> Option<u64> {
-        self.with_parents().find_map(|call| call.at).map(|(_, flow)| flow).filter(|flow| *flow > 0)
+        self.with_parents()
+            .find_map(|call| call.at)
+            .map(|(_, flow)| flow)
+            .filter(|flow| *flow > 0)
     }
 
     /// For a flow within a node, this is below the step of that node.
     fn position(&self) -> Option<Position> {
-        let Some((at, _)) = self.at else { return self.parent?.position() };
+        let Some((at, _)) = self.at else {
+            return self.parent?.position();
+        };
         let around = self.parent.and_then(CallGuard::position_within);
         Some(around.map_or_else(|| at.clone(), |around| around.below(at.labels())))
     }
 
     /// The prefix of positions in flows that this call starts: its step, and the calls below it.
     pub(crate) fn position_within(&self) -> Option<Position> {
-        let calls = self.with_parents().take_while(|call| call.at.is_none()).map(Self::observed_name);
+        let calls = self
+            .with_parents()
+            .take_while(|call| call.at.is_none())
+            .map(Self::observed_name);
         let mut calls: Vec<String> = calls.collect();
         calls.reverse();
         Some(self.position()?.below(calls.iter().map(String::as_str)))
@@ -220,7 +250,9 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn time_of_day(&self, moment: Instant) -> SystemTime {
         let since = moment.saturating_duration_since(self.started);
-        self.started_at.checked_add(since).unwrap_or(self.started_at)
+        self.started_at
+            .checked_add(since)
+            .unwrap_or(self.started_at)
     }
 
     /// If the clock panics, time stops: drop guards read it too, and a second panic would abort the program.
@@ -257,7 +289,10 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
-        self.hooks.note(RecorderEvent::CallBegan { call: self.info(), path: &self.node.path });
+        self.hooks.note(RecorderEvent::CallBegan {
+            call: self.info(),
+            path: &self.node.path,
+        });
         self.flush().await
     }
 
@@ -281,11 +316,23 @@ impl<'r> CallGuard<'r> {
         (by, executed): (Option<CallId>, bool),
     ) {
         let (of, path) = (self.info(), &*self.node.path);
-        self.hooks.note(RecorderEvent::ToolEnded { of, path, conversation, call, result, by, executed });
+        self.hooks.note(RecorderEvent::ToolEnded {
+            of,
+            path,
+            conversation,
+            call,
+            result,
+            by,
+            executed,
+        });
     }
 
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
-        self.hooks.note(RecorderEvent::AttemptBegan { call: self.info(), path: &self.node.path, attempt });
+        self.hooks.note(RecorderEvent::AttemptBegan {
+            call: self.info(),
+            path: &self.node.path,
+            attempt,
+        });
     }
 
     pub(super) fn attempt_forgotten(&self, id: AttemptId) {
@@ -293,7 +340,12 @@ impl<'r> CallGuard<'r> {
     }
 
     fn info(&self) -> CallInfo<'_> {
-        CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name, labels: &self.labels }
+        CallInfo {
+            id: self.id,
+            parent: self.parent_id(),
+            node: &self.node.name,
+            labels: &self.labels,
+        }
     }
 
     pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
@@ -305,7 +357,13 @@ impl<'r> CallGuard<'r> {
         if state.history.failed_tries.len() == FAILED_TRIES {
             state.history.failed_tries.remove(0);
         }
-        state.history.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
+        state.history.failed_tries.push(FailedTry {
+            number,
+            category,
+            message,
+            wait,
+            elapsed,
+        });
     }
 
     pub(crate) fn begin_retry(&self) {
@@ -313,11 +371,21 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).try_began = now;
     }
 
-    pub(crate) fn end(&self, category: Option<Category>, error: Option<&dyn Display>) -> Arc<CallRecord> {
+    pub(crate) fn end(
+        &self,
+        category: Option<Category>,
+        error: Option<&dyn Display>,
+    ) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);
-        self.hooks.note(RecorderEvent::CallEnded { path: &self.node.path, record: &record });
-        self.record_event(&RunEvent::CallEnded { record: &record, error });
+        self.hooks.note(RecorderEvent::CallEnded {
+            path: &self.node.path,
+            record: &record,
+        });
+        self.record_event(&RunEvent::CallEnded {
+            record: &record,
+            error,
+        });
         // No lock is held here, since a hook may read the ledger.
         self.hooks.call_ended(&record);
         record
@@ -334,7 +402,10 @@ impl<'r> CallGuard<'r> {
         let children = self.parent.map(|parent| (parent, state.children.clone()));
         drop(state);
         if let Some((parent, children)) = children {
-            lock(&parent.state).children.get_or_insert_default().add(&record, children);
+            lock(&parent.state)
+                .children
+                .get_or_insert_default()
+                .add(&record, children);
         }
         record
     }
@@ -351,7 +422,10 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) fn observed_path(&self) -> Vec<String> {
-        let mut names = self.parent.map(CallGuard::observed_path).unwrap_or_default();
+        let mut names = self
+            .parent
+            .map(CallGuard::observed_path)
+            .unwrap_or_default();
         names.push(self.observed_name());
         names
     }
@@ -369,8 +443,14 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
-        let CallHistory { attempts, resumed_tools, .. } = &mut state.history;
-        let tools = attempts.last_mut().map_or(resumed_tools, |attempt| &mut attempt.tools);
+        let CallHistory {
+            attempts,
+            resumed_tools,
+            ..
+        } = &mut state.history;
+        let tools = attempts
+            .last_mut()
+            .map_or(resumed_tools, |attempt| &mut attempt.tools);
         if let Some(record) = tools.iter_mut().nth_back(back) {
             ended(record);
         }
@@ -397,15 +477,36 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn take_result(&self) -> (Vec<Message>, Option<Arc<Carried>>, Usage, Replayed) {
         let mut state = lock(&self.state);
-        let children = state.children.as_deref().map(|all| (all.usage, all.replayed.clone()));
+        let children = state
+            .children
+            .as_deref()
+            .map(|all| (all.usage, all.replayed.clone()));
         let (usage, replayed) = children.unwrap_or_default();
-        (std::mem::take(&mut state.messages), state.carried.take(), usage, replayed)
+        (
+            std::mem::take(&mut state.messages),
+            state.carried.take(),
+            usage,
+            replayed,
+        )
     }
 
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
-        let asked = state.history.attempts.iter().flat_map(|attempt| &attempt.tools);
-        (state.messages.clone(), state.history.resumed_tools.iter().chain(asked).cloned().collect())
+        let asked = state
+            .history
+            .attempts
+            .iter()
+            .flat_map(|attempt| &attempt.tools);
+        (
+            state.messages.clone(),
+            state
+                .history
+                .resumed_tools
+                .iter()
+                .chain(asked)
+                .cloned()
+                .collect(),
+        )
     }
 
     /// `None`: the journal does not have the usage.
@@ -416,7 +517,11 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) fn children(&self) -> ChildCalls {
-        lock(&self.state).children.as_deref().cloned().unwrap_or_default()
+        lock(&self.state)
+            .children
+            .as_deref()
+            .cloned()
+            .unwrap_or_default()
     }
 
     pub(crate) fn degrade(&self, degraded: Degraded) {

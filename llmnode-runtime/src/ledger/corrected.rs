@@ -22,15 +22,27 @@ pub struct Correction {
 pub(super) fn corrected(refused: &str, accepted: &str) -> Option<Vec<Correction>> {
     let value = |answer: &str| Some(Reader::new().value(answer).ok()?.value);
     let mut changed = Vec::new();
-    compare(Some(&value(refused)?), Some(&value(accepted)?), &mut String::new(), &mut changed);
+    compare(
+        Some(&value(refused)?),
+        Some(&value(accepted)?),
+        &mut String::new(),
+        &mut changed,
+    );
     Some(changed)
 }
 
-fn compare(before: Option<&Value>, after: Option<&Value>, path: &mut String, changed: &mut Vec<Correction>) {
+fn compare(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    path: &mut String,
+    changed: &mut Vec<Correction>,
+) {
     match (before, after) {
         (before, after) if before == after => {}
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
-            let names = after.keys().chain(before.keys().filter(|name| !after.contains_key(*name)));
+            let names = after
+                .keys()
+                .chain(before.keys().filter(|name| !after.contains_key(*name)));
             for name in names {
                 let step = name.replace('~', "~0").replace('/', "~1");
                 compare_within(&step, before.get(name), after.get(name), path, changed);
@@ -42,7 +54,11 @@ fn compare(before: Option<&Value>, after: Option<&Value>, path: &mut String, cha
             }
         }
         _ if changed.len() < MOST => {
-            changed.push(Correction { path: path.clone(), before: before.cloned(), after: after.cloned() });
+            changed.push(Correction {
+                path: path.clone(),
+                before: before.cloned(),
+                after: after.cloned(),
+            });
         }
         _ => {}
     }

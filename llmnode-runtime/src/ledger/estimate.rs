@@ -28,11 +28,20 @@ pub(crate) fn prompt_tokens(messages: &[Message]) -> u64 {
 }
 
 fn attached_tokens(messages: &[Message]) -> u64 {
-    messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum()
+    messages
+        .iter()
+        .flat_map(Message::attachments)
+        .map(Attachment::tokens)
+        .sum()
 }
 
 pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
-    quarter(messages.iter().map(|message| message.content.chars().count()).sum())
+    quarter(
+        messages
+            .iter()
+            .map(|message| message.content.chars().count())
+            .sum(),
+    )
 }
 
 pub(crate) fn answer_tokens(characters: usize) -> u64 {
@@ -60,7 +69,20 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_not_read_counts_nothing() {
-        let estimate = Estimate { input: 5, output: None };
-        assert_eq!((estimate.total(), Estimate { output: Some(2), ..estimate }.total()), (5, 7));
+        let estimate = Estimate {
+            input: 5,
+            output: None,
+        };
+        assert_eq!(
+            (
+                estimate.total(),
+                Estimate {
+                    output: Some(2),
+                    ..estimate
+                }
+                .total()
+            ),
+            (5, 7)
+        );
     }
 }

@@ -52,11 +52,15 @@ impl Hooks {
     }
 
     pub(super) fn attempt_ended(&self, call: &CallInfo<'_>, attempt: &AttemptRecord) {
-        self.attempt.iter().for_each(|hook| run(call.node, || hook(call, attempt)));
+        self.attempt
+            .iter()
+            .for_each(|hook| run(call.node, || hook(call, attempt)));
     }
 
     pub(super) fn call_ended(&self, record: &CallRecord) {
-        self.call.iter().for_each(|hook| run(&record.node, || hook(record)));
+        self.call
+            .iter()
+            .for_each(|hook| run(&record.node, || hook(record)));
     }
 }
 

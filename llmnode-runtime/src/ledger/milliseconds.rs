@@ -24,7 +24,10 @@ fn milliseconds(duration: &Duration) -> f64 {
 
 fn duration<E: de::Error>(milliseconds: f64) -> Result<Duration, E> {
     if milliseconds < 0.0 {
-        return Err(E::invalid_value(de::Unexpected::Float(milliseconds), &"milliseconds of 0 or more"));
+        return Err(E::invalid_value(
+            de::Unexpected::Float(milliseconds),
+            &"milliseconds of 0 or more",
+        ));
     }
     Ok(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
@@ -54,7 +57,9 @@ pub mod unix {
 
     /// Writes a time.
     pub fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
-        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = time
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         whole(since).serialize(to)
     }
 
@@ -74,12 +79,17 @@ pub mod unix {
         struct Unix(#[serde(with = "super")] SystemTime);
 
         /// Writes a time.
-        pub fn serialize<S: Serializer>(time: &Option<SystemTime>, to: S) -> Result<S::Ok, S::Error> {
+        pub fn serialize<S: Serializer>(
+            time: &Option<SystemTime>,
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
             time.map(Unix).serialize(to)
         }
 
         /// Reads a time.
-        pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SystemTime>, D::Error> {
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<Option<SystemTime>, D::Error> {
             Ok(Option::<Unix>::deserialize(from)?.map(|Unix(time)| time))
         }
     }
@@ -98,7 +108,10 @@ mod tests {
     #[test]
     fn microseconds_survive() {
         for micros in [0, 1, 999, 1_000, 1_234_567, 86_400_000_001] {
-            assert_eq!(there_and_back(Duration::from_micros(micros)), Duration::from_micros(micros));
+            assert_eq!(
+                there_and_back(Duration::from_micros(micros)),
+                Duration::from_micros(micros)
+            );
         }
         assert_eq!(there_and_back(Duration::MAX), Duration::MAX);
     }
@@ -106,6 +119,11 @@ mod tests {
     #[test]
     fn time_does_not_run_backwards() {
         let error = deserialize(&mut serde_json::Deserializer::from_str("-1")).unwrap_err();
-        assert!(error.to_string().contains("expected milliseconds of 0 or more"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("expected milliseconds of 0 or more"),
+            "{error}"
+        );
     }
 }

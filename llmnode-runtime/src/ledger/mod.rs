@@ -25,7 +25,9 @@ pub(crate) use estimate::{answer_tokens, prompt_tokens, text_tokens};
 pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
-pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, JournalForm, ToolRecord};
+pub use record::{
+    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, JournalForm, ToolRecord,
+};
 pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
 pub(crate) use run_recorder::record as record_event;
 pub use run_recorder::{RunEvent, RunRecorder, RunSetup};

@@ -14,7 +14,11 @@ use super::usage::Replayed;
 impl NodeKey {
     /// A node that another process called.
     pub fn foreign(path: String, name: Cow<'static, str>) -> Self {
-        NodeKey { path: path.into(), type_name: name.clone(), name }
+        NodeKey {
+            path: path.into(),
+            type_name: name.clone(),
+            name,
+        }
     }
 }
 
@@ -55,7 +59,9 @@ impl LedgerImport for Ledger {
             (other.stats.clone(), other.calls.iter().cloned().collect())
         };
         let mut store = self.lock();
-        stats.iter().for_each(|(node, stats)| store.add(node, *stats));
+        stats
+            .iter()
+            .for_each(|(node, stats)| store.add(node, *stats));
         calls.into_iter().for_each(|record| store.push(record));
     }
 
@@ -80,7 +86,9 @@ pub fn cut_short(
     started: SystemTime,
     attempts: Vec<AttemptRecord>,
 ) -> CallRecord {
-    let times = attempts.iter().map(|attempt| attempt.wait.saturating_add(attempt.elapsed));
+    let times = attempts
+        .iter()
+        .map(|attempt| attempt.wait.saturating_add(attempt.elapsed));
     CallRecord {
         id,
         parent,

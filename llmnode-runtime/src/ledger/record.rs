@@ -103,7 +103,11 @@ pub struct AttemptRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     /// When it began, after its wait, by the machine's clock. `None` in records of older versions.
-    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(
+        rename = "started_unix_ms",
+        with = "milliseconds::unix::optional",
+        default
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<SystemTime>,
     /// The wait before the request.
@@ -212,7 +216,9 @@ impl AttemptRecord {
         self.usage = usage;
         if let Some(estimate) = &mut self.estimate {
             // Some servers report a 0 at first.
-            let reported = usage.and_then(|usage| usage.input).filter(|input| *input > 0);
+            let reported = usage
+                .and_then(|usage| usage.input)
+                .filter(|input| *input > 0);
             estimate.input = reported.unwrap_or(estimate.input);
             estimate.output = estimate.output.max(answered);
         }
@@ -250,7 +256,11 @@ pub struct ToolRecord {
     /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
     /// When it began, by the machine's clock. `None`: it did not run, or the record is of an older version.
-    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(
+        rename = "started_unix_ms",
+        with = "milliseconds::unix::optional",
+        default
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<SystemTime>,
     /// The time that it took.
@@ -370,7 +380,11 @@ pub struct CallRecord {
     /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
-    #[serde(default, skip_serializing_if = "Replayed::is_none", rename = "replayed_usage")]
+    #[serde(
+        default,
+        skip_serializing_if = "Replayed::is_none",
+        rename = "replayed_usage"
+    )]
     pub(crate) replayed_sum: Replayed,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
@@ -387,18 +401,34 @@ impl CallRecord {
     /// complained about, if it was JSON, and the accepted one. A complaint can be met by changing the wrong member, or by a value that is
     /// made up, so a program may send such rows to a person. At most 64; empty if nothing was corrected.
     pub fn corrected(&self) -> Vec<Correction> {
-        let accepted = self.attempts.split_last().filter(|(last, _)| last.category.is_none());
+        let accepted = self
+            .attempts
+            .split_last()
+            .filter(|(last, _)| last.category.is_none());
         let Some((accepted, before)) = accepted.filter(|_| self.category.is_none()) else {
             return Vec::new();
         };
-        let turn = before.iter().rposition(|attempt| !attempt.tools.is_empty()).map_or(0, |at| at + 1);
+        let turn = before
+            .iter()
+            .rposition(|attempt| !attempt.tools.is_empty())
+            .map_or(0, |at| at + 1);
         let is_refused = |attempt: &&AttemptRecord| {
-            matches!(attempt.category, Some(Category::ValidationError | Category::SchemaError))
+            matches!(
+                attempt.category,
+                Some(Category::ValidationError | Category::SchemaError)
+            )
         };
-        let Some(accepted) = accepted.answer.as_deref() else { return Vec::new() };
-        let refused =
-            before[turn..].iter().filter(is_refused).filter_map(|attempt| attempt.answer.as_deref());
-        refused.into_iter().find_map(|refused| corrected(refused, accepted)).unwrap_or_default()
+        let Some(accepted) = accepted.answer.as_deref() else {
+            return Vec::new();
+        };
+        let refused = before[turn..]
+            .iter()
+            .filter(is_refused)
+            .filter_map(|attempt| attempt.answer.as_deref());
+        refused
+            .into_iter()
+            .find_map(|refused| corrected(refused, accepted))
+            .unwrap_or_default()
     }
 
     /// Returns the usage of all attempts.
@@ -418,14 +448,26 @@ impl CallRecord {
     /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.
     /// `None`: nothing did.
     pub fn first_failure(&self) -> Option<String> {
-        let asked = self.attempts.iter().find_map(|attempt| Some((attempt.category?, &attempt.message)));
-        let executed = self.failed_tries.iter().map(|one| (one.category, &one.message)).next();
-        asked.or(executed).map(|(category, message)| format!("{category}: {message}"))
+        let asked = self
+            .attempts
+            .iter()
+            .find_map(|attempt| Some((attempt.category?, &attempt.message)));
+        let executed = self
+            .failed_tries
+            .iter()
+            .map(|one| (one.category, &one.message))
+            .next();
+        asked
+            .or(executed)
+            .map(|(category, message)| format!("{category}: {message}"))
     }
 
     /// Returns the last text of the model, if there is one.
     pub fn last_answer(&self) -> Option<&str> {
-        self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
+        self.attempts
+            .iter()
+            .rev()
+            .find_map(|attempt| attempt.answer.as_deref())
     }
 }
 
@@ -438,13 +480,21 @@ pub trait JournalForm {
 
 impl JournalForm for AttemptRecord {
     fn for_journal(&self) -> Self {
-        AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..self.clone() }
+        AttemptRecord {
+            message: String::new(),
+            violations: Vec::new(),
+            answer: None,
+            ..self.clone()
+        }
     }
 }
 
 impl JournalForm for CallRecord {
     fn for_journal(&self) -> Self {
-        CallRecord { attempts: Vec::new(), ..self.clone() }
+        CallRecord {
+            attempts: Vec::new(),
+            ..self.clone()
+        }
     }
 }
 
@@ -454,7 +504,9 @@ impl Usage {
             return;
         }
         self.add_one(request.usage.unwrap_or_default(), request.cost);
-        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
+        self.estimated = self
+            .estimated
+            .saturating_add(request.estimate.unwrap_or_default().total());
     }
 }
 

@@ -47,7 +47,11 @@ pub trait Recorder: Send + Sync {
 
     /// Returns the next answer that an earlier process got to this request of a conversation, and its usage, with that of
     /// the failed attempts of its call before it. No usage: it is unknown.
-    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+    fn answer(
+        &self,
+        conversation: &str,
+        request: &str,
+    ) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         let _ = (conversation, request);
         None
     }
@@ -106,13 +110,22 @@ pub enum RecorderEvent<'e> {
     /// It begins. Reported only for nodes that must not be executed again.
     CallBegan { call: CallInfo<'e>, path: &'e str },
     /// A request is about to go out.
-    AttemptBegan { call: CallInfo<'e>, path: &'e str, attempt: &'e AttemptRecord },
+    AttemptBegan {
+        call: CallInfo<'e>,
+        path: &'e str,
+        attempt: &'e AttemptRecord,
+    },
     /// The attempt has ended, in whatever way.
     AttemptEnded(&'e AttemptRecord),
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
     /// A request of a conversation was answered.
-    Answered { call: CallId, conversation: &'e str, request: &'e str, answer: JournaledAnswer },
+    Answered {
+        call: CallId,
+        conversation: &'e str,
+        request: &'e str,
+        answer: JournaledAnswer,
+    },
     /// A call of a tool has its result. `by`: the call of the tool's node. `executed`: the tool gave it, and not a person.
     ToolEnded {
         of: CallInfo<'e>,
@@ -124,5 +137,8 @@ pub enum RecorderEvent<'e> {
         executed: bool,
     },
     /// The call has ended, in whatever way.
-    CallEnded { path: &'e str, record: &'e CallRecord },
+    CallEnded {
+        path: &'e str,
+        record: &'e CallRecord,
+    },
 }

@@ -77,7 +77,12 @@ impl LedgerSnapshot {
     ) -> Self {
         let mut total = Usage::default();
         nodes.values().for_each(|stats| total.merge(&stats.usage));
-        LedgerSnapshot { total, nodes, calls, prices_made }
+        LedgerSnapshot {
+            total,
+            nodes,
+            calls,
+            prices_made,
+        }
     }
 
     /// Reads a report that this version of llmnode or an older one wrote.
@@ -95,15 +100,27 @@ impl LedgerSnapshot {
             #[serde(default)]
             prices_made: Option<String>,
         }
-        let Body { total, nodes, calls, prices_made } = format::read(json, FORMAT, VERSION)?;
-        Ok(LedgerSnapshot { total, nodes, calls: calls.into_iter().map(Arc::new).collect(), prices_made })
+        let Body {
+            total,
+            nodes,
+            calls,
+            prices_made,
+        } = format::read(json, FORMAT, VERSION)?;
+        Ok(LedgerSnapshot {
+            total,
+            nodes,
+            calls: calls.into_iter().map(Arc::new).collect(),
+            prices_made,
+        })
     }
 }
 
 impl Serialize for LedgerSnapshot {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut report =
-            to.serialize_struct("LedgerSnapshot", 5 + usize::from(self.prices_made.is_some()))?;
+        let mut report = to.serialize_struct(
+            "LedgerSnapshot",
+            5 + usize::from(self.prices_made.is_some()),
+        )?;
         report.serialize_field("format", FORMAT)?;
         report.serialize_field("version", &VERSION)?;
         report.serialize_field("total", &self.total)?;
@@ -111,7 +128,10 @@ impl Serialize for LedgerSnapshot {
         if let Some(made) = &self.prices_made {
             report.serialize_field("prices_made", made)?;
         }
-        report.serialize_field("calls", &self.calls.iter().map(Arc::as_ref).collect::<Vec<_>>())?;
+        report.serialize_field(
+            "calls",
+            &self.calls.iter().map(Arc::as_ref).collect::<Vec<_>>(),
+        )?;
         report.end()
     }
 }

@@ -26,7 +26,13 @@ impl AnswerSoFar {
 
     /// What is reported, without a figure that the answer has outgrown.
     pub(crate) fn usage(&self) -> Option<TokenUsage> {
-        self.usage.map(|usage| if self.goes_on { usage.of_the_prompt() } else { usage })
+        self.usage.map(|usage| {
+            if self.goes_on {
+                usage.of_the_prompt()
+            } else {
+                usage
+            }
+        })
     }
 
     /// About how many tokens of the answer have come. `None`: none.
@@ -47,14 +53,26 @@ mod tests {
         let mut so_far = AnswerSoFar::default();
         assert_eq!((so_far.usage(), so_far.answered()), (None, None));
         so_far.reports(TokenUsage::new(30, 5));
-        assert_eq!((so_far.usage(), so_far.answered()), (Some(TokenUsage::new(30, 5)), Some(5)));
+        assert_eq!(
+            (so_far.usage(), so_far.answered()),
+            (Some(TokenUsage::new(30, 5)), Some(5))
+        );
         so_far.writes("");
         assert_eq!(so_far.usage(), Some(TokenUsage::new(30, 5)));
         so_far.writes("one more piece of the answer, in 48 characters..");
         let usage = so_far.usage().unwrap();
-        assert_eq!((usage.input, usage.output, usage.total()), (Some(30), None, None));
-        assert_eq!((so_far.answered(), so_far.usage), (Some(12), Some(TokenUsage::new(30, 5))));
+        assert_eq!(
+            (usage.input, usage.output, usage.total()),
+            (Some(30), None, None)
+        );
+        assert_eq!(
+            (so_far.answered(), so_far.usage),
+            (Some(12), Some(TokenUsage::new(30, 5)))
+        );
         so_far.reports(TokenUsage::new(30, 20));
-        assert_eq!((so_far.usage(), so_far.answered()), (Some(TokenUsage::new(30, 20)), Some(20)));
+        assert_eq!(
+            (so_far.usage(), so_far.answered()),
+            (Some(TokenUsage::new(30, 20)), Some(20))
+        );
     }
 }

@@ -66,19 +66,32 @@ impl PartialEq for NodeKey {
 impl Eq for NodeKey {}
 
 impl NodeKey {
-    pub(crate) fn new(path: &'static str, type_name: &'static str, name: Cow<'static, str>) -> Self {
-        NodeKey { path: path.into(), type_name: type_name.into(), name }
+    pub(crate) fn new(
+        path: &'static str,
+        type_name: &'static str,
+        name: Cow<'static, str>,
+    ) -> Self {
+        NodeKey {
+            path: path.into(),
+            type_name: type_name.into(),
+            name,
+        }
     }
 
     fn of_type(&self) -> Self {
-        NodeKey { name: self.type_name.clone(), ..self.clone() }
+        NodeKey {
+            name: self.type_name.clone(),
+            ..self.clone()
+        }
     }
 }
 
 /// By the name first: paths are long, and few types share a name.
 impl Ord for NodeKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.name.cmp(&other.name).then_with(|| self.path.cmp(&other.path))
+        self.name
+            .cmp(&other.name)
+            .then_with(|| self.path.cmp(&other.path))
     }
 }
 
@@ -122,7 +135,10 @@ impl Ledger {
     /// Returns the figures of all nodes together.
     pub fn total(&self) -> Usage {
         let mut total = Usage::default();
-        self.lock().stats.iter().for_each(|(_, stats)| total.merge(&stats.usage));
+        self.lock()
+            .stats
+            .iter()
+            .for_each(|(_, stats)| total.merge(&stats.usage));
         total
     }
 
@@ -207,7 +223,10 @@ impl Ledger {
     fn by_name(&self) -> BTreeMap<String, NodeStats> {
         let store = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
-        store.stats.iter().for_each(|(node, _)| *types.entry(&node.name).or_default() += 1);
+        store
+            .stats
+            .iter()
+            .for_each(|(node, _)| *types.entry(&node.name).or_default() += 1);
         let mut named: BTreeMap<String, NodeStats> = BTreeMap::new();
         for (node, stats) in &store.stats {
             let name = match types.get(&*node.name) {
@@ -232,7 +251,11 @@ impl Store {
             return *slot;
         }
         let has_room = self.stats.len() < NAMES || node.name == node.type_name;
-        let key = if has_room { node.clone() } else { node.of_type() };
+        let key = if has_room {
+            node.clone()
+        } else {
+            node.of_type()
+        };
         *self.slots.entry(key).or_insert_with_key(|key| {
             self.stats.push((key.clone(), NodeStats::default()));
             Slot(self.stats.len() - 1)

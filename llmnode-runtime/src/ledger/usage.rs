@@ -172,7 +172,11 @@ impl Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", plural(self.requests, "request"), self.total)?;
         let priced = self.cost.unknown_calls < self.requests;
-        if priced { write!(f, ", cost {}", self.cost) } else { Ok(()) }
+        if priced {
+            write!(f, ", cost {}", self.cost)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -180,7 +184,10 @@ fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
     let (head, tail) = digits.split_at(first);
-    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group));
+    let groups = tail
+        .as_bytes()
+        .chunks(3)
+        .map(|group| String::from_utf8_lossy(group));
     let head = Some(head.into()).filter(|_| first > 0);
     head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
 }
@@ -249,21 +256,44 @@ impl Figure {
     fn of(self, requests: u64) -> Tokens {
         match self {
             Figure::Tokens(tokens) => tokens,
-            Figure::Sum(known) => {
-                Tokens { known, unreported_calls: requests.saturating_sub(u64::from(known > 0)) }
-            }
+            Figure::Sum(known) => Tokens {
+                known,
+                unreported_calls: requests.saturating_sub(u64::from(known > 0)),
+            },
         }
     }
 }
 
 impl From<UsageJson> for Usage {
     fn from(written: UsageJson) -> Self {
-        let UsageJson { requests, input, output, total, cached, cache_write, reasoning, cost, estimated } =
-            written;
+        let UsageJson {
+            requests,
+            input,
+            output,
+            total,
+            cached,
+            cache_write,
+            reasoning,
+            cost,
+            estimated,
+        } = written;
         let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
         let cache_write = cache_write.unwrap_or(Figure::Sum(0)).of(requests);
-        let cost = cost.unwrap_or(Cost { known: Money::default(), unknown_calls: requests });
-        Usage { requests, input, output, total, cached, cache_write, reasoning, cost, estimated }
+        let cost = cost.unwrap_or(Cost {
+            known: Money::default(),
+            unknown_calls: requests,
+        });
+        Usage {
+            requests,
+            input,
+            output,
+            total,
+            cached,
+            cache_write,
+            reasoning,
+            cost,
+            estimated,
+        }
     }
 }
 
@@ -279,7 +309,11 @@ mod tests {
     fn request(usage: Option<TokenUsage>, estimate: Option<Estimate>) -> AttemptRecord {
         let id = Ids::default().next().attempt(0);
         let record = AttemptRecord::new(id, AttemptKind::First, (None, Duration::ZERO), None);
-        AttemptRecord { usage, estimate, ..record }
+        AttemptRecord {
+            usage,
+            estimate,
+            ..record
+        }
     }
 
     #[test]
@@ -287,8 +321,21 @@ mod tests {
         let mut usage = Usage::default();
         let reported = TokenUsage::new(10, 5);
         usage.add(&request(Some(reported), None));
-        usage.add(&request(None, Some(Estimate { input: 4, output: None })));
-        assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
+        usage.add(&request(
+            None,
+            Some(Estimate {
+                input: 4,
+                output: None,
+            }),
+        ));
+        assert_eq!(
+            (
+                usage.requests,
+                usage.total.known,
+                usage.total.unreported_calls
+            ),
+            (2, 15, 1)
+        );
         assert_eq!((usage.total.total(), usage.estimated), (None, 4));
     }
 
@@ -303,18 +350,32 @@ mod tests {
         let mut reported = TokenUsage::default();
         [reported.cached, reported.cache_write, reported.reasoning] = [Some(0), Some(2), Some(3)];
         usage.add(&request(Some(reported), None));
-        assert_eq!((usage.cached.total(), usage.reasoning.total()), (Some(0), Some(3)));
+        assert_eq!(
+            (usage.cached.total(), usage.reasoning.total()),
+            (Some(0), Some(3))
+        );
         let mut sum = usage;
         [reported.cached, reported.cache_write, reported.reasoning] = [Some(5), None, None];
         sum.add(&request(Some(reported), None));
         sum.merge(&usage);
         assert_eq!((sum.cached.total(), sum.reasoning.total()), (Some(5), None));
-        assert_eq!((sum.reasoning.known, sum.reasoning.unreported_calls), (6, 1));
-        assert_eq!((sum.cache_write.known, sum.cache_write.unreported_calls), (4, 1));
+        assert_eq!(
+            (sum.reasoning.known, sum.reasoning.unreported_calls),
+            (6, 1)
+        );
+        assert_eq!(
+            (sum.cache_write.known, sum.cache_write.unreported_calls),
+            (4, 1)
+        );
         let mut written = serde_json::to_value(sum).unwrap();
-        assert_eq!(serde_json::from_value::<Usage>(written.clone()).unwrap(), sum);
+        assert_eq!(
+            serde_json::from_value::<Usage>(written.clone()).unwrap(),
+            sum
+        );
         written.as_object_mut().unwrap().remove("cache_write");
-        let older = serde_json::from_value::<Usage>(written).unwrap().cache_write;
+        let older = serde_json::from_value::<Usage>(written)
+            .unwrap()
+            .cache_write;
         assert_eq!((older.known, older.unreported_calls), (0, 3));
     }
 
@@ -324,7 +385,10 @@ mod tests {
         tokens.add(Some(40));
         assert_eq!(tokens.total(), Some(40));
         tokens.add(None);
-        assert_eq!((tokens.known, tokens.unreported_calls, tokens.total()), (40, 1, None));
+        assert_eq!(
+            (tokens.known, tokens.unreported_calls, tokens.total()),
+            (40, 1, None)
+        );
     }
 
     #[test]
@@ -332,17 +396,39 @@ mod tests {
         let mut usage = Usage::default();
         assert_eq!(usage.cost.total(), Some(0.0));
         for cost in [0.1, 0.2] {
-            usage.add(&AttemptRecord { cost: Some(cost), ..request(None, None) });
+            usage.add(&AttemptRecord {
+                cost: Some(cost),
+                ..request(None, None)
+            });
         }
         assert_eq!(usage.cost.total(), Some(0.3), "sums are exact");
         usage.add(&request(None, None));
         usage += usage;
-        assert_eq!((usage.cost.known(), usage.cost.unknown_calls, usage.cost.total()), (0.6, 2, None));
+        assert_eq!(
+            (
+                usage.cost.known(),
+                usage.cost.unknown_calls,
+                usage.cost.total()
+            ),
+            (0.6, 2, None)
+        );
         let mut written = serde_json::to_value(usage).unwrap();
-        assert_eq!(written["cost"], serde_json::json!({"known": 0.6, "unknown_calls": 2}));
-        assert_eq!(serde_json::from_value::<Usage>(written.clone()).unwrap(), usage);
+        assert_eq!(
+            written["cost"],
+            serde_json::json!({"known": 0.6, "unknown_calls": 2})
+        );
+        assert_eq!(
+            serde_json::from_value::<Usage>(written.clone()).unwrap(),
+            usage
+        );
         written.as_object_mut().unwrap().remove("cost");
-        assert_eq!(serde_json::from_value::<Usage>(written).unwrap().cost.unknown_calls, 6);
+        assert_eq!(
+            serde_json::from_value::<Usage>(written)
+                .unwrap()
+                .cost
+                .unknown_calls,
+            6
+        );
     }
 
     #[test]
@@ -352,8 +438,14 @@ mod tests {
         usage.add(&request(Some(TokenUsage::new(1_400, 3)), None));
         assert_eq!(usage.to_string(), "1 request, 1,403 tokens");
         usage.add(&request(None, None));
-        assert_eq!(usage.total.to_string(), "1,403 tokens, 1 request without a report");
-        let priced = AttemptRecord { cost: Some(0.0028), ..request(Some(TokenUsage::new(1, 0)), None) };
+        assert_eq!(
+            usage.total.to_string(),
+            "1,403 tokens, 1 request without a report"
+        );
+        let priced = AttemptRecord {
+            cost: Some(0.0028),
+            ..request(Some(TokenUsage::new(1, 0)), None)
+        };
         usage.add(&priced);
         assert_eq!(usage.cost.to_string(), "0.0028, 2 requests of unknown cost");
         assert_eq!(
@@ -361,9 +453,19 @@ mod tests {
             "3 requests, 1,404 tokens, 1 request without a report, cost 0.0028, 2 requests of unknown cost"
         );
         for (number, written) in [(1, "1 token"), (999, "999 tokens"), (1_000, "1,000 tokens")] {
-            assert_eq!(Tokens { known: number, unreported_calls: 0 }.to_string(), written);
+            assert_eq!(
+                Tokens {
+                    known: number,
+                    unreported_calls: 0
+                }
+                .to_string(),
+                written
+            );
         }
-        let most = Tokens { known: u64::MAX, unreported_calls: 0 };
+        let most = Tokens {
+            known: u64::MAX,
+            unreported_calls: 0,
+        };
         assert_eq!(most.to_string(), "18,446,744,073,709,551,615 tokens");
     }
 

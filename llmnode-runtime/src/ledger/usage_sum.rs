@@ -27,7 +27,10 @@ pub struct UsageTotals {
 impl<'r> UsageSum<'r> {
     /// Creates a sum whose attempts also count for another one.
     pub fn with_parent(parent: Option<&'r UsageSum<'r>>) -> Self {
-        UsageSum { parent, ..UsageSum::default() }
+        UsageSum {
+            parent,
+            ..UsageSum::default()
+        }
     }
 
     pub(super) fn add(&self, attempt: &AttemptRecord) {

@@ -50,10 +50,15 @@ impl<'r> CallLimits<'r> {
         clock: &'r dyn Clock,
     ) -> Result<Self, NodeError> {
         if run.ignored {
-            return Ok(CallLimits { meters: Vec::new(), run, clock });
+            return Ok(CallLimits {
+                meters: Vec::new(),
+                run,
+                clock,
+            });
         }
         let named = run.named(name);
-        let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.to_owned().into()), own)));
+        let own = (!own.is_empty())
+            .then(|| Arc::new(Meter::new(Scope::Call(name.to_owned().into()), own)));
         let mut meters = Vec::new();
         meters.extend(own);
         meters.extend(named);
@@ -87,7 +92,11 @@ impl<'r> CallLimits<'r> {
         let stated = around.iter().any(|meter| meter.limits.requests.is_some());
         let requests = own.requests.or(requests.filter(|_| !stated));
         let own = Arc::new(Meter::new(Scope::Flow(name), Limits { requests, ..own }));
-        let meters = [own].into_iter().chain(around.iter().cloned()).filter(|_| !run.ignored).collect();
+        let meters = [own]
+            .into_iter()
+            .chain(around.iter().cloned())
+            .filter(|_| !run.ignored)
+            .collect();
         let limits = CallLimits { meters, run, clock };
         NodeError::refuse(limits.faults())?;
         Ok(limits)
@@ -108,13 +117,21 @@ impl<'r> CallLimits<'r> {
     ) -> Self {
         let (ignored, own) = (run.ignored, [Arc::clone(own)]);
         let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
-        let meters = own.into_iter().chain(others.iter().cloned()).filter(|_| !ignored).collect();
+        let meters = own
+            .into_iter()
+            .chain(others.iter().cloned())
+            .filter(|_| !ignored)
+            .collect();
         CallLimits { meters, run, clock }
     }
 
     pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
         let stated = |figure: fn(&Limits) -> Option<u64>| {
-            self.run.ignored || self.meters.iter().any(|meter| figure(&meter.limits).is_some())
+            self.run.ignored
+                || self
+                    .meters
+                    .iter()
+                    .any(|meter| figure(&meter.limits).is_some())
         };
         let ceilings = Limits {
             requests: (!stated(|limits| limits.requests)).then_some(REQUESTS),
@@ -123,7 +140,11 @@ impl<'r> CallLimits<'r> {
         };
         let own = (!ceilings.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name), ceilings)));
         let meters = own.into_iter().chain(self.meters.iter().cloned()).collect();
-        CallLimits { meters, run: self.run, clock: self.clock }
+        CallLimits {
+            meters,
+            run: self.run,
+            clock: self.clock,
+        }
     }
 
     pub(crate) fn charge_tools(&self, count: usize) -> Result<(), String> {
@@ -143,7 +164,11 @@ impl<'r> CallLimits<'r> {
         for meter in &self.meters {
             let of = meter.faults();
             if !of.is_empty() {
-                faults.push(format!("in the limits for {}, {}", meter.scope, of.join("; ")));
+                faults.push(format!(
+                    "in the limits for {}, {}",
+                    meter.scope,
+                    of.join("; ")
+                ));
             }
         }
         if let Some(fault) = self.run.prices.fault() {
@@ -168,7 +193,11 @@ impl<'r> CallLimits<'r> {
                 capacity => return Err((meter, capacity)),
             }
         }
-        Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
+        Ok(self
+            .meters
+            .iter()
+            .map(|meter| meter.reserve(now, intent))
+            .collect())
     }
 
     pub(crate) fn begin_time(&self) {
@@ -178,21 +207,31 @@ impl<'r> CallLimits<'r> {
     }
 
     pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
-        let Some((left, meter)) = self.run_time() else { return Ok(attempt.await) };
+        let Some((left, meter)) = self.run_time() else {
+            return Ok(attempt.await);
+        };
         // A time beyond the range of the clock is no limit.
-        let Some(end) = self.clock.now().checked_add(left) else { return Ok(attempt.await) };
+        let Some(end) = self.clock.now().checked_add(left) else {
+            return Ok(attempt.await);
+        };
         let late = || Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
         timeout_at(self.clock, end, attempt).await.ok_or_else(late)
     }
 
     pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {
-        let run = self.run_time().map(|(left, _)| TimeLeft { left, scope: Scope::Run });
+        let run = self.run_time().map(|(left, _)| TimeLeft {
+            left,
+            scope: Scope::Run,
+        });
         let call = deadline.map(|deadline| deadline.left(self.clock.now()));
         run.into_iter().chain(call).min_by_key(|time| time.left)
     }
 
     fn run_time(&self) -> Option<(Duration, &Meter)> {
-        let meter = self.meters.iter().find(|meter| meter.limits.time.is_some())?;
+        let meter = self
+            .meters
+            .iter()
+            .find(|meter| meter.limits.time.is_some())?;
         Some((meter.left(self.clock.now())?, meter))
     }
 }

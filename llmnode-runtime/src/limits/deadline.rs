@@ -17,14 +17,22 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// `None`: later than the clock can count.
     pub(crate) fn new(call: Cow<'static, str>, began: Instant, duration: Duration) -> Option<Self> {
-        Some(Deadline { end: began.checked_add(duration)?, duration, call })
+        Some(Deadline {
+            end: began.checked_add(duration)?,
+            duration,
+            call,
+        })
     }
 
     pub(crate) fn of_call(call: &CallGuard<'_>, duration: Duration) -> Option<Self> {
         Deadline::new(call.node().clone(), call.started(), duration)
     }
 
-    pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
+    pub(crate) async fn limit<F: Future>(
+        &self,
+        clock: &dyn Clock,
+        work: F,
+    ) -> Result<F::Output, String> {
         let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {
             format!(
@@ -40,7 +48,10 @@ impl Deadline {
 
     pub(super) fn left(&self, now: Instant) -> TimeLeft {
         let left = self.end.saturating_duration_since(now);
-        TimeLeft { left, scope: Scope::Call(self.call.clone()) }
+        TimeLeft {
+            left,
+            scope: Scope::Call(self.call.clone()),
+        }
     }
 }
 
@@ -52,7 +63,8 @@ pub(crate) struct TimeLeft {
 impl TimeLeft {
     pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
         let TimeLeft { left, scope } = self;
-        (wait >= *left)
-            .then(|| format!("the wait of {wait:.1?} would outlast the {left:.1?} left for {scope}"))
+        (wait >= *left).then(|| {
+            format!("the wait of {wait:.1?} would outlast the {left:.1?} left for {scope}")
+        })
     }
 }

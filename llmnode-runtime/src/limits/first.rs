@@ -55,7 +55,13 @@ impl CallLimits<'_> {
             changed.as_mut().enable();
             match self.turn(model, end) {
                 Turn::Free => return None,
-                Turn::Mine => return Some(FirstRequest { run: self.run, model, passed: false }),
+                Turn::Mine => {
+                    return Some(FirstRequest {
+                        run: self.run,
+                        model,
+                        passed: false,
+                    });
+                }
                 Turn::Until(end) => timeout_at(self.clock, end, changed).await?,
             }
         }
@@ -72,8 +78,14 @@ impl CallLimits<'_> {
                 Turn::Mine
             }
             First::AskedAt(since) => {
-                let end = since.checked_add(PATIENCE).map_or(end, |of_first| of_first.min(end));
-                if now < end { Turn::Until(end) } else { Turn::Free }
+                let end = since
+                    .checked_add(PATIENCE)
+                    .map_or(end, |of_first| of_first.min(end));
+                if now < end {
+                    Turn::Until(end)
+                } else {
+                    Turn::Free
+                }
             }
         }
     }
@@ -89,13 +101,20 @@ impl FirstRequest<'_> {
 impl Drop for FirstRequest<'_> {
     fn drop(&mut self) {
         let mut counted = lock(&self.run.counted);
-        of_model(&mut counted, self.model).first = if self.passed { First::Passed } else { First::Unasked };
+        of_model(&mut counted, self.model).first = if self.passed {
+            First::Passed
+        } else {
+            First::Unasked
+        };
         // Wakers are the executor's code: none is called under the lock.
         drop(counted);
         self.run.first_changed.notify_waiters();
     }
 }
 
-pub(super) fn of_model<'m>(counted: &'m mut HashMap<String, Counted>, model: &str) -> &'m mut Counted {
+pub(super) fn of_model<'m>(
+    counted: &'m mut HashMap<String, Counted>,
+    model: &str,
+) -> &'m mut Counted {
     counted.entry(model.to_owned()).or_default()
 }

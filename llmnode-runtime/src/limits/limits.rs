@@ -64,7 +64,13 @@ pub struct Limits {
 impl Limits {
     /// No limits.
     pub const fn new() -> Self {
-        Limits { requests: None, tokens: None, money: None, tool_calls: None, time: None }
+        Limits {
+            requests: None,
+            tokens: None,
+            money: None,
+            tool_calls: None,
+            time: None,
+        }
     }
 
     const_setters! {
@@ -91,8 +97,18 @@ impl Limits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let Limits { requests, tokens, money, tool_calls, time } = self;
-        requests.is_none() && tokens.is_none() && money.is_none() && tool_calls.is_none() && time.is_none()
+        let Limits {
+            requests,
+            tokens,
+            money,
+            tool_calls,
+            time,
+        } = self;
+        requests.is_none()
+            && tokens.is_none()
+            && money.is_none()
+            && tool_calls.is_none()
+            && time.is_none()
     }
 
     pub(super) fn faults(&self) -> Vec<String> {
@@ -119,7 +135,10 @@ mod tests {
 
     #[test]
     fn the_first_word_wins_figure_by_figure() {
-        let (near, far) = (Limits::new().requests(1), Limits::new().requests(2).tokens(7));
+        let (near, far) = (
+            Limits::new().requests(1),
+            Limits::new().requests(2).tokens(7),
+        );
         assert_eq!(near.or(far), Limits::new().requests(1).tokens(7));
         assert!(Limits::new().or(Limits::default()).is_empty());
     }
@@ -139,8 +158,20 @@ mod tests {
         ] {
             assert_eq!(absurd.faults().len(), 1, "{absurd:?}");
         }
-        let most = none.requests(u64::MAX).tokens(1).money(f64::MAX).time(Duration::MAX);
+        let most = none
+            .requests(u64::MAX)
+            .tokens(1)
+            .money(f64::MAX)
+            .time(Duration::MAX);
         assert_eq!(most.faults(), Vec::<String>::new());
-        assert_eq!(none.requests(0).tokens(0).time(Duration::ZERO).money(0.0).faults().len(), 4);
+        assert_eq!(
+            none.requests(0)
+                .tokens(0)
+                .time(Duration::ZERO)
+                .money(0.0)
+                .faults()
+                .len(),
+            4
+        );
     }
 }

@@ -114,7 +114,14 @@ impl Meter {
         };
         let money = limits.money.and_then(Money::from_f64);
         let (queue, capacity) = (Semaphore::new(1), Notify::new());
-        Meter { scope, limits, money, counters: Mutex::new(counters), queue, capacity }
+        Meter {
+            scope,
+            limits,
+            money,
+            counters: Mutex::new(counters),
+            queue,
+            capacity,
+        }
     }
 
     pub(super) fn faults(&self) -> Vec<String> {
@@ -136,7 +143,9 @@ impl Meter {
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
         let began = lock(&self.counters).began;
-        Some(began.map_or(limit, |began| limit.saturating_sub(now.saturating_duration_since(began))))
+        Some(began.map_or(limit, |began| {
+            limit.saturating_sub(now.saturating_duration_since(began))
+        }))
     }
 
     /// Certain refusals come before unknown ones, and both before what a wait may change. A request that is not
@@ -170,17 +179,25 @@ impl Meter {
 
     pub(super) fn join_queue(&self) -> QueueTicket<'_> {
         lock(&self.counters).queued += 1;
-        QueueTicket { meter: self, turn: None }
+        QueueTicket {
+            meter: self,
+            turn: None,
+        }
     }
 
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
         let output = counters.expected_output(intent);
-        let Intent { prompt, expected, .. } = intent;
+        let Intent {
+            prompt, expected, ..
+        } = intent;
         let most = Amount {
             tokens: expected.most.saturating_add(output),
-            money: intent.price.map(|price| price.most_of_tokens(expected.most, output)).unwrap_or_default(),
+            money: intent
+                .price
+                .map(|price| price.most_of_tokens(expected.most, output))
+                .unwrap_or_default(),
         };
         let hold = Hold {
             prompt,
@@ -198,15 +215,24 @@ impl Meter {
     /// More of a request is known, which is under way: it has at least so many tokens of a prompt.
     pub(super) fn raise(&self, hold: &mut Hold, input: u64, price: Option<&Price>) {
         let tokens = input.saturating_add(hold.expected_output);
-        let money = price.map(|price| price.of_tokens(input, hold.expected_output)).unwrap_or_default();
+        let money = price
+            .map(|price| price.of_tokens(input, hold.expected_output))
+            .unwrap_or_default();
         let before = hold.most;
         if tokens <= before.tokens && money <= before.money {
             return;
         }
-        hold.most = Amount { tokens: before.tokens.max(tokens), money: before.money.max(money) };
+        hold.most = Amount {
+            tokens: before.tokens.max(tokens),
+            money: before.money.max(money),
+        };
         let mut counters = lock(&self.counters);
-        counters.tokens.reserve((hold.most.tokens - before.tokens).into());
-        counters.money.reserve(hold.most.money.0.saturating_sub(before.money.0));
+        counters
+            .tokens
+            .reserve((hold.most.tokens - before.tokens).into());
+        counters
+            .money
+            .reserve(hold.most.money.0.saturating_sub(before.money.0));
     }
 
     pub(super) fn settle(&self, hold: Hold, spent: &Spent<'_>) {
@@ -214,7 +240,11 @@ impl Meter {
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
-            Spent::Estimated { usage, answered, price } => {
+            Spent::Estimated {
+                usage,
+                answered,
+                price,
+            } => {
                 let Amount { tokens, money } = hold.estimate(*usage, *answered, *price);
                 (1, tokens.into(), money.0)
             }
@@ -228,7 +258,12 @@ impl Meter {
         counters.requests.settle(1, requests);
         counters.tokens.settle(most.tokens.into(), tokens);
         counters.money.settle(most.money.0, money);
-        if let Spent::Read { tokens, output, money } = spent {
+        if let Spent::Read {
+            tokens,
+            output,
+            money,
+        } = spent
+        {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
         // Wakers are the executor's code: none is called under the lock.
@@ -250,7 +285,10 @@ impl Hold {
     /// What is reported, and an estimate of the rest.
     fn estimate(&self, usage: TokenUsage, answered: Option<u64>, price: Option<&Price>) -> Amount {
         // Some servers report a 0 at first.
-        let input = usage.input.filter(|input| *input > 0).unwrap_or(self.expected_input);
+        let input = usage
+            .input
+            .filter(|input| *input > 0)
+            .unwrap_or(self.expected_input);
         // Of several answers one is read, so that the others are as long as it.
         let answered = answered.map(|tokens| tokens.saturating_mul(self.answers));
         let output = usage.output.max(answered).unwrap_or(self.expected_output);
@@ -258,8 +296,15 @@ impl Hold {
         let mut whole = usage;
         whole.input = Some(input);
         whole.output = Some(output);
-        let cost = |price: &Price| price.of(&whole).unwrap_or_else(|| price.of_tokens(input, output));
-        Amount { tokens, money: price.map(cost).unwrap_or_default() }
+        let cost = |price: &Price| {
+            price
+                .of(&whole)
+                .unwrap_or_else(|| price.of_tokens(input, output))
+        };
+        Amount {
+            tokens,
+            money: price.map(cost).unwrap_or_default(),
+        }
     }
 }
 
@@ -292,9 +337,15 @@ impl Drop for QueueTicket<'_> {
 impl Counters {
     /// The mean is that of requests, whose answers a node asks for in the same number.
     fn expected_output(&self, intent: Intent<'_>) -> u64 {
-        let Intent { answer, thinking, answers, .. } = intent;
+        let Intent {
+            answer,
+            thinking,
+            answers,
+            ..
+        } = intent;
         let mean = self.answered.checked_div(self.answers);
-        let mean_or = |first: u64| mean.unwrap_or(first.saturating_add(thinking).saturating_mul(answers));
+        let mean_or =
+            |first: u64| mean.unwrap_or(first.saturating_add(thinking).saturating_mul(answers));
         match answer {
             AnswerTokens::AtMost(tokens) => u64::from(tokens).saturating_mul(answers),
             AnswerTokens::BelowDefault(most) => {
@@ -312,14 +363,20 @@ impl Counters {
             (_, Some(limit), _) if self.tokens.spent >= limit.into() => {
                 Some(Refusal::tokens(limit, self.tokens))
             }
-            (.., Some(limit)) if self.money.spent >= limit.0 => Some(Refusal::money(limit, self.money)),
+            (.., Some(limit)) if self.money.spent >= limit.0 => {
+                Some(Refusal::money(limit, self.money))
+            }
             _ => None,
         }
     }
 
     fn is_full(&self, limits: Limits, money: Option<Money>) -> bool {
-        limits.requests.is_some_and(|limit| self.requests.is_full(limit.into()))
-            || limits.tokens.is_some_and(|limit| self.tokens.is_full(limit.into()))
+        limits
+            .requests
+            .is_some_and(|limit| self.requests.is_full(limit.into()))
+            || limits
+                .tokens
+                .is_some_and(|limit| self.tokens.is_full(limit.into()))
             || money.is_some_and(|limit| self.money.is_full(limit.0))
     }
 
@@ -333,9 +390,15 @@ impl Counters {
             return Some(Refusal::unknown_tokens(limit, unknown.clone()));
         }
         let unpriced = || {
-            intent.model.filter(|_| intent.price.is_none()).map(|model| Unknown::price(model, intent.made))
+            intent
+                .model
+                .filter(|_| intent.price.is_none())
+                .map(|model| Unknown::price(model, intent.made))
         };
-        Some(Refusal::unknown_money(money?, self.unknown_money.clone().or_else(unpriced)?))
+        Some(Refusal::unknown_money(
+            money?,
+            self.unknown_money.clone().or_else(unpriced)?,
+        ))
     }
 
     fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {

@@ -32,7 +32,10 @@ pub(super) struct Spending {
 
 impl PriorSpend {
     pub(super) fn new(prices: Arc<Prices>) -> Self {
-        PriorSpend { prices, ..PriorSpend::default() }
+        PriorSpend {
+            prices,
+            ..PriorSpend::default()
+        }
     }
 
     /// Adds an attempt of another process, or of this one (`own`). If it did not report its usage, its estimate counts,
@@ -44,11 +47,17 @@ impl PriorSpend {
         let usage = attempt.usage.unwrap_or_default();
         let has_begun = attempt.finish_reason.is_some()
             || attempt.usage.is_some()
-            || attempt.estimate.is_some_and(|estimate| estimate.output.is_some());
+            || attempt
+                .estimate
+                .is_some_and(|estimate| estimate.output.is_some());
         let refused = !has_begun && attempt.category.is_some_and(Category::counts_no_tokens);
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
-        let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
-        let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+        let price = attempt
+            .model
+            .as_deref()
+            .and_then(|model| self.prices.of(model));
+        let estimated =
+            |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
         let cost = attempt.cost.and_then(Money::from_f64);
         let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
@@ -59,7 +68,9 @@ impl PriorSpend {
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
                 (Some(model), None) => Some(Unknown::price(model, self.prices.made())),
-                (Some(model), Some(price)) if usage.total().is_some() && price.of(&usage).is_none() => {
+                (Some(model), Some(price))
+                    if usage.total().is_some() && price.of(&usage).is_none() =>
+                {
                     Some(Unknown::cost(model, price, &usage))
                 }
                 (None, _) if attempt.finish_reason.is_some() => Some(Unknown::Model),
@@ -72,7 +83,14 @@ impl PriorSpend {
 
     /// Adds a tool that was executed.
     pub fn add_tool(&mut self, node: &NodeKey, own: bool) {
-        self.spent(node, &Spending { tool_calls: 1, ..Spending::default() }, own);
+        self.spent(
+            node,
+            &Spending {
+                tool_calls: 1,
+                ..Spending::default()
+            },
+            own,
+        );
     }
 
     fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
@@ -98,7 +116,10 @@ impl Spending {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.money = self.money.plus(other.money);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
-        self.unknown_money = self.unknown_money.take().or_else(|| other.unknown_money.clone());
+        self.unknown_money = self
+            .unknown_money
+            .take()
+            .or_else(|| other.unknown_money.clone());
     }
 
     pub(super) fn and(mut self, other: &Spending) -> Self {

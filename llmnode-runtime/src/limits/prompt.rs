@@ -43,16 +43,28 @@ impl Counted {
         let added = counted.saturating_sub(prompt.least);
         self.added = Some(self.added.map_or(added, |before| before.min(added)));
         if let Some(each) = added.checked_div(prompt.attachments) {
-            self.of_an_attachment = Some(self.of_an_attachment.map_or(each, |before| before.min(each)));
+            self.of_an_attachment = Some(
+                self.of_an_attachment
+                    .map_or(each, |before| before.min(each)),
+            );
         }
     }
 
     pub(super) fn expect(self, prompt: PromptTokens) -> PromptTokens {
         let added = self.added.unwrap_or(0).max(self.beyond);
-        let attached = self.of_an_attachment.unwrap_or(0).saturating_mul(prompt.attachments);
+        let attached = self
+            .of_an_attachment
+            .unwrap_or(0)
+            .saturating_mul(prompt.attachments);
         let most = prompt.most.saturating_add(added.max(attached));
-        let scaled = u128::from(prompt.estimate).saturating_mul(self.counted).checked_div(self.estimated);
+        let scaled = u128::from(prompt.estimate)
+            .saturating_mul(self.counted)
+            .checked_div(self.estimated);
         let scaled = scaled.map_or(0, |scaled| u64::try_from(scaled).unwrap_or(u64::MAX));
-        PromptTokens { estimate: prompt.estimate.max(scaled).min(most), most, ..prompt }
+        PromptTokens {
+            estimate: prompt.estimate.max(scaled).min(most),
+            most,
+            ..prompt
+        }
     }
 }

@@ -76,40 +76,71 @@ impl Unknown {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    Spent { limit: String, spent: String },
-    Tools { limit: String, executed: u64, count: u64 },
+    Spent {
+        limit: String,
+        spent: String,
+    },
+    Tools {
+        limit: String,
+        executed: u64,
+        count: u64,
+    },
     Late(Duration),
-    Unenforceable { limit: String, unknown: Unknown },
+    Unenforceable {
+        limit: String,
+        unknown: Unknown,
+    },
 }
 
 impl Refusal {
     pub(super) fn requests(limit: u64, quantity: Quantity) -> Self {
-        Refusal::Spent { limit: plural(limit, "request"), spent: quantity.spent.to_string() }
+        Refusal::Spent {
+            limit: plural(limit, "request"),
+            spent: quantity.spent.to_string(),
+        }
     }
 
     pub(super) fn tokens(limit: u64, quantity: Quantity) -> Self {
-        Refusal::Spent { limit: plural(limit, "token"), spent: quantity.spent.to_string() }
+        Refusal::Spent {
+            limit: plural(limit, "token"),
+            spent: quantity.spent.to_string(),
+        }
     }
 
     pub(super) fn money(limit: Money, quantity: Quantity) -> Self {
-        Refusal::Spent { limit: in_money(limit), spent: Money(quantity.spent).to_string() }
+        Refusal::Spent {
+            limit: in_money(limit),
+            spent: Money(quantity.spent).to_string(),
+        }
     }
 
     pub(super) fn tools(limit: u64, executed: u64, count: u64) -> Self {
-        Refusal::Tools { limit: plural(limit, "tool call"), executed, count }
+        Refusal::Tools {
+            limit: plural(limit, "tool call"),
+            executed,
+            count,
+        }
     }
 
     pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
-        Refusal::Unenforceable { limit: plural(limit, "token"), unknown }
+        Refusal::Unenforceable {
+            limit: plural(limit, "token"),
+            unknown,
+        }
     }
 
     pub(super) fn unknown_money(limit: Money, unknown: Unknown) -> Self {
-        Refusal::Unenforceable { limit: in_money(limit), unknown }
+        Refusal::Unenforceable {
+            limit: in_money(limit),
+            unknown,
+        }
     }
 
     pub(super) fn category(&self) -> Category {
         match self {
-            Refusal::Spent { .. } | Refusal::Tools { .. } | Refusal::Late(_) => Category::LimitExceeded,
+            Refusal::Spent { .. } | Refusal::Tools { .. } | Refusal::Late(_) => {
+                Category::LimitExceeded
+            }
             Refusal::Unenforceable { .. } => Category::LimitUnenforceable,
         }
     }
@@ -118,9 +149,15 @@ impl Refusal {
         let setter = scope.setter();
         match self {
             Refusal::Spent { limit, spent } => {
-                format!("the limit of {limit} for {scope} is reached: {spent} spent; it is set by {setter}")
+                format!(
+                    "the limit of {limit} for {scope} is reached: {spent} spent; it is set by {setter}"
+                )
             }
-            Refusal::Tools { limit, executed, count } => format!(
+            Refusal::Tools {
+                limit,
+                executed,
+                count,
+            } => format!(
                 "the limit of {limit} for {scope} is reached: {executed} executed, and the model calls {count} more; it is set by {setter}"
             ),
             Refusal::Late(limit) => {

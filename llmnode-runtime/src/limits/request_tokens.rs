@@ -39,9 +39,17 @@ const AROUND: usize = 16;
 impl RequestTokens {
     /// `estimate`: of the prompt.
     pub(crate) fn of(request: &Request, model: &dyn ChatModel, estimate: u64) -> Self {
-        let attachments = request.messages.iter().flat_map(Message::attachments).count() as u64;
-        let prompt =
-            PromptTokens { estimate, most: most_tokens(request), least: least_tokens(request), attachments };
+        let attachments = request
+            .messages
+            .iter()
+            .flat_map(Message::attachments)
+            .count() as u64;
+        let prompt = PromptTokens {
+            estimate,
+            most: most_tokens(request),
+            least: least_tokens(request),
+            attachments,
+        };
         RequestTokens {
             prompt,
             answer: AnswerTokens::of(request, model),
@@ -67,9 +75,12 @@ impl AnswerTokens {
 /// One token per byte of all that a request carries, less for what is packed, and a figure for each attachment.
 fn most_tokens(request: &Request) -> u64 {
     let attached = request.messages.iter().flat_map(Message::attachments);
-    let attached = attached.map(Attachment::most_tokens).fold(0, u64::saturating_add);
+    let attached = attached
+        .map(Attachment::most_tokens)
+        .fold(0, u64::saturating_add);
     let tools = request.tools.iter();
-    let tools = tools.map(|tool| tool.name.len() + tool.description.len() + bytes_of_schema(&tool.schema));
+    let tools =
+        tools.map(|tool| tool.name.len() + tool.description.len() + bytes_of_schema(&tool.schema));
     let bytes = request.messages.iter().map(bytes_of_message).sum::<usize>()
         + tools.sum::<usize>()
         + request.output.as_deref().map_or(0, bytes_of_schema)
@@ -82,8 +93,14 @@ fn bytes_of_message(message: &Message) -> usize {
     const CARRIED_BYTES_OF_A_TOKEN: usize = 3;
     let calls = message.calls().iter();
     let calls = calls.map(|call| AROUND + call.id.len() + call.name.len() + call.arguments.len());
-    let carried = message.carried().map_or(0, |carried| carried.bytes().div_ceil(CARRIED_BYTES_OF_A_TOKEN));
-    AROUND + message.content.len() + message.answers().map_or(0, str::len) + calls.sum::<usize>() + carried
+    let carried = message.carried().map_or(0, |carried| {
+        carried.bytes().div_ceil(CARRIED_BYTES_OF_A_TOKEN)
+    });
+    AROUND
+        + message.content.len()
+        + message.answers().map_or(0, str::len)
+        + calls.sum::<usize>()
+        + carried
 }
 
 fn bytes_of_schema(schema: &OutputSchema) -> usize {
@@ -92,13 +109,21 @@ fn bytes_of_schema(schema: &OutputSchema) -> usize {
 
 /// Some are tools of the provider, or texts.
 fn bytes_of_fields(fields: &Map<String, Value>) -> usize {
-    if fields.is_empty() { 0 } else { serde_json::to_string(fields).map_or(0, |json| json.len()) }
+    if fields.is_empty() {
+        0
+    } else {
+        serde_json::to_string(fields).map_or(0, |json| json.len())
+    }
 }
 
 /// About the fewest tokens of the texts: few words have more letters than eight.
 fn least_tokens(request: &Request) -> u64 {
     const LETTERS: usize = 8;
-    let characters: usize = request.messages.iter().map(|message| message.content.chars().count()).sum();
+    let characters: usize = request
+        .messages
+        .iter()
+        .map(|message| message.content.chars().count())
+        .sum();
     (characters / LETTERS) as u64
 }
 
@@ -139,7 +164,9 @@ fn largest_figure(request: &Request, paths: &[&[&str]]) -> Option<u64> {
 
 fn figure(fields: &Map<String, Value>, path: &[&str]) -> Option<u64> {
     let (first, within) = path.split_first()?;
-    let value = within.iter().try_fold(fields.get(*first)?, |value, name| value.get(name))?;
+    let value = within
+        .iter()
+        .try_fold(fields.get(*first)?, |value, name| value.get(name))?;
     value.as_u64()
 }
 
@@ -148,7 +175,9 @@ mod tests {
     use std::sync::Arc;
 
     use llmnode_model::internal::{CarriedPart, Json};
-    use llmnode_model::{Carried, File, Image, Message, Request, ScriptedModel, ToolCall, ToolSpec, Wire};
+    use llmnode_model::{
+        Carried, File, Image, Message, Request, ScriptedModel, ToolCall, ToolSpec, Wire,
+    };
     use serde_json::json;
 
     use super::*;
@@ -171,12 +200,35 @@ mod tests {
             Some(Arc::new(Carried::new("anthropic", "m", parts)))
         };
         let call = || ToolCall::new("call_1", "search", "y".repeat(500));
-        let schema =
-            OutputSchema::from_value("answer", json!({"type": "string", "description": "d".repeat(700)}));
+        let schema = OutputSchema::from_value(
+            "answer",
+            json!({"type": "string", "description": "d".repeat(700)}),
+        );
         let schema = Arc::new(schema);
-        is_seen(&|request| request.messages.push(Message::assistant("").carrying(carried())), 1_000);
-        is_seen(&|request| request.messages.push(Message::assistant("").calling([call()])), 500);
-        is_seen(&|request| request.messages.push(Message::tool("call_1", "z".repeat(400))), 400);
+        is_seen(
+            &|request| {
+                request
+                    .messages
+                    .push(Message::assistant("").carrying(carried()))
+            },
+            1_000,
+        );
+        is_seen(
+            &|request| {
+                request
+                    .messages
+                    .push(Message::assistant("").calling([call()]))
+            },
+            500,
+        );
+        is_seen(
+            &|request| {
+                request
+                    .messages
+                    .push(Message::tool("call_1", "z".repeat(400)))
+            },
+            400,
+        );
         is_seen(&|request| request.output = Some(Arc::clone(&schema)), 700);
         is_seen(
             &|request| {
@@ -185,18 +237,38 @@ mod tests {
             },
             1_000,
         );
-        is_seen(&|request| drop(request.extra.insert("note".into(), json!("n".repeat(600)))), 600);
+        is_seen(
+            &|request| drop(request.extra.insert("note".into(), json!("n".repeat(600)))),
+            600,
+        );
         is_seen(
             &|request| {
                 let fields = Map::from_iter([("tools".to_owned(), json!(["t".repeat(800)]))]);
-                request.extra_on.get_or_insert_default().insert(Wire::Gemini, fields);
+                request
+                    .extra_on
+                    .get_or_insert_default()
+                    .insert(Wire::Gemini, fields);
             },
             800,
         );
         let unknown = Image::url("https://a.example/b.png").unwrap();
-        is_seen(&|request| request.messages.push(Message::user("").attach(unknown.clone())), 3_000);
+        is_seen(
+            &|request| {
+                request
+                    .messages
+                    .push(Message::user("").attach(unknown.clone()))
+            },
+            3_000,
+        );
         let packed = File::bytes("a.pdf", "application/pdf", [b' '; 50_000]).unwrap();
-        is_seen(&|request| request.messages.push(Message::user("").attach(packed.clone())), 9_000);
+        is_seen(
+            &|request| {
+                request
+                    .messages
+                    .push(Message::user("").attach(packed.clone()))
+            },
+            9_000,
+        );
     }
 
     #[test]
@@ -209,19 +281,32 @@ mod tests {
             (tokens.answer, tokens.thinking)
         };
         assert_eq!(answer(&|_| {}), (AnswerTokens::Unknown, 0));
-        assert_eq!(answer(&|request| request.max_tokens = Some(9)), (AnswerTokens::AtMost(9), 0));
+        assert_eq!(
+            answer(&|request| request.max_tokens = Some(9)),
+            (AnswerTokens::AtMost(9), 0)
+        );
         let extra = |request: &mut Request| {
-            drop(request.extra.insert("max_completion_tokens".into(), json!(700)));
+            drop(
+                request
+                    .extra
+                    .insert("max_completion_tokens".into(), json!(700)),
+            );
             let fields = json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 512}}});
             let fields = fields.as_object().unwrap().clone();
-            request.extra_on.get_or_insert_default().insert(Wire::Gemini, fields);
+            request
+                .extra_on
+                .get_or_insert_default()
+                .insert(Wire::Gemini, fields);
         };
         assert_eq!(answer(&extra), (AnswerTokens::AtMost(700), 512));
         let several = |request: &mut Request| drop(request.extra.insert("n".into(), json!(5)));
         let candidates = |request: &mut Request| {
             let fields = json!({"generationConfig": {"candidateCount": 3}});
             let fields = fields.as_object().unwrap().clone();
-            request.extra_on.get_or_insert_default().insert(Wire::Gemini, fields);
+            request
+                .extra_on
+                .get_or_insert_default()
+                .insert(Wire::Gemini, fields);
         };
         let of = |change: &dyn Fn(&mut Request)| {
             let mut request = Request::new(vec![Message::user("Hello")]);

@@ -37,12 +37,21 @@ impl CallLimits<'_> {
         if self.meters.is_empty() {
             return Ok(Reservation::new(self, Vec::new(), names, None));
         }
-        let RequestTokens { prompt, answer, thinking, answers } = tokens();
+        let RequestTokens {
+            prompt,
+            answer,
+            thinking,
+            answers,
+        } = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
         let first = self.first(model, own()).await;
         let known = || names.iter().flatten().copied();
-        let counted =
-            || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
+        let counted = || {
+            lock(&self.run.counted)
+                .get(known().next().unwrap_or_default())
+                .copied()
+                .unwrap_or_default()
+        };
         let intent = || Intent {
             prompt,
             expected: counted().expect(prompt),
@@ -82,7 +91,14 @@ impl<'c> Reservation<'c> {
         names: [Option<&'c str>; 3],
         first: Option<FirstRequest<'c>>,
     ) -> Self {
-        Reservation { limits, holds, names, so_far: None, first, unsent: false }
+        Reservation {
+            limits,
+            holds,
+            names,
+            so_far: None,
+            first,
+            unsent: false,
+        }
     }
 
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
@@ -160,11 +176,18 @@ impl<'c> Reservation<'c> {
     fn estimated(&self, usage: Option<TokenUsage>, answered: Option<u64>) -> Spent<'c> {
         let usage = usage.unwrap_or_default();
         self.learn(usage);
-        Spent::Estimated { usage, answered, price: self.price() }
+        Spent::Estimated {
+            usage,
+            answered,
+            price: self.price(),
+        }
     }
 
     fn price(&self) -> Option<&'c Price> {
-        self.names.into_iter().flatten().find_map(|name| self.limits.run.prices.of(name))
+        self.names
+            .into_iter()
+            .flatten()
+            .find_map(|name| self.limits.run.prices.of(name))
     }
 
     fn learn(&self, usage: TokenUsage) {
@@ -189,7 +212,9 @@ impl<'c> Reservation<'c> {
         let asked = self.names.into_iter().flatten();
         let listed = prices.first_listed(asked.clone());
         if let Some(Listed { name, price }) = prices.of_response(listed, reported, &usage) {
-            return price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage));
+            return price
+                .of(&usage)
+                .ok_or_else(|| Unknown::cost(name, price, &usage));
         }
         match reported.into_iter().chain(asked).next() {
             Some(name) => Err(Unknown::price(name, prices.made())),
@@ -233,20 +258,32 @@ impl Drop for Reservation<'_> {
 }
 
 fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
-    let (Some(known), Some(reported)) = (one, other) else { return one.or(other) };
+    let (Some(known), Some(reported)) = (one, other) else {
+        return one.or(other);
+    };
     Some(known.larger(reported))
 }
 
 /// About how many tokens were written of what is no answer: a refusal, or what was filtered or failed. `None`: it is one.
 fn written_without_an_answer(completion: &Completion) -> Option<u64> {
-    let is_withheld = matches!(completion.finish, Some(FinishReason::ContentFilter | FinishReason::Error));
-    let refusal = completion.refusal.as_deref().filter(|refusal| !refusal.is_empty());
+    let is_withheld = matches!(
+        completion.finish,
+        Some(FinishReason::ContentFilter | FinishReason::Error)
+    );
+    let refusal = completion
+        .refusal
+        .as_deref()
+        .filter(|refusal| !refusal.is_empty());
     if !is_withheld && refusal.is_none() {
         return None;
     }
     let reasoning = completion.reasoning.as_deref().unwrap_or_default();
-    let characters =
-        [completion.text.as_str(), reasoning, refusal.unwrap_or_default()].map(|text| text.chars().count());
+    let characters = [
+        completion.text.as_str(),
+        reasoning,
+        refusal.unwrap_or_default(),
+    ]
+    .map(|text| text.chars().count());
     Some(answer_tokens(characters.into_iter().sum()))
 }
 

@@ -47,16 +47,34 @@ impl RunLimits {
     }
 
     pub(crate) fn in_words(&self) -> Vec<String> {
-        let Some(meter) = &self.run else { return Vec::new() };
-        let Limits { requests, tokens, money, tool_calls, time } = meter.limits;
-        let counts = [(requests, "request"), (tokens, "token"), (tool_calls, "tool call")];
-        let counts = counts.into_iter().filter_map(|(most, one)| Some(plural(most?, one)));
+        let Some(meter) = &self.run else {
+            return Vec::new();
+        };
+        let Limits {
+            requests,
+            tokens,
+            money,
+            tool_calls,
+            time,
+        } = meter.limits;
+        let counts = [
+            (requests, "request"),
+            (tokens, "token"),
+            (tool_calls, "tool call"),
+        ];
+        let counts = counts
+            .into_iter()
+            .filter_map(|(most, one)| Some(plural(most?, one)));
         let money = money.map(|money| format!("a cost of {money}"));
-        counts.chain(money).chain(time.map(|time| format!("{time:?}"))).collect()
+        counts
+            .chain(money)
+            .chain(time.map(|time| format!("{time:?}")))
+            .collect()
     }
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
-        self.nodes.insert(node.path, node_meter(node.name, limits.or(node.limits)));
+        self.nodes
+            .insert(node.path, node_meter(node.name, limits.or(node.limits)));
     }
 
     pub(crate) fn set_named(&mut self, name: String, limits: Limits) {
@@ -68,7 +86,10 @@ impl RunLimits {
         self.named.get(name).cloned()
     }
 
-    pub(super) fn node(&self, LimitedNode { path, name, limits }: LimitedNode) -> Option<Arc<Meter>> {
+    pub(super) fn node(
+        &self,
+        LimitedNode { path, name, limits }: LimitedNode,
+    ) -> Option<Arc<Meter>> {
         if let Some(meter) = self.nodes.get(path) {
             return Some(Arc::clone(meter));
         }
@@ -104,7 +125,11 @@ impl RunLimits {
         let by_attributes = lock(&self.by_attributes);
         let mut later = lock(&self.prior_spend);
         for (path, spent) in &prior_spend.nodes {
-            if let Some(meter) = self.nodes.get(&**path).or_else(|| by_attributes.get(&**path)) {
+            if let Some(meter) = self
+                .nodes
+                .get(&**path)
+                .or_else(|| by_attributes.get(&**path))
+            {
                 meter.add_prior_spend(spent);
             }
             let known = later.entry(path.clone()).or_default();

@@ -99,12 +99,18 @@ pub(crate) enum CallState {
 impl CallState {
     pub(crate) fn ended(message: Message) -> Self {
         let failed = message.is_failure();
-        CallState::Ended { message: Box::new(message), failed }
+        CallState::Ended {
+            message: Box::new(message),
+            failed,
+        }
     }
 
     pub(crate) fn result(&self) -> Option<Message> {
         match self {
-            CallState::Ended { message, failed: true } => Some(Message::clone(message).failed()),
+            CallState::Ended {
+                message,
+                failed: true,
+            } => Some(Message::clone(message).failed()),
             CallState::Ended { message, .. } => Some(Message::clone(message)),
             _ => None,
         }

@@ -48,12 +48,20 @@ pub(crate) struct Claim {
 
 impl Claim {
     pub(crate) fn new(id: String, node: String) -> Self {
-        Claim { id, node, is_taken: AtomicBool::new(false) }
+        Claim {
+            id,
+            node,
+            is_taken: AtomicBool::new(false),
+        }
     }
 
     /// A `config_error` if another call has it.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
-        if lock(&CLAIMED).ids.contains(&self.id) { Err(self.refusal()) } else { Ok(()) }
+        if lock(&CLAIMED).ids.contains(&self.id) {
+            Err(self.refusal())
+        } else {
+            Ok(())
+        }
     }
 
     /// Takes it when the first tool begins. The others of its call have it, too.
@@ -89,6 +97,9 @@ mod tests {
             assert!(claimed.add(&number.to_string()));
         }
         assert!(!claimed.add("1") && claimed.add("0"));
-        assert_eq!((claimed.ids.len(), claimed.order.len()), (REMEMBERED, REMEMBERED));
+        assert_eq!(
+            (claimed.ids.len(), claimed.order.len()),
+            (REMEMBERED, REMEMBERED)
+        );
     }
 }

@@ -27,8 +27,15 @@ impl Paused {
     /// Creates the pause of a node: the node as a whole waits, or with `within` a call in it. `shown`: the name of what
     /// waits, and JSON.
     #[doc(hidden)]
-    pub fn of_node(node: &str, fingerprint: String, shown: (&str, String), within: Option<Paused>) -> Self {
-        let state = within.map_or(CallState::Approval(None), |paused| CallState::Within(Box::new(paused)));
+    pub fn of_node(
+        node: &str,
+        fingerprint: String,
+        shown: (&str, String),
+        within: Option<Paused>,
+    ) -> Self {
+        let state = within.map_or(CallState::Approval(None), |paused| {
+            CallState::Within(Box::new(paused))
+        });
         Paused(Box::new(Conversation {
             node: node.to_owned(),
             fingerprint,
@@ -44,14 +51,19 @@ impl Paused {
             content: String::new(),
             carried: None,
             edited: None,
-            calls: vec![OpenCall { call: ToolCall::new(node, shown.0, shown.1), state }],
+            calls: vec![OpenCall {
+                call: ToolCall::new(node, shown.0, shown.1),
+                state,
+            }],
         }))
     }
 
     /// Returns what is decided about the node, if this is the pause [of a node](Paused::of_node).
     #[doc(hidden)]
     pub fn node_pause(&self) -> Option<NodePause<'_>> {
-        let [OpenCall { call, state }] = &*self.0.calls else { return None };
+        let [OpenCall { call, state }] = &*self.0.calls else {
+            return None;
+        };
         if call.id != self.0.node {
             return None;
         }
@@ -84,13 +96,22 @@ impl Paused {
     /// answer is `None` stays open.
     #[doc(hidden)]
     pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
-        let Conversation { content, carried, calls, .. } = &*self.0;
+        let Conversation {
+            content,
+            carried,
+            calls,
+            ..
+        } = &*self.0;
         let asked = Message::assistant(content.as_str())
             .calling(calls.iter().map(|open| open.call.clone()))
             .carrying(carried.clone().map(Arc::new));
         let result = |OpenCall { call, state }: &OpenCall| {
-            state.result().or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
+            state
+                .result()
+                .or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
         };
-        std::iter::once(asked).chain(calls.iter().filter_map(result)).collect()
+        std::iter::once(asked)
+            .chain(calls.iter().filter_map(result))
+            .collect()
     }
 }

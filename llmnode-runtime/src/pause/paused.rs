@@ -40,7 +40,13 @@ impl Paused {
                     };
                     let wants_result = matches!(state, CallState::Answer(_));
                     let node = self.0.node.clone();
-                    to.push(WaitingCall::shown(id, node, &call.name, &arguments, wants_result));
+                    to.push(WaitingCall::shown(
+                        id,
+                        node,
+                        &call.name,
+                        &arguments,
+                        wants_result,
+                    ));
                 }
                 _ => {}
             }
@@ -55,9 +61,22 @@ impl Paused {
     /// Returns an id of what waits: the same for each copy, and whatever is decided. An approved pause runs once in a process; a
     /// program with several makes the id a unique key, and deletes the pause in the transaction that inserts it.
     pub fn id(&self) -> String {
-        let Conversation { node, fingerprint, root, turns, messages, content, calls, .. } = &*self.0;
+        let Conversation {
+            node,
+            fingerprint,
+            root,
+            turns,
+            messages,
+            content,
+            calls,
+            ..
+        } = &*self.0;
         let calls: Vec<Value> = calls.iter().map(asked).collect();
-        sha256_hex(json!([node, fingerprint, root, turns, messages, content, calls]).to_string().as_bytes())
+        sha256_hex(
+            json!([node, fingerprint, root, turns, messages, content, calls])
+                .to_string()
+                .as_bytes(),
+        )
     }
 
     /// The claims on it and on the conversations within it.
@@ -66,7 +85,9 @@ impl Paused {
             CallState::Within(paused) => Some(paused.claims()),
             _ => None,
         });
-        std::iter::once(self.claim()).chain(within.flatten()).collect()
+        std::iter::once(self.claim())
+            .chain(within.flatten())
+            .collect()
     }
 
     pub(crate) fn claim(&self) -> Claim {
@@ -98,15 +119,19 @@ impl Paused {
         let refused = |why: String| NodeError::new(Category::ConfigError, why);
         let Some(state) = self.find(id) else {
             let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
-            return Err(refused(format!("no call {id:?} is waiting; these are: {}", waiting.join(", "))));
+            return Err(refused(format!(
+                "no call {id:?} is waiting; these are: {}",
+                waiting.join(", ")
+            )));
         };
         let (place, fits) = match state {
             // `Approval::later` does not take back an edit.
             CallState::Answer(Some(Decision::Edit(_))) if decision.is_none() => return Ok(self),
             CallState::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
-            CallState::Answer(place) => {
-                (place, matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None))
-            }
+            CallState::Answer(place) => (
+                place,
+                matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None),
+            ),
             CallState::Ended { .. } | CallState::Within(_) => {
                 return Err(refused(format!("the call {id:?} is not waiting")));
             }
@@ -123,8 +148,14 @@ impl Paused {
     }
 
     fn find(&mut self, id: &str) -> Option<&mut CallState> {
-        let (first, rest) = id.split_once('/').map_or((id, None), |(first, rest)| (first, Some(rest)));
-        let open = self.0.calls.iter_mut().find(|open| segment(&open.call.id) == first)?;
+        let (first, rest) = id
+            .split_once('/')
+            .map_or((id, None), |(first, rest)| (first, Some(rest)));
+        let open = self
+            .0
+            .calls
+            .iter_mut()
+            .find(|open| segment(&open.call.id) == first)?;
         match (rest, &mut open.state) {
             (Some(rest), CallState::Within(paused)) => paused.find(rest),
             (Some(_), _) => None,
@@ -142,7 +173,10 @@ impl Paused {
         self.collect_ran(&mut ran);
         let ran = match &*ran {
             [] => String::new(),
-            ran => format!("; these tools were executed, so check what they did first: {}", ran.join(", ")),
+            ran => format!(
+                "; these tools were executed, so check what they did first: {}",
+                ran.join(", ")
+            ),
         };
         let why = format!(
             "the pause of `{}` was stored by an older version, and what it approves can be forged; start again, or resume from the \
@@ -153,10 +187,18 @@ impl Paused {
     }
 
     fn collect_ran(&self, to: &mut Vec<String>) {
-        let Conversation { messages, calls, .. } = &*self.0;
+        let Conversation {
+            messages, calls, ..
+        } = &*self.0;
         let answered = |id: &str| messages.iter().any(|message| message.answers() == Some(id));
-        let before = messages.iter().flat_map(Message::calls).filter(|call| answered(&call.id));
-        let ended = calls.iter().filter(|open| open.state.result().is_some()).map(|open| &open.call);
+        let before = messages
+            .iter()
+            .flat_map(Message::calls)
+            .filter(|call| answered(&call.id));
+        let ended = calls
+            .iter()
+            .filter(|open| open.state.result().is_some())
+            .map(|open| &open.call);
         for call in before.chain(ended) {
             let name = format!("`{}`", one_line(&call.name, 200));
             if !to.contains(&name) {
@@ -174,7 +216,11 @@ impl Paused {
     #[doc(hidden)]
     pub fn messages_of(&self, id: &str) -> &[Message] {
         let within = id.split_once('/').and_then(|(first, rest)| {
-            let open = self.0.calls.iter().find(|open| segment(&open.call.id) == first)?;
+            let open = self
+                .0
+                .calls
+                .iter()
+                .find(|open| segment(&open.call.id) == first)?;
             match &open.state {
                 CallState::Within(paused) => Some(paused.messages_of(rest)),
                 _ => None,
@@ -210,10 +256,17 @@ fn asked(open: &OpenCall) -> Value {
 impl Conversation {
     pub(crate) fn messages_with_failures(&self) -> Vec<Message> {
         let failed = |message: &Message| {
-            message.answers().is_some_and(|id| self.failed.iter().any(|failed| failed == id))
+            message
+                .answers()
+                .is_some_and(|id| self.failed.iter().any(|failed| failed == id))
         };
-        let mark =
-            |message: &Message| if failed(message) { message.clone().failed() } else { message.clone() };
+        let mark = |message: &Message| {
+            if failed(message) {
+                message.clone().failed()
+            } else {
+                message.clone()
+            }
+        };
         self.messages.iter().map(mark).collect()
     }
 }
@@ -229,14 +282,21 @@ pub(super) struct Form<'a> {
 
 impl Serialize for Paused {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Form { format: FORMAT, version: VERSION, conversation: &self.0 }.serialize(to)
+        Form {
+            format: FORMAT,
+            version: VERSION,
+            conversation: &self.0,
+        }
+        .serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Paused {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let json = Value::deserialize(from)?.to_string();
-        format::read(&json, FORMAT, VERSION).map(Paused).map_err(serde::de::Error::custom)
+        format::read(&json, FORMAT, VERSION)
+            .map(Paused)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -253,7 +313,9 @@ impl NodeError {
     /// Returns the conversation that waits, if a call ended as [`paused`](Category::Paused). If the call was in a
     /// flow, the conversation knows the step.
     pub fn paused(&self) -> Option<Paused> {
-        let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| error.source());
+        let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| {
+            error.source()
+        });
         let PausedError(paused) = chain.filter_map(|error| error.downcast_ref()).next()?;
         Some(paused.clone().at(self.position().cloned()))
     }
@@ -263,7 +325,9 @@ pub(crate) struct PausedError(pub(crate) Paused);
 
 impl PausedError {
     pub(crate) fn message(&self) -> String {
-        format!("{self}; `error.paused()` returns the conversation; decide, then continue with `approve`")
+        format!(
+            "{self}; `error.paused()` returns the conversation; decide, then continue with `approve`"
+        )
     }
 }
 
@@ -278,7 +342,11 @@ impl fmt::Display for PausedError {
         }
         let more = waiting.len().saturating_sub(8);
         let wait = if waiting.len() == 1 { "waits" } else { "wait" };
-        if more > 0 { write!(f, " and {more} more {wait}") } else { write!(f, " {wait}") }
+        if more > 0 {
+            write!(f, " and {more} more {wait}")
+        } else {
+            write!(f, " {wait}")
+        }
     }
 }
 

@@ -36,7 +36,12 @@ impl Shown {
             ("output", self.output != now.output),
             ("model", self.model != now.model),
         ];
-        changes.extend(parts.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name.to_owned()));
+        changes.extend(
+            parts
+                .into_iter()
+                .filter(|(_, changed)| *changed)
+                .map(|(name, _)| name.to_owned()),
+        );
         for (name, shown) in &self.tools {
             match now.tools.get(name) {
                 None => changes.push(format!("tool removed: {name}")),
@@ -44,7 +49,10 @@ impl Shown {
                 Some(_) => {}
             }
         }
-        let added = now.tools.keys().filter(|name| !self.tools.contains_key(*name));
+        let added = now
+            .tools
+            .keys()
+            .filter(|name| !self.tools.contains_key(*name));
         changes.extend(added.map(|name| format!("tool added: {name}")));
         changes
     }

@@ -73,22 +73,34 @@ impl NodeError {
     ///
     /// `None` if nothing can go on: no turn of the call was complete, the call was no agent's, or it has [paused](Self::paused).
     pub fn unfinished(&self) -> Option<Unfinished> {
-        let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| error.source());
+        let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| {
+            error.source()
+        });
         let errors = chain.filter_map(|error| error.downcast_ref::<NodeError>());
-        errors.into_iter().find_map(NodeError::own_unfinished::<Unfinished>).cloned()
+        errors
+            .into_iter()
+            .find_map(NodeError::own_unfinished::<Unfinished>)
+            .cloned()
     }
 }
 
 impl Serialize for Unfinished {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Form { format: FORMAT, version: VERSION, conversation: &self.0.0 }.serialize(to)
+        Form {
+            format: FORMAT,
+            version: VERSION,
+            conversation: &self.0.0,
+        }
+        .serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Unfinished {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let json = Value::deserialize(from)?.to_string();
-        format::read(&json, FORMAT, VERSION).map(Unfinished::new).map_err(serde::de::Error::custom)
+        format::read(&json, FORMAT, VERSION)
+            .map(Unfinished::new)
+            .map_err(serde::de::Error::custom)
     }
 }
 

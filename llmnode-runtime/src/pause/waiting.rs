@@ -28,7 +28,13 @@ pub struct WaitingCall {
 
 impl fmt::Debug for WaitingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WaitingCall { id, node, name, arguments, wants_result } = self;
+        let WaitingCall {
+            id,
+            node,
+            name,
+            arguments,
+            wants_result,
+        } = self;
         f.debug_struct("WaitingCall")
             .field("id", id)
             .field("node", node)
@@ -41,10 +47,22 @@ impl fmt::Debug for WaitingCall {
 
 impl WaitingCall {
     /// What a person would not see, or see in another place than it is, is written out. `id`: in segments.
-    pub(crate) fn shown(id: String, node: String, name: &str, arguments: &str, wants_result: bool) -> Self {
+    pub(crate) fn shown(
+        id: String,
+        node: String,
+        name: &str,
+        arguments: &str,
+        wants_result: bool,
+    ) -> Self {
         let name = visible(name).into_owned();
         let arguments = visible(arguments).into_owned();
-        WaitingCall { id, node, name, arguments, wants_result }
+        WaitingCall {
+            id,
+            node,
+            name,
+            arguments,
+            wants_result,
+        }
     }
 }
 
@@ -79,7 +97,16 @@ mod tests {
         );
         assert_eq!((&*shown.id, &*shown.name), ("a~u202e;", "p\\u2066ay"));
         assert_eq!(shown.arguments, "{\"to\": \"\\u202ex\"}");
-        let ids = ["a\u{202e}", "a", "a~u202e;", "a\\u202e", "a\u{202d}", "a/b", "a~1b", "a\n"];
+        let ids = [
+            "a\u{202e}",
+            "a",
+            "a~u202e;",
+            "a\\u202e",
+            "a\u{202d}",
+            "a/b",
+            "a~1b",
+            "a\n",
+        ];
         let segments: HashSet<String> = ids.into_iter().map(segment).collect();
         assert_eq!(segments.len(), ids.len());
     }

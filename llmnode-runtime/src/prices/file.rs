@@ -17,7 +17,10 @@ const MEMBERS: [(&str, &str); 5] = [
     ("output", "output_cost_per_token"),
     ("cached", "cache_read_input_token_cost"),
     ("cache_write", "cache_creation_input_token_cost"),
-    ("cache_write_long", "cache_creation_input_token_cost_above_1hr"),
+    (
+        "cache_write_long",
+        "cache_creation_input_token_cost_above_1hr",
+    ),
 ];
 
 impl Prices {
@@ -75,7 +78,9 @@ impl Prices {
     /// ```
     #[cfg(feature = "prices")]
     pub fn catalog() -> Prices {
-        serde_json::from_str(include_str!("catalog.json")).map(|file| read(&file)).unwrap_or_default()
+        serde_json::from_str(include_str!("catalog.json"))
+            .map(|file| read(&file))
+            .unwrap_or_default()
     }
 
     /// Returns the day on which the list was made, such as `"2026-11-27"`, if its file says so. LiteLLM's does not.
@@ -98,7 +103,10 @@ fn read(file: &Value) -> Prices {
     if let Some(models) = file.get("models").and_then(Value::as_object) {
         return Prices::from_models(of(models, ours), made);
     }
-    let mut models = file.as_object().map(|entries| of(entries, litellms)).unwrap_or_default();
+    let mut models = file
+        .as_object()
+        .map(|entries| of(entries, litellms))
+        .unwrap_or_default();
     let short = models.iter().filter_map(|(name, price)| {
         let prefix = PREFIXES.iter().find(|prefix| name.starts_with(**prefix))?;
         Some((name[prefix.len()..].to_owned(), *price))
@@ -128,15 +136,17 @@ fn litellms(entry: &Value) -> Option<Price> {
     {
         return None;
     }
-    let member = |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
+    let member =
+        |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
     let of = |end: &str, base| rates(|at| member(at, end), base);
     let rates = of("", None)?;
     let mut sizes = entry.as_object()?.keys().filter_map(|name| size(name));
     let above = match sizes.next() {
         None => None,
-        Some(size) if sizes.all(|other| other == size) => {
-            Some((size.checked_mul(1_000)?, of(&format!("_above_{size}k_tokens"), Some(rates))?))
-        }
+        Some(size) if sizes.all(|other| other == size) => Some((
+            size.checked_mul(1_000)?,
+            of(&format!("_above_{size}k_tokens"), Some(rates))?,
+        )),
         Some(_) => return None,
     };
     Some(Price { rates, above })
@@ -145,15 +155,29 @@ fn litellms(entry: &Value) -> Option<Price> {
 /// Whether a request costs something beside its tokens. The fees of a search (`search_context_cost_per_query`) are for a tool
 /// that most requests do not use, but Perplexity's models always search.
 fn has_fee(entry: &Value) -> bool {
-    let is_due = |member: &str| entry.get(member).and_then(Value::as_f64).is_some_and(|fee| fee > 0.0);
-    let always_searches = entry.get("litellm_provider").is_some_and(|provider| provider == "perplexity");
+    let is_due = |member: &str| {
+        entry
+            .get(member)
+            .and_then(Value::as_f64)
+            .is_some_and(|fee| fee > 0.0)
+    };
+    let always_searches = entry
+        .get("litellm_provider")
+        .is_some_and(|provider| provider == "perplexity");
     let has_search_fee = entry.get("search_context_cost_per_query").is_some();
-    is_due("input_cost_per_request") || is_due("input_cost_per_query") || (always_searches && has_search_fee)
+    is_due("input_cost_per_request")
+        || is_due("input_cost_per_query")
+        || (always_searches && has_search_fee)
 }
 
 fn size(name: &str) -> Option<u64> {
-    let rest = name.strip_prefix("input").or_else(|| name.strip_prefix("output"))?;
-    rest.strip_prefix("_cost_per_token_above_")?.strip_suffix("k_tokens")?.parse().ok()
+    let rest = name
+        .strip_prefix("input")
+        .or_else(|| name.strip_prefix("output"))?;
+    rest.strip_prefix("_cost_per_token_above_")?
+        .strip_suffix("k_tokens")?
+        .parse()
+        .ok()
 }
 
 /// In the order of [`MEMBERS`]. `base`: the rates of shorter prompts.
@@ -199,15 +223,18 @@ mod tests {
             "owes": {"input_cost_per_token": -1.0, "output_cost_per_token": 1e-6},
             "odd": 3,
         });
-        let claude = Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0);
+        let claude = Price::per_million(3.0, 15.0)
+            .cached(0.3)
+            .cache_write(3.75, 6.0);
         let usage = |price: Price| {
             let mut usage = TokenUsage::new(10_000, 7);
-            [usage.cached, usage.cache_write, usage.cache_write_long] = [Some(3_000), Some(2_000), Some(500)];
+            [usage.cached, usage.cache_write, usage.cache_write_long] =
+                [Some(3_000), Some(2_000), Some(500)];
             price.of(&usage)
         };
         assert_eq!(price(&file, "claude-x").and_then(usage), usage(claude));
-        let gemini =
-            Price::per_million(1.25, 10.0).above(200_000, Price::per_million(2.5, 15.0).cached(0.25));
+        let gemini = Price::per_million(1.25, 10.0)
+            .above(200_000, Price::per_million(2.5, 15.0).cached(0.25));
         for name in ["gemini/gemini-x", "gemini-x", "gemini-x-002"] {
             assert_eq!(price(&file, name), Some(gemini), "{name}");
         }
@@ -238,7 +265,14 @@ mod tests {
         }});
         let prices = read(&file);
         assert_eq!(prices.made(), Some("2026-11-24"));
-        assert_eq!(prices.of("a"), Some(&Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0)));
+        assert_eq!(
+            prices.of("a"),
+            Some(
+                &Price::per_million(3.0, 15.0)
+                    .cached(0.3)
+                    .cache_write(3.75, 6.0)
+            )
+        );
         assert_eq!(
             prices.of("b"),
             Some(&Price::per_million(1.0, 2.0).above(9, Price::per_million(4.0, 2.0)))
@@ -251,12 +285,17 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("llmnode-prices-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("prices.json");
-        for (text, wanted) in
-            [("{", "not JSON"), ("{}", "it has no price; write {"), ("[1]", "or take LiteLLM's list")]
-        {
+        for (text, wanted) in [
+            ("{", "not JSON"),
+            ("{}", "it has no price; write {"),
+            ("[1]", "or take LiteLLM's list"),
+        ] {
             fs::write(&path, text).unwrap();
             let error = Prices::open(&path).unwrap_err().to_string();
-            assert!(error.contains(wanted) && error.contains("prices.json: "), "{error}");
+            assert!(
+                error.contains(wanted) && error.contains("prices.json: "),
+                "{error}"
+            );
         }
         fs::write(&path, r#"{"models": {"m": {"input": 1, "output": 2}}}"#).unwrap();
         assert!(Prices::open(&path).unwrap().of("m").is_some());
@@ -270,12 +309,22 @@ mod tests {
         let text = include_str!("catalog.json");
         let file: Value = serde_json::from_str(text).unwrap();
         let prices = Prices::catalog();
-        assert_eq!(prices.models.len(), file["models"].as_object().unwrap().len());
-        assert_eq!((prices.made(), prices.fault()), (file["made"].as_str(), None));
+        assert_eq!(
+            prices.models.len(),
+            file["models"].as_object().unwrap().len()
+        );
+        assert_eq!(
+            (prices.made(), prices.fault()),
+            (file["made"].as_str(), None)
+        );
         assert!(text.len() < 100_000 && file["source"].is_string() && file["licence"].is_string());
-        for model in
-            ["gpt-4o-2024-08-06", "claude-sonnet-5-20260301", "gemini-2.5-pro", "deepseek-chat", "grok-4.7"]
-        {
+        for model in [
+            "gpt-4o-2024-08-06",
+            "claude-sonnet-5-20260301",
+            "gemini-2.5-pro",
+            "deepseek-chat",
+            "grok-4.7",
+        ] {
             assert!(prices.of(model).is_some(), "{model}");
         }
         assert_eq!(prices.of("llama-9"), None);

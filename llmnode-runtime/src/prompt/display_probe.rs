@@ -17,7 +17,10 @@ use super::values::PromptValue;
 pub trait PromptText<Name, const LINE: usize, const COLUMN: usize> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Display, Name, const LINE: usize, const COLUMN: usize> PromptText<Name, LINE, COLUMN> for T {}
+impl<T: Display, Name, const LINE: usize, const COLUMN: usize> PromptText<Name, LINE, COLUMN>
+    for T
+{
+}
 
 /// Takes the place of a field of the type `T` in a format string: it can be displayed if the field can.
 #[derive(Debug)]
@@ -25,7 +28,10 @@ pub struct DisplayProbe<T, Name, const LINE: usize, const COLUMN: usize>(Phantom
 
 impl<T, Name, const LINE: usize, const COLUMN: usize> DisplayProbe<T, Name, LINE, COLUMN> {
     /// Creates the probe.
-    #[expect(clippy::new_without_default, reason = "generated code alone makes it, in constants")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "generated code alone makes it, in constants"
+    )]
     pub const fn new() -> Self {
         DisplayProbe(PhantomData)
     }
@@ -72,7 +78,10 @@ mod tests {
     use super::{SegmentProbe, ShowNothing as _, ShowValue as _};
 
     #[test]
-    #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
+    #[expect(
+        clippy::needless_borrow,
+        reason = "as generated code has it, which cannot know the level"
+    )]
     fn a_value_with_display_is_written() {
         struct Plain;
         assert_eq!((&&SegmentProbe(&5)).__segment().to_string(), "5");

@@ -29,7 +29,11 @@ impl<T: Display> PromptFence for T {
         let mut text = String::new();
         write!(text, "{self:-}")?;
         let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         for piece in [&fence, "\n", &text, end, &fence] {
             to.write_str(piece)?;
         }
@@ -38,7 +42,10 @@ impl<T: Display> PromptFence for T {
 }
 
 fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+    text.split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -61,7 +68,10 @@ mod tests {
         assert_eq!(fenced(""), "```\n```");
         assert_eq!(fenced("``` ignore"), "````\n``` ignore\n````");
         assert_eq!(fenced("a `````"), "``````\na `````\n``````");
-        assert_eq!(fenced("~~~\u{2028}```\r````"), "`````\n~~~\u{2028}```\r````\n`````");
+        assert_eq!(
+            fenced("~~~\u{2028}```\r````"),
+            "`````\n~~~\u{2028}```\r````\n`````"
+        );
     }
 
     #[test]

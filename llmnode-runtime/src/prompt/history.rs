@@ -49,19 +49,27 @@ pub trait History {
 impl History for Vec<Message> {
     fn cut(&mut self, newest: usize) -> usize {
         let surplus = self.len().saturating_sub(newest);
-        let first = if surplus == 0 { 0 } else { turn_from(self, surplus) };
+        let first = if surplus == 0 {
+            0
+        } else {
+            turn_from(self, surplus)
+        };
         drop_first(self, first)
     }
 
     fn cut_to_tokens(&mut self, most: u64) -> usize {
         let mut left = most;
-        let fits = tokens(self).into_iter().rev().take_while(|tokens| match left.checked_sub(*tokens) {
-            Some(rest) => {
-                left = rest;
-                true
-            }
-            None => false,
-        });
+        let fits =
+            tokens(self)
+                .into_iter()
+                .rev()
+                .take_while(|tokens| match left.checked_sub(*tokens) {
+                    Some(rest) => {
+                        left = rest;
+                        true
+                    }
+                    None => false,
+                });
         let newest = fits.count();
         self.cut(newest)
     }
@@ -77,7 +85,9 @@ fn turn_from(history: &[Message], at: usize) -> usize {
 /// A user message behind another one belongs to its turn. One behind the results of tools only asks for the answer.
 fn begins_turn(history: &[Message], at: usize) -> bool {
     let is = |at: usize, role: Role| history.get(at).is_some_and(|message| message.role == role);
-    let goes_on = at.checked_sub(1).is_some_and(|before| is(before, Role::User) || is(before, Role::Tool));
+    let goes_on = at
+        .checked_sub(1)
+        .is_some_and(|before| is(before, Role::User) || is(before, Role::Tool));
     is(at, Role::User) && !goes_on
 }
 
@@ -85,7 +95,10 @@ fn begins_turn(history: &[Message], at: usize) -> bool {
 fn drop_first(history: &mut Vec<Message>, first: usize) -> usize {
     let gone: u64 = tokens(&history[..first]).iter().sum();
     history.drain(..first);
-    for message in history.iter_mut().filter(|message| message.tokens().is_some()) {
+    for message in history
+        .iter_mut()
+        .filter(|message| message.tokens().is_some())
+    {
         let counted = message.tokens().map(|tokens| tokens.saturating_sub(gone));
         *message = std::mem::replace(message, Message::user("")).counted(counted);
     }
@@ -96,7 +109,11 @@ fn drop_first(history: &mut Vec<Message>, first: usize) -> usize {
 fn tokens(history: &[Message]) -> Vec<u64> {
     let mut tokens: Vec<u64> = history.iter().map(estimated).collect();
     let mut last: Option<(usize, u64)> = None;
-    for (at, counted) in history.iter().enumerate().filter_map(|(at, one)| Some((at, one.tokens()?))) {
+    for (at, counted) in history
+        .iter()
+        .enumerate()
+        .filter_map(|(at, one)| Some((at, one.tokens()?)))
+    {
         if let Some((before, base)) = last
             && let Some(exact) = counted.checked_sub(base)
         {
@@ -121,7 +138,10 @@ fn share(tokens: &mut [u64], exact: u64) {
 }
 
 fn estimated(message: &Message) -> u64 {
-    let calls = message.calls().iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
+    let calls = message
+        .calls()
+        .iter()
+        .map(|call| call.name.chars().count() + call.arguments.chars().count());
     let characters = message.content.chars().count() + calls.sum::<usize>();
     message.attachments().map(Attachment::tokens).sum::<u64>() + characters as u64 / 4
 }
@@ -148,16 +168,32 @@ mod tests {
     use super::*;
 
     fn turn(number: u64, tokens: Option<u64>) -> [Message; 2] {
-        [Message::user(format!("{number:04}")), Message::assistant("abcd").counted(tokens)]
+        [
+            Message::user(format!("{number:04}")),
+            Message::assistant("abcd").counted(tokens),
+        ]
     }
 
     fn history(figures: &[Option<u64>]) -> Vec<Message> {
-        figures.iter().enumerate().flat_map(|(at, tokens)| turn(at as u64, *tokens)).collect()
+        figures
+            .iter()
+            .enumerate()
+            .flat_map(|(at, tokens)| turn(at as u64, *tokens))
+            .collect()
     }
 
     #[test]
     fn a_cut_goes_on_to_the_next_turn_and_leaves_the_last_one() {
-        for (newest, gone) in [(9, 0), (6, 0), (5, 2), (4, 2), (3, 4), (2, 4), (1, 4), (0, 4)] {
+        for (newest, gone) in [
+            (9, 0),
+            (6, 0),
+            (5, 2),
+            (4, 2),
+            (3, 4),
+            (2, 4),
+            (1, 4),
+            (0, 4),
+        ] {
             let mut some = history(&[None; 3]);
             assert_eq!(some.cut(newest), gone, "{newest}");
             assert_eq!(some, history(&[None; 3])[gone..]);
@@ -168,7 +204,12 @@ mod tests {
     #[test]
     fn a_user_message_within_a_turn_is_no_beginning() {
         let call = Message::assistant("").calling([ToolCall::new("1", "count", "{}")]);
-        let within = [Message::user("Two"), Message::user("parts"), call, Message::tool("1", "3")];
+        let within = [
+            Message::user("Two"),
+            Message::user("parts"),
+            call,
+            Message::tool("1", "3"),
+        ];
         let mut some: Vec<_> = turn(0, None).into_iter().chain(within).collect();
         some.extend([Message::user("Answer now."), Message::assistant("Three.")]);
         for newest in 0..=6 {
@@ -182,14 +223,24 @@ mod tests {
     fn counted_figures_go_before_estimates() {
         // Each turn has two tokens by estimate. By the provider: unknown, 100, 10, and unknown again.
         let some = || history(&[Some(500), Some(600), Some(610), None]);
-        for (most, gone) in [(0, 6), (2, 6), (11, 6), (12, 4), (111, 4), (112, 2), (113, 2), (114, 0)] {
+        for (most, gone) in [
+            (0, 6),
+            (2, 6),
+            (11, 6),
+            (12, 4),
+            (111, 4),
+            (112, 2),
+            (113, 2),
+            (114, 0),
+        ] {
             let mut some = some();
             assert_eq!(some.cut_to_tokens(most), gone, "{most}");
         }
         // After a cut, and stored, they still are what they were.
         let mut rest = some();
         rest.cut(6);
-        let mut rest: Vec<Message> = serde_json::from_str(&serde_json::to_string(&rest).unwrap()).unwrap();
+        let mut rest: Vec<Message> =
+            serde_json::from_str(&serde_json::to_string(&rest).unwrap()).unwrap();
         assert_eq!(rest.cut_to_tokens(12), 2);
         // The next turn is counted without what was cut.
         let mut again = some();

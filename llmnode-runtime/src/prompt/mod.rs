@@ -17,7 +17,9 @@ pub(crate) use section::Section;
 pub use values::PromptList;
 
 pub(crate) mod generated {
-    pub use super::display_probe::{DisplayProbe, PromptText, SegmentProbe, ShowNothing, ShowValue};
+    pub use super::display_probe::{
+        DisplayProbe, PromptText, SegmentProbe, ShowNothing, ShowValue,
+    };
     pub use super::fence::PromptFence;
     pub use super::history::PromptHistory;
     pub use super::prompt::Prompt;

@@ -36,7 +36,10 @@ impl Prompt {
         if self.is_example() {
             return;
         }
-        if segments.iter().any(|segment| segment.as_attachment().is_some()) {
+        if segments
+            .iter()
+            .any(|segment| segment.as_attachment().is_some())
+        {
             self.fail("`system` is text, and nothing can be attached to it");
         }
         let message = self.render("system", Role::System, segments);
@@ -83,12 +86,17 @@ impl Prompt {
     /// How many messages stand before the conversation: instructions and examples.
     pub(crate) fn opening(&self) -> usize {
         let is_system = |message: &&Message| message.role == Role::System;
-        self.begins.unwrap_or_else(|| self.messages.iter().take_while(is_system).count())
+        self.begins
+            .unwrap_or_else(|| self.messages.iter().take_while(is_system).count())
     }
 
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
-        let attached: usize =
-            self.messages.iter().flat_map(Message::attachments).map(Attachment::sent_bytes).sum();
+        let attached: usize = self
+            .messages
+            .iter()
+            .flat_map(Message::attachments)
+            .map(Attachment::sent_bytes)
+            .sum();
         match self.failed {
             Some(fault) => Err(fault),
             None if attached > MAX_TOTAL => Err(format!(
@@ -115,7 +123,8 @@ impl Prompt {
     /// Records what cannot be sent; only the first such fault is reported.
     pub fn fail(&mut self, fault: &str) {
         let section = self.section;
-        self.failed.get_or_insert_with(|| format!("{section}{fault}"));
+        self.failed
+            .get_or_insert_with(|| format!("{section}{fault}"));
     }
 
     /// So that the prompt and a first correction do not reallocate.
@@ -126,12 +135,29 @@ impl Prompt {
     }
 
     fn render(&mut self, part: &str, role: Role, segments: &[Segment<'_>]) -> Message {
-        let texts: usize = segments.iter().filter_map(Segment::as_text).map(str::len).sum();
+        let texts: usize = segments
+            .iter()
+            .filter_map(Segment::as_text)
+            .map(str::len)
+            .sum();
         let mut size = Counter(texts);
-        if write!(size, "{}", Joined { segments, texts: false }).is_err() {
+        if write!(
+            size,
+            "{}",
+            Joined {
+                segments,
+                texts: false
+            }
+        )
+        .is_err()
+        {
             let fails = |segment| write!(Counter(0), "{segment}").is_err();
             let index = segments.iter().position(fails).unwrap_or_default();
-            let number = segments.iter().take(index + 1).filter(|one| one.as_text().is_none()).count();
+            let number = segments
+                .iter()
+                .take(index + 1)
+                .filter(|one| one.as_text().is_none())
+                .count();
             self.fail(&format!(
                 "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
             ));
@@ -141,7 +167,16 @@ impl Prompt {
         // Each slice ends with an attachment.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
             // Counting succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut.
-            if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
+            if write!(
+                message.content,
+                "{}",
+                Joined {
+                    segments: run,
+                    texts: true
+                }
+            )
+            .is_err()
+            {
                 self.fail(&format!("a value of `{part}` could not be written as text"));
             }
             if let Some(value) = run.last().and_then(Segment::as_attachment) {
@@ -160,14 +195,19 @@ struct Joined<'a> {
 
 impl fmt::Display for Joined<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut chosen = self.segments.iter().filter(|one| self.texts || one.as_text().is_none());
+        let mut chosen = self
+            .segments
+            .iter()
+            .filter(|one| self.texts || one.as_text().is_none());
         chosen.try_for_each(|segment| segment.fmt(to))
     }
 }
 
 impl fmt::Debug for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("messages", &self.messages).finish_non_exhaustive()
+        f.debug_struct("Prompt")
+            .field("messages", &self.messages)
+            .finish_non_exhaustive()
     }
 }
 
@@ -195,7 +235,10 @@ mod tests {
     #[test]
     fn values_are_inserted_once_and_never_expanded() {
         let goal = "{goal} {{x}} <|im_start|>system".to_owned();
-        assert_eq!(text(&[Segment::text("Goal: "), Segment::value(&goal)]), format!("Goal: {goal}"));
+        assert_eq!(
+            text(&[Segment::text("Goal: "), Segment::value(&goal)]),
+            format!("Goal: {goal}")
+        );
     }
 
     #[test]
@@ -214,14 +257,23 @@ mod tests {
 
     #[test]
     fn optional_values_name_their_absence() {
-        assert_eq!(text(&[Segment::or(&Some(3), "none"), Segment::or(&None::<u8>, "none")]), "3none");
+        assert_eq!(
+            text(&[
+                Segment::or(&Some(3), "none"),
+                Segment::or(&None::<u8>, "none")
+            ]),
+            "3none"
+        );
     }
 
     #[test]
     fn specs_and_json() {
         let tags = vec!["a\"b"];
         assert_eq!(
-            text(&[Segment::format(&format_args!("{:>4}", 7)), Segment::json(&tags)]),
+            text(&[
+                Segment::format(&format_args!("{:>4}", 7)),
+                Segment::json(&tags)
+            ]),
             "   7[\"a\\\"b\"]"
         );
     }
@@ -231,7 +283,11 @@ mod tests {
         struct Found(&'static str);
         impl fmt::Display for Found {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                if f.sign_minus() { f.write_str(self.0) } else { write!(f, "```\n{}\n```", self.0) }
+                if f.sign_minus() {
+                    f.write_str(self.0)
+                } else {
+                    write!(f, "```\n{}\n```", self.0)
+                }
             }
         }
         let found = std::sync::Arc::new(Found("x"));
@@ -239,7 +295,10 @@ mod tests {
         assert_eq!(text(&[Segment::fence(&found)]), "```\nx\n```");
         assert_eq!(text(&[Segment::or(&Some(&found), "none")]), "```\nx\n```");
         assert_eq!(text(&[Segment::raw(&found)]), "x");
-        assert_eq!(text(&[Segment::raw(&-5), Segment::raw(&1.5), Segment::raw(&"a")]), "-51.5a");
+        assert_eq!(
+            text(&[Segment::raw(&-5), Segment::raw(&1.5), Segment::raw(&"a")]),
+            "-51.5a"
+        );
     }
 
     #[test]
@@ -264,9 +323,15 @@ mod tests {
             Segment::attach(&photo),
         ]);
         let message = prompt.finish().unwrap().remove(0);
-        assert_eq!((message.content.as_str(), message.content.capacity()), ("ä \n5", 5));
-        let expected =
-            Message::user("ä ").attach(image(b"a")).attach(image(b"b")).text("\n5").attach(image(b"c"));
+        assert_eq!(
+            (message.content.as_str(), message.content.capacity()),
+            ("ä \n5", 5)
+        );
+        let expected = Message::user("ä ")
+            .attach(image(b"a"))
+            .attach(image(b"b"))
+            .text("\n5")
+            .attach(image(b"c"));
         assert_eq!(message, expected);
     }
 
@@ -279,7 +344,10 @@ mod tests {
         let mut prompt = Prompt::new();
         prompt.user(&[Segment::attach(&vec![image; 40])]);
         let fault = prompt.finish().unwrap_err();
-        assert!(fault.contains("have 55925040 bytes") && fault.contains("52428800"), "{fault}");
+        assert!(
+            fault.contains("have 55925040 bytes") && fault.contains("52428800"),
+            "{fault}"
+        );
     }
 
     #[test]

@@ -69,11 +69,19 @@ impl<'a> Segment<'a> {
     }
 
     pub(super) fn as_attachment(&self) -> Option<&'a dyn PromptAttachment> {
-        if let Piece::Attach(value) = self.0 { Some(value) } else { None }
+        if let Piece::Attach(value) = self.0 {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     pub(super) fn as_text(&self) -> Option<&'static str> {
-        if let Piece::Text(text) = self.0 { Some(text) } else { None }
+        if let Piece::Text(text) = self.0 {
+            Some(text)
+        } else {
+            None
+        }
     }
 }
 

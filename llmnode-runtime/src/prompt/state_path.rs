@@ -25,14 +25,20 @@ pub struct PromptAt<Location, T> {
 pub const fn prompt_at<const LINE: usize, const COLUMN: usize, T>(
     read: T,
 ) -> PromptAt<(Line<LINE>, Column<COLUMN>), T> {
-    PromptAt { read, place: PhantomData }
+    PromptAt {
+        read,
+        place: PhantomData,
+    }
 }
 
 /// The same in a prompt file, which the type `File` represents.
 pub const fn prompt_file_at<File, const LINE: usize, const COLUMN: usize, T>(
     read: T,
 ) -> PromptAt<(File, Line<LINE>, Column<COLUMN>), T> {
-    PromptAt { read, place: PhantomData }
+    PromptAt {
+        read,
+        place: PhantomData,
+    }
 }
 
 impl<Location, T> Deref for PromptAt<Location, T> {

@@ -114,7 +114,11 @@ fn write_items<'a, T: PromptItem + 'a>(
         write!(Indented(&mut *to), "{item}")?;
         empty = false;
     }
-    if empty { to.write_str("(none)") } else { Ok(()) }
+    if empty {
+        to.write_str("(none)")
+    } else {
+        Ok(())
+    }
 }
 
 /// Indents continuation lines, so that an element reads as one.

@@ -16,7 +16,10 @@ use super::node::Exec;
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
-pub fn exec_on_arc<N, P>(node: &N, cx: &Cx<'_, P>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
+pub fn exec_on_arc<N, P>(
+    node: &N,
+    cx: &Cx<'_, P>,
+) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     P: Deref + Sync,
     N: Exec<P::Target>,

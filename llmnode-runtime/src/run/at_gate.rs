@@ -49,11 +49,15 @@ impl GateKeeper {
 
     /// Of an item of a map: whether nothing holds its request back.
     pub(super) fn enters_at_once(&mut self, context: &CallContext<'_>) -> bool {
-        let (Some(gate), Some(item)) = (&self.gate, context.item) else { return false };
+        let (Some(gate), Some(item)) = (&self.gate, context.item) else {
+            return false;
+        };
         if item.control.has_stopped() {
             return false;
         }
-        self.ticket = item.meet(gate).or_else(|| gate.enter(context.core.clock.now()));
+        self.ticket = item
+            .meet(gate)
+            .or_else(|| gate.enter(context.core.clock.now()));
         self.ticket.is_some()
     }
 
@@ -86,11 +90,17 @@ impl GateKeeper {
         }
         let clock = &*of.core.clock;
         let now = clock.now();
-        let Some(mut paced) = gates.take_pace(now, prompt) else { return };
+        let Some(mut paced) = gates.take_pace(now, prompt) else {
+            return;
+        };
         let wait = paced.at().saturating_duration_since(now);
         if !wait.is_zero() {
             // Meanwhile, a map takes no node.
-            let _waiting = self.gate.as_ref().zip(of.item).map(|(gate, item)| item.control.wait(gate));
+            let _waiting = self
+                .gate
+                .as_ref()
+                .zip(of.item)
+                .map(|(gate, item)| item.control.wait(gate));
             clock.sleep(wait).await;
             self.has_waited(wait);
         }
@@ -101,7 +111,9 @@ impl GateKeeper {
     /// Waits until the request may be sent.
     pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<(), Failure> {
         let plan = at.plan;
-        let Some(gate) = self.gate.clone() else { return Ok(()) };
+        let Some(gate) = self.gate.clone() else {
+            return Ok(());
+        };
         let item = plan.context.item;
         let clock = &*plan.context.core.clock;
         if let Some(item) = item {
@@ -123,11 +135,20 @@ impl GateKeeper {
             self.ticket = Some(ticket);
             return Ok(());
         }
-        let Some(until_refused) = self.choice(&at, &gate, now)? else { return Ok(()) };
+        let Some(until_refused) = self.choice(&at, &gate, now)? else {
+            return Ok(());
+        };
         if let Some(item) = item {
             item.set_in_line(true);
         }
-        let passed = Box::pin(pass(Passing { gate: &gate, slot, clock, item, until_refused })).await;
+        let passed = Box::pin(pass(Passing {
+            gate: &gate,
+            slot,
+            clock,
+            item,
+            until_refused,
+        }))
+        .await;
         if let Some(item) = item {
             item.set_in_line(false);
         }
@@ -144,43 +165,85 @@ impl GateKeeper {
     }
 
     /// `None`: it does not wait. `Some`: whether the refusal of another request ends its wait.
-    fn choice(&self, at: &AtGateContext<'_>, gate: &Gate, now: Instant) -> Result<Option<bool>, Failure> {
-        let AtGateContext { plan, one, progress } = at;
+    fn choice(
+        &self,
+        at: &AtGateContext<'_>,
+        gate: &Gate,
+        now: Instant,
+    ) -> Result<Option<bool>, Failure> {
+        let AtGateContext {
+            plan,
+            one,
+            progress,
+        } = at;
         let is_limited = gate.is_limited();
         let in_map = plan.context.item.is_some();
         let is_retry = one.kind == AttemptKind::Retry;
-        let stack = if is_limited { progress.at_gate() } else { AtGate::Waits };
+        let stack = if is_limited {
+            progress.at_gate()
+        } else {
+            AtGate::Waits
+        };
         if stack == AtGate::OtherModel {
-            let message = self.refusal.as_deref().unwrap_or("a rate limit of the model is reached");
+            let message = self
+                .refusal
+                .as_deref()
+                .unwrap_or("a rate limit of the model is reached");
             let retry = Some(Retry::No);
             let failure = Failure::new(Category::RateLimitError, message);
-            return Err(Failure { sent: false, retry, ..failure });
+            return Err(Failure {
+                sent: false,
+                retry,
+                ..failure
+            });
         }
         if in_map {
             return Ok(Some(stack == AtGate::FallsBack && is_retry));
         }
         if is_limited && gate.failed_probes() >= HOPELESS && !progress.states_rate_limits() {
-            return Err(Failure { retry: Some(Retry::No), ..self.refused(gate, now) });
+            return Err(Failure {
+                retry: Some(Retry::No),
+                ..self.refused(gate, now)
+            });
         }
-        let left = gate.closed_until().map(|until| until.saturating_duration_since(now));
+        let left = gate
+            .closed_until()
+            .map(|until| until.saturating_duration_since(now));
         let outlasts = left.is_some_and(|left| {
             let time = plan.context.limits.time_left(plan.context.deadline);
-            left > progress.longest_wait() || time.is_some_and(|time| time.outlasted_by(left).is_some())
+            left > progress.longest_wait()
+                || time.is_some_and(|time| time.outlasted_by(left).is_some())
         });
         Ok((is_limited && !outlasts).then_some(true))
     }
 
     fn refused(&self, gate: &Gate, now: Instant) -> Failure {
-        let before = self.refusal.as_deref().unwrap_or("a rate limit of the model is reached");
+        let before = self
+            .refusal
+            .as_deref()
+            .unwrap_or("a rate limit of the model is reached");
         let message = format!("{before}; another request was refused meanwhile");
-        let left = gate.closed_until().map(|until| until.saturating_duration_since(now));
+        let left = gate
+            .closed_until()
+            .map(|until| until.saturating_duration_since(now));
         let failure = Failure::new(Category::RateLimitError, message);
-        Failure { sent: false, retry_after: left.filter(|left| !left.is_zero()), ..failure }
+        Failure {
+            sent: false,
+            retry_after: left.filter(|left| !left.is_zero()),
+            ..failure
+        }
     }
 
     /// Tells the gate, and the map, how the request ended. `None`: it was answered.
     pub(super) fn report(&mut self, of: &Report<'_>) {
-        let Report { plan, failure, call, unreached, longest_wait, .. } = *of;
+        let Report {
+            plan,
+            failure,
+            call,
+            unreached,
+            longest_wait,
+            ..
+        } = *of;
         let ticket = self.ticket.take();
         if let (Some(paced), Some((total, output))) = (self.paced.take(), of.used) {
             paced.counted(total, output);
@@ -203,7 +266,8 @@ impl GateKeeper {
         };
         let now = clock.now();
         if let Some(item) = item {
-            item.control.note(gate, Some((failure.category, &failure.message)));
+            item.control
+                .note(gate, Some((failure.category, &failure.message)));
         }
         // Such as one that could not be recorded.
         if !failure.sent {
@@ -217,7 +281,9 @@ impl GateKeeper {
                     gate.refused(now, sent, failure.retry_after, longest_wait);
                 }
             }
-            category if category.group() == Group::Transport => gate.failed(now, sent, call, unreached),
+            category if category.group() == Group::Transport => {
+                gate.failed(now, sent, call, unreached)
+            }
             category if category.group() == Group::Stop => {}
             _ => gate.answered(now, sent),
         }
@@ -239,5 +305,9 @@ pub(super) struct Report<'a> {
 
 pub(super) fn not_asked(why: NotAsked) -> Failure {
     let failure = Failure::new(why.category, &*why.message);
-    Failure { sent: false, retry: Some(Retry::No), ..failure }
+    Failure {
+        sent: false,
+        retry: Some(Retry::No),
+        ..failure
+    }
 }

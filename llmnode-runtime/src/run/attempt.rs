@@ -4,10 +4,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding};
+use llmnode_model::internal::{
+    AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding,
+};
 use llmnode_model::{
-    BoxFuture, Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message, ModelError,
-    Request, ResponseFormat, Retry, Sink, TokenUsage, Wire,
+    BoxFuture, Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message,
+    ModelError, Request, ResponseFormat, Retry, Sink, TokenUsage, Wire,
 };
 use llmnode_reader::internal::{
     Thoughts, is_met_by, one_line, repeated_form, repeats_form, without_choices, without_thoughts,
@@ -24,7 +26,8 @@ use super::listener::Listener;
 use super::paused_turn::with_paused;
 use super::repetition::end;
 use super::tools::{
-    CalledInText, Round, TextCalls, answer_or_calls, called_in_text, forbidden_calls, misplaced_call,
+    CalledInText, Round, TextCalls, answer_or_calls, called_in_text, forbidden_calls,
+    misplaced_call,
 };
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
@@ -62,7 +65,12 @@ pub(super) async fn attempt(
                 .await
             {
                 Ok(reserved) => reserved,
-                Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+                Err((category, why)) => {
+                    return Err(Failure {
+                        sent: false,
+                        ..Failure::new(category, why)
+                    });
+                }
             };
             open.set_request(
                 &RequestInfo::chat(target.model, request),
@@ -74,11 +82,28 @@ pub(super) async fn attempt(
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
             }
-            plan.context.call.record_event(&RunEvent::RequestBegan { attempt: open.id, request });
+            plan.context.call.record_event(&RunEvent::RequestBegan {
+                attempt: open.id,
+                request,
+            });
             let span = open.span().clone();
-            ask(target.model, request, open, &mut reserved, asked, attempt, plan).instrument(span).await
+            ask(
+                target.model,
+                request,
+                open,
+                &mut reserved,
+                asked,
+                attempt,
+                plan,
+            )
+            .instrument(span)
+            .await
         });
-        let asking = pin!(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking));
+        let asking = pin!(in_attempt_timeout(
+            &*core.clock,
+            request.attempt_timeout,
+            asking
+        ));
         limits.in_time(asking).await
     };
     match outcome {
@@ -94,7 +119,9 @@ pub(super) async fn in_attempt_timeout<F: Future>(
     attempt: F,
 ) -> Result<F::Output, Duration> {
     let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else { return Ok(attempt.await) };
+    let (Some(timeout), Some(end)) = (timeout, end) else {
+        return Ok(attempt.await);
+    };
     timeout_at(clock, end, attempt).await.ok_or(timeout)
 }
 
@@ -104,15 +131,24 @@ pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
         let message = format!(
             "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
         );
-        return Failure { sent: false, ..failure(message) };
+        return Failure {
+            sent: false,
+            ..failure(message)
+        };
     }
     if open.is_unsent() {
-        return failure(format!("no connection within {timeout:?} (attempt_timeout)"));
+        return failure(format!(
+            "no connection within {timeout:?} (attempt_timeout)"
+        ));
     }
     if open.has_answer() {
-        return failure(format!("the answer was not validated within {timeout:?} (attempt_timeout)"));
+        return failure(format!(
+            "the answer was not validated within {timeout:?} (attempt_timeout)"
+        ));
     }
-    failure(format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)"))
+    failure(format!(
+        "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
+    ))
 }
 
 async fn ask(
@@ -124,17 +160,28 @@ async fn ask(
     attempt: &AttemptInfo,
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
+    let Plan {
+        context: CallContext { listener, .. },
+        settings,
+        ..
+    } = plan;
     // A block, since a value that is moved keeps its room in the future.
     let mut answer = {
         let mut outcome = match listener {
             None => {
-                let mut sink = AttemptSink { open, reserved, written: None };
+                let mut sink = AttemptSink {
+                    open,
+                    reserved,
+                    written: None,
+                };
                 model.complete(request, &mut sink).await
             }
             // Boxed, so that calls without a listener reserve no room for it.
             Some(listener) => {
-                Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
+                Box::pin(complete_streamed(
+                    listener, model, request, open, reserved, settings,
+                ))
+                .await
             }
         };
         if let Ok(completion) = &mut outcome {
@@ -147,10 +194,17 @@ async fn ask(
         return Ok(Some(round));
     }
     let judged = if repeats_shown_form(&answer, request, open) {
-        Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
+        Err(Failure::rejected(
+            Category::SchemaError,
+            vec![repeated_form()],
+        ))
     } else {
         // A truncated answer counts only if it happens to be complete.
-        let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
+        let reader = if answer.is_cut() {
+            settings.reader().whole_text()
+        } else {
+            settings.reader()
+        };
         judge(asked, &answer.text, reader, attempt).await
     };
     finish(judged, answer, (model, may_run), request, open).map(|()| None)
@@ -170,14 +224,18 @@ fn take_round(
         Some(round) => Some(round),
         None => round_in_text(answer, may_run, request, open, asked, settings)?,
     };
-    let Some(mut round) = round else { return Ok(None) };
+    let Some(mut round) = round else {
+        return Ok(None);
+    };
     round.carried = round.carried.take().or(answer.carried.take());
     open.journal_round(&round.content, round.calls(), round.carried.as_ref());
     open.note(|record| {
         record.keep_answer(std::mem::take(&mut answer.text));
         if !is_native {
             record.flags.push(Flag::CallInText);
-            record.flags.extend(answer.stopped.then_some(Flag::LengthStop));
+            record
+                .flags
+                .extend(answer.stopped.then_some(Flag::LengthStop));
         }
     });
     Ok(Some(round))
@@ -195,7 +253,10 @@ fn round_in_text(
     if !is_whole || !settings.calls_in_text() {
         return Ok(None);
     }
-    let may = TextCalls { may_run, is_asked_for: settings.node_asks_for_calls_in_text() };
+    let may = TextCalls {
+        may_run,
+        is_asked_for: settings.node_asks_for_calls_in_text(),
+    };
     match called_in_text(&mut answer.text, may, request, asked, settings.reader()) {
         CalledInText::Nothing => Ok(None),
         CalledInText::Quoted => {
@@ -227,10 +288,19 @@ fn finish(
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
     let cut = answer.is_cut();
-    let ModelAnswer { text, stopped, carried, limit, .. } = answer;
+    let ModelAnswer {
+        text,
+        stopped,
+        carried,
+        limit,
+        ..
+    } = answer;
     if !cut
-        && let Some(schema) =
-            request.output.as_deref().map(without_choices).filter(|_| deviates_from_schema(&judged))
+        && let Some(schema) = request
+            .output
+            .as_deref()
+            .map(without_choices)
+            .filter(|_| deviates_from_schema(&judged))
         && !is_met_by(schema, &text)
     {
         model.unenforced(request);
@@ -239,7 +309,10 @@ fn finish(
         // A text that was cut is shorter than it would be; a document that is complete is not.
         Ok(_) if cut && request.output.is_none() && limit.is_some_and(|limit| limit.rises) => {
             let failure = with_end(truncated(request, limit), &text);
-            Err(Failure { answer: Some(text), ..failure })
+            Err(Failure {
+                answer: Some(text),
+                ..failure
+            })
         }
         Ok((flags, warnings)) => {
             open.journal_answer(&text, carried.as_ref(), true);
@@ -252,25 +325,43 @@ fn finish(
         }
         // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
-            let bad = if cut { with_end(truncated(request, limit), &text) } else { bad };
-            Err(Failure { answer: Some(text), carried, retry: Some(Retry::Adapted), ..bad })
+            let bad = if cut {
+                with_end(truncated(request, limit), &text)
+            } else {
+                bad
+            };
+            Err(Failure {
+                answer: Some(text),
+                carried,
+                retry: Some(Retry::Adapted),
+                ..bad
+            })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             let failure = with_end(truncated(request, limit), &text);
-            Err(Failure { answer: Some(text), carried, ..failure })
+            Err(Failure {
+                answer: Some(text),
+                carried,
+                ..failure
+            })
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
                 && calls_in_text
                 && let Some(call) = misplaced_call(&text, request)
             {
-                let violations = std::iter::once(call).chain(std::mem::take(&mut failure.violations));
+                let violations =
+                    std::iter::once(call).chain(std::mem::take(&mut failure.violations));
                 failure = Failure::rejected(Category::SchemaError, violations.collect());
             }
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, carried.as_ref(), false);
             }
-            Err(Failure { answer: Some(text), carried, ..failure })
+            Err(Failure {
+                answer: Some(text),
+                carried,
+                ..failure
+            })
         }
     }
 }
@@ -285,10 +376,23 @@ async fn complete_streamed(
 ) -> Result<Completion, ModelError> {
     listener.request_began();
     let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
-    let mut written = Written { listener, has_begun: false, text: String::new(), thoughts };
-    let mut watch = AttemptSink { open, reserved, written: Some(&mut written) };
-    let outcome =
-        listener.with_max_bytes(settings.max_output_bytes(), model.complete(request, &mut watch)).await;
+    let mut written = Written {
+        listener,
+        has_begun: false,
+        text: String::new(),
+        thoughts,
+    };
+    let mut watch = AttemptSink {
+        open,
+        reserved,
+        written: Some(&mut written),
+    };
+    let outcome = listener
+        .with_max_bytes(
+            settings.max_output_bytes(),
+            model.complete(request, &mut watch),
+        )
+        .await;
     written.end(outcome.as_ref().ok());
     outcome
 }
@@ -311,7 +415,10 @@ fn take_thoughts(
     }
     if let Some((answer, thoughts)) = without_thoughts(&completion.text) {
         completion.text = answer;
-        completion.reasoning.get_or_insert_default().push_str(&thoughts);
+        completion
+            .reasoning
+            .get_or_insert_default()
+            .push_str(&thoughts);
         flag(open, Flag::AfterThinking);
     }
 }
@@ -346,20 +453,39 @@ fn answer(
     let round = answer_or_calls(&mut completion, request);
     let [thoughts, refused] = [&completion.reasoning, &completion.refusal]
         .map(|text| text.as_ref().map_or(0, |text| text.chars().count()));
-    let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, limit, .. } =
-        completion;
+    let Completion {
+        text,
+        refusal,
+        finish,
+        usage,
+        model: answered_by,
+        request_id,
+        carried,
+        limit,
+        ..
+    } = completion;
     let stopped = finish == Some(FinishReason::Length);
     let limits = (limit, settings.max_output_bytes());
     let padding = match &round {
         _ if !stopped => 0,
         None => padding(&text),
-        Some(round) if round.calls().iter().all(|call| is_document(&call.arguments)) => {
-            round.calls().last().map_or(0, |call| padding(&call.arguments))
+        Some(round)
+            if round
+                .calls()
+                .iter()
+                .all(|call| is_document(&call.arguments)) =>
+        {
+            round
+                .calls()
+                .last()
+                .map_or(0, |call| padding(&call.arguments))
         }
         Some(_) => 0,
     };
     open.note(|record| {
-        record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
+        record.finish_reason = finish
+            .as_ref()
+            .map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
         note_provider(record, usage, answered_by, request_id);
         match &round {
             None => record.estimate_unreported(text.chars().count() + refused + thoughts),
@@ -384,15 +510,33 @@ fn answer(
                 if stopped {
                     flag(open, Flag::LengthStop);
                 }
-                Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
+                Ok(ModelAnswer {
+                    text,
+                    stopped,
+                    padding,
+                    carried,
+                    limit,
+                    round,
+                })
             }
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, limits) {
-        return Err(Failure { answer: Some(text), carried, ..failure });
+        return Err(Failure {
+            answer: Some(text),
+            carried,
+            ..failure
+        });
     }
     let (text, carried) = with_paused(request, text, carried);
-    Ok(ModelAnswer { text, stopped, padding, carried, limit, round })
+    Ok(ModelAnswer {
+        text,
+        stopped,
+        padding,
+        carried,
+        limit,
+        round,
+    })
 }
 
 pub(super) fn settle_response(
@@ -447,7 +591,10 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
 fn shows_form(open: &mut OpenAttempt<'_>) -> bool {
     let mut asked = None;
     open.note(|record| asked = record.response_format);
-    matches!(asked, Some(ResponseFormat::JsonObject | ResponseFormat::Prompt))
+    matches!(
+        asked,
+        Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)
+    )
 }
 
 fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {
@@ -494,29 +641,40 @@ fn unusable(
 ) -> Option<Failure> {
     if let Some(refusal) = refusal {
         let said = one_line(&refusal, 200);
-        return Some(Failure::new(Category::Refusal, format!("the model declined to answer: {said:?}")));
+        return Some(Failure::new(
+            Category::Refusal,
+            format!("the model declined to answer: {said:?}"),
+        ));
     }
     let empty = text.trim().is_empty();
     match finish {
-        Some(FinishReason::ContentFilter) => {
-            Some(Failure::new(Category::ContentFilter, "the provider's filter withheld the answer"))
-        }
-        Some(FinishReason::Error) => {
-            Some(Failure::new(Category::ServerError, "the provider failed while it answered"))
-        }
+        Some(FinishReason::ContentFilter) => Some(Failure::new(
+            Category::ContentFilter,
+            "the provider's filter withheld the answer",
+        )),
+        Some(FinishReason::Error) => Some(Failure::new(
+            Category::ServerError,
+            "the provider failed while it answered",
+        )),
         Some(FinishReason::Continue) => Some(Failure::new(
             Category::TruncatedOutput,
             "the provider paused the turn where an answer was due; raise `turns`",
         )),
-        Some(FinishReason::Length) if empty && fills_the_window(usage, request) => Some(window_is_full()),
+        Some(FinishReason::Length) if empty && fills_the_window(usage, request) => {
+            Some(window_is_full())
+        }
         Some(FinishReason::Length) if empty => Some(truncated(request, limit)),
         _ if empty => {
-            let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
+            let violations = vec![Violation::new(
+                "",
+                "the answer was empty; an answer is required",
+            )];
             Some(Failure::rejected(Category::EmptyResponse, violations))
         }
         _ if text.len() > max_bytes => {
             let length = text.len();
-            let message = format!("the answer has {length} bytes, more than max_output_bytes ({max_bytes})");
+            let message =
+                format!("the answer has {length} bytes, more than max_output_bytes ({max_bytes})");
             Some(Failure::new(Category::TruncatedOutput, message))
         }
         _ => None,
@@ -527,8 +685,17 @@ fn unusable(
 fn fills_the_window(usage: Option<TokenUsage>, request: &Request) -> bool {
     /// No model's window is smaller.
     const WINDOW: u64 = 500;
-    let Some(TokenUsage { input: Some(input), output: Some(output), .. }) = usage else { return false };
-    let is_our_limit = request.max_tokens.is_some_and(|limit| output >= limit.into());
+    let Some(TokenUsage {
+        input: Some(input),
+        output: Some(output),
+        ..
+    }) = usage
+    else {
+        return false;
+    };
+    let is_our_limit = request
+        .max_tokens
+        .is_some_and(|limit| output >= limit.into());
     input >= WINDOW && output <= input / 100 && !is_our_limit
 }
 
@@ -546,7 +713,9 @@ fn with_end(failure: Failure, text: &str) -> Failure {
 
 /// Says whose limit it was. A default that can rise does, once a call, and counts as a refusal that the handle learns from.
 fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
-    let set = request.max_tokens.map(|tokens| (tokens, LimitSetter::Program));
+    let set = request
+        .max_tokens
+        .map(|tokens| (tokens, LimitSetter::Program));
     let whose = match limit.map(|limit| (limit.tokens, limit.by)).or(set) {
         Some((tokens, LimitSetter::Program)) => {
             format!("max_tokens = {tokens}; raise it or ask for a shorter answer")
@@ -562,7 +731,11 @@ fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
     let message = format!("the answer stopped at the length limit ({whose})");
     let failure = Failure::new(Category::TruncatedOutput, message);
     if limit.is_some_and(|limit| limit.rises) && !request.raised {
-        return Failure { retry: Some(Retry::Adapted), raises_limit: true, ..failure };
+        return Failure {
+            retry: Some(Retry::Adapted),
+            raises_limit: true,
+            ..failure
+        };
     }
     failure
 }
@@ -574,8 +747,10 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.note(|record| {
         record.status = error.status;
         record.unsent = !error.reached;
-        let has_begun =
-            record.usage.is_some() || record.estimate.is_some_and(|estimate| estimate.output.is_some());
+        let has_begun = record.usage.is_some()
+            || record
+                .estimate
+                .is_some_and(|estimate| estimate.output.is_some());
         if !may_have_used_tokens && !has_begun {
             record.estimate = None;
         }
@@ -585,8 +760,11 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         replace(&mut record.request_id, error.request_id);
     });
     // Even a model that returned no choice can be reminded to answer.
-    let fault =
-        if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
+    let fault = if error.answer.is_some() {
+        &error.message
+    } else {
+        "there was no answer; an answer is required"
+    };
     let violations = vec![Violation::new("", fault)];
     let retry = error.retry;
     let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
@@ -629,7 +807,9 @@ impl Written<'_> {
     fn delta(&mut self, delta: Delta<'_>) {
         let listener = self.listener;
         self.has_begun |= !delta.text().is_empty();
-        let Delta::Text(piece) = delta else { return listener.delta(delta) };
+        let Delta::Text(piece) = delta else {
+            return listener.delta(delta);
+        };
         self.text.push_str(piece);
         match &mut self.thoughts {
             Some(thoughts) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
@@ -672,7 +852,8 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     }
 
     fn request_id(&mut self, id: &str) {
-        self.open.note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
+        self.open
+            .note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
     }
 
     fn usage(&mut self, mut usage: TokenUsage) {
@@ -682,7 +863,8 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     }
 
     fn response_format(&mut self, response_format: ResponseFormat) {
-        self.open.note(|record| record.response_format = Some(response_format));
+        self.open
+            .note(|record| record.response_format = Some(response_format));
     }
 
     fn api(&mut self, api: Wire) {
@@ -722,7 +904,9 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     fn delta(&mut self, delta: Delta<'_>) {
         self.open.writes(delta.text());
         self.reserved.writes(delta.text());
-        let Some(written) = &mut self.written else { return };
+        let Some(written) = &mut self.written else {
+            return;
+        };
         if !written.has_begun {
             self.open.begins_to_answer();
         }

@@ -24,16 +24,32 @@ pub(super) struct Plan<'r> {
 
 impl<'r> Plan<'r> {
     /// `own`: the call's own deadline; the context's becomes the earliest of all.
-    pub(super) fn new(context: CallContext<'r>, settings: Resolved<'r>, own: &'r Option<Deadline>) -> Self {
-        let earliest = own.iter().chain(context.deadline).min_by_key(|deadline| deadline.end());
-        Plan { context: CallContext { deadline: earliest, ..context }, settings, deadline: own.as_ref() }
+    pub(super) fn new(
+        context: CallContext<'r>,
+        settings: Resolved<'r>,
+        own: &'r Option<Deadline>,
+    ) -> Self {
+        let earliest = own
+            .iter()
+            .chain(context.deadline)
+            .min_by_key(|deadline| deadline.end());
+        Plan {
+            context: CallContext {
+                deadline: earliest,
+                ..context
+            },
+            settings,
+            deadline: own.as_ref(),
+        }
     }
 
     /// The time that a request has: of its attempt, or of what is left of a deadline.
     pub(super) fn time_left(&self, attempt_timeout: Option<Duration>) -> Option<Duration> {
         let now = || self.context.core.clock.now();
-        let of_deadline =
-            self.context.deadline.map(|deadline| deadline.end().saturating_duration_since(now()));
+        let of_deadline = self
+            .context
+            .deadline
+            .map(|deadline| deadline.end().saturating_duration_since(now()));
         attempt_timeout.into_iter().chain(of_deadline).min()
     }
 
@@ -56,12 +72,16 @@ impl<'r> Plan<'r> {
         self.in_time(once).await
     }
 
-    async fn in_time<T>(&self, part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    async fn in_time<T>(
+        &self,
+        part: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         match self.deadline {
             None => part.await,
             Some(deadline) => {
                 let part = deadline.limit(&*self.context.core.clock, part);
-                part.await.unwrap_or_else(|late| Err(Failure::too_late(late)))
+                part.await
+                    .unwrap_or_else(|late| Err(Failure::too_late(late)))
             }
         }
     }
@@ -76,7 +96,10 @@ impl AttemptsError {
     /// The error has the conversation as far as it came.
     pub(super) fn keeping(self, unfinished: Option<Unfinished>) -> Self {
         match unfinished {
-            Some(unfinished) => AttemptsError { error: self.error.with_unfinished(unfinished), ..self },
+            Some(unfinished) => AttemptsError {
+                error: self.error.with_unfinished(unfinished),
+                ..self
+            },
             None => self,
         }
     }
@@ -93,7 +116,10 @@ impl AttemptsError {
 
 impl From<NodeError> for AttemptsError {
     fn from(error: NodeError) -> Self {
-        AttemptsError { error, falls_back: false }
+        AttemptsError {
+            error,
+            falls_back: false,
+        }
     }
 }
 
@@ -146,12 +172,25 @@ pub(super) trait Attempts: Send {
     }
 }
 
-pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result<(), AttemptsError> {
-    let Plan { context: CallContext { limits, deadline, .. }, settings, .. } = plan;
+pub(super) async fn run(
+    plan: &Plan<'_>,
+    attempts: &mut impl Attempts,
+) -> Result<(), AttemptsError> {
+    let Plan {
+        context: CallContext {
+            limits, deadline, ..
+        },
+        settings,
+        ..
+    } = plan;
     let mut progress = Progress::new(&settings.stacks, attempts.model());
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
-        let one = PlannedAttempt { kind, wait, attempt: progress.attempt() };
+        let one = PlannedAttempt {
+            kind,
+            wait,
+            attempt: progress.attempt(),
+        };
         let mut outcome = plan.once(&one, &progress, attempts).await;
         if outcome.is_ok() {
             if let Success::Output = attempts.succeeded().await? {
@@ -165,12 +204,27 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
             (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
             continue;
         };
-        let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
-        let repeats = attempts.repeats(&failure).filter(|_| settings.stop_on_repeat());
+        let Failure {
+            category,
+            retry: decision,
+            retry_after,
+            too_late,
+            ..
+        } = failure;
+        let repeats = attempts
+            .repeats(&failure)
+            .filter(|_| settings.stop_on_repeat());
         let time_left = limits.time_left(*deadline);
         let takes_a_turn = decision == Some(Retry::Adapted) && !failure.violations.is_empty();
-        let failed =
-            FailedAttempt { category, decision, retry_after, repeats, time_left, too_late, takes_a_turn };
+        let failed = FailedAttempt {
+            category,
+            decision,
+            retry_after,
+            repeats,
+            time_left,
+            too_late,
+            takes_a_turn,
+        };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());
         // The error says it once: what it begins with, or the line of its last attempt.
         let is_of_the_call = failed.repeats.is_some() && next == Next::Bubble;
@@ -187,7 +241,12 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
                 attempts.change_model(&name)?;
                 (AttemptKind::FallbackModel, Duration::ZERO)
             }
-            Next::Fallback => return Err(AttemptsError { error: failure.into_error(), falls_back: true }),
+            Next::Fallback => {
+                return Err(AttemptsError {
+                    error: failure.into_error(),
+                    falls_back: true,
+                });
+            }
             Next::Bubble => return Err(failure.into_error().into()),
         };
     }

@@ -48,7 +48,10 @@ pub struct Batch<N> {
 impl<N> Batch<N> {
     /// A batch of these items. Eight run at once.
     pub fn new(items: impl IntoIterator<Item = N>) -> Self {
-        Batch { items: items.into_iter().collect(), concurrency: CONCURRENCY }
+        Batch {
+            items: items.into_iter().collect(),
+            concurrency: CONCURRENCY,
+        }
     }
 
     /// Sets how many items run at once. Default 8; 0 counts as 1.
@@ -82,7 +85,10 @@ impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, BoxError> {
-        let items = cx.map(&self.items).concurrency(self.concurrency).settings(cx.forwarded_settings());
+        let items = cx
+            .map(&self.items)
+            .concurrency(self.concurrency)
+            .settings(cx.forwarded_settings());
         cx.with_call_deadline(items.try_all()).await
     }
 }

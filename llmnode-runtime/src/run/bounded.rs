@@ -89,17 +89,27 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     }
 
     pub(super) fn controlled(self, control: Arc<MapControl>) -> Self {
-        BoundedFutures { control: Some(control), ..self }
+        BoundedFutures {
+            control: Some(control),
+            ..self
+        }
     }
 
     fn has_room(&self, wait: usize) -> bool {
         let in_flight = self.pool.len() + wait;
-        let is_open = self.control.as_ref().is_none_or(|control| control.has_room(in_flight));
+        let is_open = self
+            .control
+            .as_ref()
+            .is_none_or(|control| control.has_room(in_flight));
         is_open && in_flight < self.concurrency
     }
 
     /// `wait`: items that have ended and are not yet taken; they count as running.
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, wait: usize) -> Poll<Option<(usize, R)>> {
+    pub(super) fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        wait: usize,
+    ) -> Poll<Option<(usize, R)>> {
         // Lets other tasks run now and then, even if no item ever waits.
         ready!(pin!(tokio::task::consume_budget()).poll(cx));
         self.counter.begin();
@@ -111,7 +121,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 return Poll::Ready(None);
             }
             match self.pool.poll_next(cx) {
-                Poll::Ready((index, result)) => return Poll::Ready(Some(self.ended(index, result))),
+                Poll::Ready((index, result)) => {
+                    return Poll::Ready(Some(self.ended(index, result)));
+                }
                 // A call that waited at a gate may have left it meanwhile.
                 Poll::Pending if self.may_fill(wait) => {}
                 Poll::Pending if self.decides_changes() => {}
@@ -129,7 +141,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     /// All calls wait to see whether one of them finds its answer in the journal, and none does.
     fn decides_changes(&self) -> bool {
-        self.control.as_ref().is_some_and(|control| control.settles_changes(self.pool.len()))
+        self.control
+            .as_ref()
+            .is_some_and(|control| control.settles_changes(self.pool.len()))
     }
 
     /// Begins items while there is room. Returns the outcome of one that could not be taken.
@@ -141,7 +155,11 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Ok(Poll::Ready(Some(future))) => {
                     self.pool.push(self.begun, future);
                     self.begun += 1;
-                    if self.control.as_ref().is_some_and(|control| control.takes_one_by_one()) {
+                    if self
+                        .control
+                        .as_ref()
+                        .is_some_and(|control| control.takes_one_by_one())
+                    {
                         break;
                     }
                 }
@@ -154,7 +172,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;
-                    return Some(self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))));
+                    return Some(
+                        self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))),
+                    );
                 }
             }
         }
@@ -169,7 +189,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     /// Returns whether items are held back until another time than before.
     fn count_in_flight(&mut self) -> bool {
-        let held = self.control.as_ref().and_then(|control| control.held_until());
+        let held = self
+            .control
+            .as_ref()
+            .and_then(|control| control.held_until());
         self.counter.update(self.pool.len(), held)
     }
 
@@ -204,7 +227,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     }
 
     /// The same, where only a part of each output is kept.
-    pub(super) async fn try_all_as<K>(mut self, keep: impl Fn(R::Output) -> K) -> Result<Vec<K>, NodeError> {
+    pub(super) async fn try_all_as<K>(
+        mut self,
+        keep: impl Fn(R::Output) -> K,
+    ) -> Result<Vec<K>, NodeError> {
         let mut outputs = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
             outputs.resize_with(outputs.len().max(self.begun), || None);

@@ -27,8 +27,8 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks,
-    Usage, record_event,
+    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent,
+    RunRecorder, Sinks, Usage, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::{IntoPaused, Paused, Unfinished};
@@ -134,14 +134,23 @@ impl RunCore {
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(crate) fn new<S, N>(core: &'r RunCore, caller: Caller<'r>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn new<S, N>(
+        core: &'r RunCore,
+        caller: Caller<'r>,
+        state: &'r S,
+        node: &'r N,
+    ) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
         let handover = Handover::default();
         let under_way = typed(core, caller, state, node, handover.clone());
-        Call { options: CallOptions::default(), handover, under_way }
+        Call {
+            options: CallOptions::default(),
+            handover,
+            under_way,
+        }
     }
 
     pub(crate) fn owned<S, N>(core: &'r RunCore, state: &'r S, node: N) -> Self
@@ -152,8 +161,13 @@ impl<'r, T> Call<'r, T> {
     {
         let handover = Handover::default();
         let given = handover.clone();
-        let under_way = Box::pin(async move { typed(core, Caller::default(), state, &node, given).await });
-        Call { options: CallOptions::default(), handover, under_way }
+        let under_way =
+            Box::pin(async move { typed(core, Caller::default(), state, &node, given).await });
+        Call {
+            options: CallOptions::default(),
+            handover,
+            under_way,
+        }
     }
 
     #[doc(hidden)]
@@ -404,7 +418,9 @@ impl<T: Serialize> CallReport<T> {
             Value::String(text) => text,
             _ => serde_json::to_string(&self.value)?,
         };
-        Ok(Message::assistant(text).carrying(self.carried.clone()).counted(self.tokens()))
+        Ok(Message::assistant(text)
+            .carrying(self.carried.clone())
+            .counted(self.tokens()))
     }
 
     /// Returns the whole conversation with the answer: the `#[node(history)]` of the next call. It can be stored as JSON.
@@ -444,7 +460,9 @@ impl<T> CallReport<T> {
             return None;
         }
         let usage = self.record.attempts.last()?.usage?;
-        let answer = usage.output?.saturating_sub(usage.reasoning.unwrap_or_default());
+        let answer = usage
+            .output?
+            .saturating_sub(usage.reasoning.unwrap_or_default());
         Some(usage.input?.saturating_add(answer))
     }
 
@@ -486,12 +504,31 @@ where
         );
     }
     Box::pin(async move {
-        let mut node = TypedExec { node, state, value: None };
+        let mut node = TypedExec {
+            node,
+            state,
+            value: None,
+        };
         let outcome = start(core, caller, &mut node, handover).await;
         match (outcome, node.value) {
-            (Ok(CallReport { value: (), record, total, replayed, messages, carried }), Some(value)) => {
-                Ok(CallReport { value, record, total, replayed, messages, carried })
-            }
+            (
+                Ok(CallReport {
+                    value: (),
+                    record,
+                    total,
+                    replayed,
+                    messages,
+                    carried,
+                }),
+                Some(value),
+            ) => Ok(CallReport {
+                value,
+                record,
+                total,
+                replayed,
+                messages,
+                carried,
+            }),
             (Ok(_), None) => Err(without_value()),
             (Err(error), _) => Err(error),
         }
@@ -516,22 +553,39 @@ fn start<'a, 'r: 'a>(
         let paused = options.paused.as_ref().map(Origin::paused);
         let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
         let allow = options.allow_changed_tool;
-        let origin = paused.or(unfinished).map(|origin| Box::new(origin.allowing_changed_tool(allow)));
-        let caller =
-            Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(options.recorder) };
+        let origin = paused
+            .or(unfinished)
+            .map(|origin| Box::new(origin.allowing_changed_tool(allow)));
+        let caller = Caller {
+            origin: origin.as_deref().or(caller.origin),
+            ..caller.recorded_by(options.recorder)
+        };
         let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let named = named(core, node)?;
         if let Some(recorder) = caller.recorder {
             record_event(recorder, &RunEvent::Setup(&|| core.setup()));
         }
-        let scope = CallGuard::begin(named, labels(core, &caller, settings), sinks(core), parent(&caller));
+        let scope = CallGuard::begin(
+            named,
+            labels(core, &caller, settings),
+            sinks(core),
+            parent(&caller),
+        );
         let outcome = {
             // A streamed call already has a listener.
             let observed = || Listener::observed(caller.flow(), &scope);
-            let read = if options.listener.is_none() { observed() } else { None };
+            let read = if options.listener.is_none() {
+                observed()
+            } else {
+                None
+            };
             let listener = options.listener.as_deref().or(read.as_deref());
             // Whoever shares a span with the call is in it already.
-            let span = if caller.span.is_some() { Span::none() } else { scope.span().clone() };
+            let span = if caller.span.is_some() {
+                Span::none()
+            } else {
+                scope.span().clone()
+            };
             let execution = execution((core, &caller, listener), &scope, settings, node);
             let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
@@ -546,14 +600,24 @@ fn start<'a, 'r: 'a>(
                 let record = scope.end(None, None);
                 total.merge(&record.usage());
                 replayed.merge(&record.replayed_sum);
-                Ok(CallReport { value: (), record, total, replayed, messages, carried })
+                Ok(CallReport {
+                    value: (),
+                    record,
+                    total,
+                    replayed,
+                    messages,
+                    carried,
+                })
             }
             Err(error) => Err(ended(&scope, error)),
         }
     })
 }
 
-#[expect(clippy::manual_async_fn, reason = "an `async fn` stores its arguments twice")]
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` stores its arguments twice"
+)]
 fn execution<'r>(
     (core, caller, listener): (&'r RunCore, &'r Caller<'r>, Option<&'r Listener<'r>>),
     call: &'r CallGuard<'r>,
@@ -561,7 +625,11 @@ fn execution<'r>(
     node: &'r mut dyn ErasedExec<'_>,
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
-        let NodeTraits { kind, limited, tries_itself } = node.traits();
+        let NodeTraits {
+            kind,
+            limited,
+            tries_itself,
+        } = node.traits();
         let levels = [settings, &core.settings, node.settings(), &core.defaults];
         let limits = &limits(core, caller, call, levels, limited)?;
         let item = caller.map_item();
@@ -571,8 +639,18 @@ fn execution<'r>(
         }
         let attempt = AttemptInfo::new(0, 0);
         let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
-        let context =
-            CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin, item };
+        let context = CallContext {
+            core,
+            call,
+            settings,
+            limits,
+            deadline,
+            flow,
+            listener,
+            attempt,
+            origin,
+            item,
+        };
         if tries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
@@ -581,19 +659,47 @@ fn execution<'r>(
 }
 
 fn sinks(core: &RunCore) -> Sinks<'_> {
-    let RunCore { ledger, clock, hooks, .. } = core;
-    Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices }
+    let RunCore {
+        ledger,
+        clock,
+        hooks,
+        ..
+    } = core;
+    Sinks {
+        ledger,
+        clock: &**clock,
+        hooks,
+        prices: &core.limits.prices,
+    }
 }
 
 fn parent<'r>(caller: &Caller<'r>) -> Parent<'r> {
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
-    let &Caller { at, item, put_back, recorder, span, .. } = caller;
-    Parent { parent: caller.call(), usage_sum, at, item, put_back, recorder, span }
+    let &Caller {
+        at,
+        item,
+        put_back,
+        recorder,
+        span,
+        ..
+    } = caller;
+    Parent {
+        parent: caller.call(),
+        usage_sum,
+        at,
+        item,
+        put_back,
+        recorder,
+        span,
+    }
 }
 
 fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
     // An outer call's labels already contain the run's.
-    let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
+    let mut labels = caller
+        .call()
+        .map_or(&core.settings.labels, CallGuard::labels)
+        .clone();
     if !settings.labels.is_empty() {
         labels.extend(settings.labels.clone());
     }
@@ -602,12 +708,18 @@ fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
 
 fn named(core: &RunCore, node: &dyn ErasedExec<'_>) -> Result<(NodeKey, Instant), NodeError> {
     catch_panic(|| (node.key(), core.clock.now())).map_err(|said| {
-        NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
+        NodeError::new(
+            Category::Panic,
+            format!("the node's name or the run's clock panicked: {said}"),
+        )
     })
 }
 
 fn panicked(said: &str) -> NodeError {
-    NodeError::new(Category::Panic, format!("the node, its output or its model panicked: {said}"))
+    NodeError::new(
+        Category::Panic,
+        format!("the node, its output or its model panicked: {said}"),
+    )
 }
 
 fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
@@ -628,11 +740,23 @@ fn limits<'r>(
     for level in levels.iter().filter(|level| !level.limits.is_empty()) {
         own = own.or(level.limits);
     }
-    CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
+    CallLimits::begin(
+        scope.node(),
+        node,
+        own,
+        caller.limits(),
+        &core.limits,
+        &*core.clock,
+    )
 }
 
 fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
-    Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
+    Box::pin(async {
+        scope
+            .record_begin()
+            .await
+            .map_err(|fault| Failure::unrecorded(fault).into_error())
+    })
 }
 
 impl<T> fmt::Debug for Call<'_, T> {

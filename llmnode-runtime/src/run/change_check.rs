@@ -94,7 +94,8 @@ impl ChangeCheck {
         if !self.allows_changes {
             state.refused = Some(state.refusal());
         }
-        self.is_changed.store(self.allows_changes, Ordering::Relaxed);
+        self.is_changed
+            .store(self.allows_changes, Ordering::Relaxed);
         self.settle();
         Some(state.refused.clone().map_or(Ok(()), Err))
     }
@@ -108,7 +109,10 @@ impl State {
              another journal",
             self.figures, self.waiting
         );
-        NotAsked { category: Category::ConfigError, message: message.into() }
+        NotAsked {
+            category: Category::ConfigError,
+            message: message.into(),
+        }
     }
 }
 

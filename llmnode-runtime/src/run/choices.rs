@@ -30,14 +30,20 @@ impl Choices {
         source: impl Into<Cow<'static, str>>,
         values: BTreeSet<String>,
     ) {
-        self.0.push(ChoiceList { path: path.into(), source: source.into(), values });
+        self.0.push(ChoiceList {
+            path: path.into(),
+            source: source.into(),
+            values,
+        });
     }
 
     pub(in crate::run) fn sent(
         self,
         schema: Option<&Arc<OutputSchema>>,
     ) -> Result<Option<Arc<OutputSchema>>, NodeError> {
-        let Some(schema) = schema.filter(|_| !self.0.is_empty()) else { return Ok(schema.cloned()) };
+        let Some(schema) = schema.filter(|_| !self.0.is_empty()) else {
+            return Ok(schema.cloned());
+        };
         let fault = |fault| match fault {
             ChoicesError::Path(message) => NodeError::new(Category::ConfigError, message),
             ChoicesError::Values(message) => NodeError::new(Category::PrepError, message),
@@ -55,8 +61,11 @@ impl Choices {
     ) -> Vec<Violation> {
         let mut violations = Vec::new();
         for (index, list) in self.0.iter().enumerate() {
-            let mut chosen =
-                ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
+            let mut chosen = ChosenValues {
+                path: list.path.clone(),
+                indexes: Vec::new(),
+                values: Vec::new(),
+            };
             walk(index, &mut chosen);
             let before = violations.len();
             for (path, value) in chosen.values {
@@ -64,7 +73,8 @@ impl Choices {
                     return violations;
                 }
                 if !list.values.contains(&value) {
-                    let path = schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
+                    let path =
+                        schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
                     let mut violation = not_listed(path, &value, &list.values);
                     if violations.len() == before {
                         close(&mut violation, list);
@@ -79,7 +89,9 @@ impl Choices {
 
 impl fmt::Debug for Choices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|one| (&one.path, &one.source))).finish()
+        f.debug_list()
+            .entries(self.0.iter().map(|one| (&one.path, &one.source)))
+            .finish()
     }
 }
 
@@ -93,7 +105,11 @@ pub struct ChosenValues {
 
 impl ChosenValues {
     /// Visits the items of a list.
-    pub fn each<L: ListOfItems + ?Sized>(&mut self, list: &L, mut visit: impl FnMut(&L::Item, &mut Self)) {
+    pub fn each<L: ListOfItems + ?Sized>(
+        &mut self,
+        list: &L,
+        mut visit: impl FnMut(&L::Item, &mut Self),
+    ) {
         let mut index = 0;
         list.each(&mut |item| {
             self.indexes.push(index);
@@ -114,9 +130,12 @@ impl ChosenValues {
             path += part;
         }
         // A member may be named `selfie`.
-        let of_self =
-            path.strip_prefix("self").filter(|rest| rest.is_empty() || rest.starts_with(['[', '.']));
-        let path = of_self.map_or(path.clone(), |rest| rest.strip_prefix('.').unwrap_or(rest).to_owned());
+        let of_self = path
+            .strip_prefix("self")
+            .filter(|rest| rest.is_empty() || rest.starts_with(['[', '.']));
+        let path = of_self.map_or(path.clone(), |rest| {
+            rest.strip_prefix('.').unwrap_or(rest).to_owned()
+        });
         // `Action::Use`: the paths in answers have the variant's name only.
         let path = match path.contains("::") {
             true => path
@@ -141,21 +160,30 @@ fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
     let lists = (step.len() - name.len()) / 2;
     match value.as_object() {
         _ if name == "self" => walk_lists(value, lists, rest, to),
-        Some(members) => members_of(members, name).for_each(|member| walk_lists(member, lists, rest, to)),
+        Some(members) => {
+            members_of(members, name).for_each(|member| walk_lists(member, lists, rest, to))
+        }
         None => {}
     }
 }
 
 /// As the schema finds a list's place: the member of this name, or else those with the same letters.
-fn members_of<'v>(members: &'v Map<String, Value>, name: &'v str) -> impl Iterator<Item = &'v Value> {
+fn members_of<'v>(
+    members: &'v Map<String, Value>,
+    name: &'v str,
+) -> impl Iterator<Item = &'v Value> {
     let named = members.get(name);
-    let near = members.iter().filter(move |(known, _)| named.is_none() && same_letters(known, name));
+    let near = members
+        .iter()
+        .filter(move |(known, _)| named.is_none() && same_letters(known, name));
     named.into_iter().chain(near.map(|(_, member)| member))
 }
 
 fn walk_lists(value: &Value, lists: usize, rest: &str, to: &mut ChosenValues) {
     match (lists.checked_sub(1), value) {
-        (Some(lists), Value::Array(items)) => to.each(items, |item, to| walk_lists(item, lists, rest, to)),
+        (Some(lists), Value::Array(items)) => {
+            to.each(items, |item, to| walk_lists(item, lists, rest, to))
+        }
         (None, value) if !rest.is_empty() => walk_steps(value, rest, to),
         (None, Value::String(text)) => to.take(text),
         (None, Value::Number(number)) => to.take(&number.to_string()),
@@ -184,7 +212,22 @@ macro_rules! chosen {
         }
     )*};
 }
-chosen!(String, str, Box<str>, Arc<str>, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
+chosen!(
+    String,
+    str,
+    Box<str>,
+    Arc<str>,
+    u8,
+    u16,
+    u32,
+    u64,
+    usize,
+    i8,
+    i16,
+    i32,
+    i64,
+    isize
+);
 
 #[diagnostic::do_not_recommend]
 impl<V: ChosenValue + ?Sized> ChosenValue for &V {
@@ -349,10 +392,19 @@ mod tests {
     #[test]
     fn a_path_in_another_spelling_is_checked() {
         let value = json!({"firstStep": [{"theTool": "key"}, {"theTool": "axe"}]});
-        assert_eq!(violations("first_step[].the_tool", &value), ["first_step[1].the_tool"]);
-        assert_eq!(violations("firstStep[].theTool", &value), ["firstStep[1].theTool"]);
+        assert_eq!(
+            violations("first_step[].the_tool", &value),
+            ["first_step[1].the_tool"]
+        );
+        assert_eq!(
+            violations("firstStep[].theTool", &value),
+            ["firstStep[1].theTool"]
+        );
         assert!(violations("second_step[].the_tool", &value).is_empty());
-        assert_eq!(violations("item", &json!({"item": "key", "Item": "axe"})), Vec::<String>::new());
+        assert_eq!(
+            violations("item", &json!({"item": "key", "Item": "axe"})),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -360,13 +412,19 @@ mod tests {
         assert_eq!(violations("selfie", &json!({"selfie": "axe"})), ["selfie"]);
         assert_eq!(violations("self.item", &json!({"item": "axe"})), ["item"]);
         assert_eq!(
-            (violations("self", &json!("axe")), violations("self[]", &json!(["axe"]))),
+            (
+                violations("self", &json!("axe")),
+                violations("self[]", &json!(["axe"]))
+            ),
             (vec![String::new()], vec!["[0]".to_owned()])
         );
     }
 
     #[test]
     fn a_long_list_has_no_more_violations_than_are_told() {
-        assert_eq!(violations("self[]", &json!(vec!["axe"; 10_000])).len(), MOST);
+        assert_eq!(
+            violations("self[]", &json!(vec!["axe"; 10_000])).len(),
+            MOST
+        );
     }
 }

@@ -53,38 +53,57 @@ impl<'r> Caller<'r> {
     /// Returns the same caller for the steps of a flow.
     #[must_use]
     pub fn of_flow(self, flow: &'r FlowContext<'r>) -> Self {
-        Caller { flow: Some(flow), ..self }
+        Caller {
+            flow: Some(flow),
+            ..self
+        }
     }
 
     /// Returns the same caller for a conversation that continues.
     #[must_use]
     pub fn with_origin(self, origin: Option<&'r Origin<'r>>) -> Self {
-        Caller { origin: origin.or(self.origin), ..self }
+        Caller {
+            origin: origin.or(self.origin),
+            ..self
+        }
     }
 
     /// Returns the same caller within these limits.
     #[must_use]
     pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
-        Caller { limits: limits.or(self.limits), ..self }
+        Caller {
+            limits: limits.or(self.limits),
+            ..self
+        }
     }
 
     /// Returns the same caller at this position of a flow, which has a number of its own.
     #[must_use]
     pub fn at(self, position: &'r Position, flow: u64) -> Self {
-        Caller { at: Some((position, flow)), ..self }
+        Caller {
+            at: Some((position, flow)),
+            ..self
+        }
     }
 
     /// Returns the same caller for a call that shares this span, and gets none of its own.
     #[must_use]
     pub fn in_span(self, span: &'r Span) -> Self {
-        Caller { span: Some(span), ..self }
+        Caller {
+            span: Some(span),
+            ..self
+        }
     }
 
     /// Returns the same caller, recorded by this recorder, unless a call around it is.
     #[must_use]
     pub fn recorded_by(self, recorder: Option<&'r dyn RunRecorder>) -> Self {
-        let is_new = |new: &&dyn RunRecorder| self.call().is_none_or(|call| !call.is_recorded_by(*new));
-        Caller { recorder: recorder.filter(is_new).or(self.recorder), ..self }
+        let is_new =
+            |new: &&dyn RunRecorder| self.call().is_none_or(|call| !call.is_recorded_by(*new));
+        Caller {
+            recorder: recorder.filter(is_new).or(self.recorder),
+            ..self
+        }
     }
 
     /// Returns whether a recorder records what it does.
@@ -94,7 +113,9 @@ impl<'r> Caller<'r> {
 
     /// Records an event.
     pub fn record(&self, event: &RunEvent<'_>) {
-        self.recorder.iter().for_each(|recorder| record_event(*recorder, event));
+        self.recorder
+            .iter()
+            .for_each(|recorder| record_event(*recorder, event));
         self.call().iter().for_each(|call| call.record_event(event));
     }
 
@@ -110,7 +131,12 @@ impl<'r> Caller<'r> {
 
     /// Returns the observer, and the names of the calls that lead here.
     pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
-        Some((self.flow()?.observer?, self.call().map(CallGuard::observed_path).unwrap_or_default()))
+        Some((
+            self.flow()?.observer?,
+            self.call()
+                .map(CallGuard::observed_path)
+                .unwrap_or_default(),
+        ))
     }
 
     /// Returns how many calls are around a new call.
@@ -120,13 +146,18 @@ impl<'r> Caller<'r> {
 
     /// Returns the limits of the calls around it.
     pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
-        self.limits.or(self.execution.map(|execution| execution.limits))
+        self.limits
+            .or(self.execution.map(|execution| execution.limits))
     }
 
     /// Returns the same caller for one more call of an item.
     #[must_use]
     pub(super) fn of_item(self, item: &'r MapItem<'r>) -> Self {
-        Caller { map_item: Some(item), put_back: item.times_put_back(), ..self }
+        Caller {
+            map_item: Some(item),
+            put_back: item.times_put_back(),
+            ..self
+        }
     }
 
     pub(super) fn map_item(&self) -> Option<&'r MapItem<'r>> {

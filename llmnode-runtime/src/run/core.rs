@@ -58,9 +58,14 @@ impl RunCore {
 
     pub(super) fn setup(&self) -> RunSetup {
         let id = |model: &Arc<dyn ChatModel>| model.model().map(str::to_owned);
-        let named = self.models.iter().map(|(name, (model, _))| (Some(name.clone()), id(model)));
+        let named = self
+            .models
+            .iter()
+            .map(|(name, (model, _))| (Some(name.clone()), id(model)));
         RunSetup {
-            models: std::iter::once((None, id(&self.model))).chain(named).collect(),
+            models: std::iter::once((None, id(&self.model)))
+                .chain(named)
+                .collect(),
             limits: self.limits.in_words(),
             prices_made: self.limits.prices.made().map(str::to_owned),
         }
@@ -78,7 +83,8 @@ impl RunCore {
         if !settings.has_extra() {
             return;
         }
-        let models = std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
+        let models =
+            std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
         let wires: BTreeSet<Wire> = models.filter_map(|model| model.wire()).collect();
         if wires.len() > 1 {
             let wires: Vec<String> = wires.iter().map(Wire::to_string).collect();
@@ -93,13 +99,20 @@ impl RunCore {
     }
 
     /// `None` also if the run only shows prompts.
-    pub(super) fn held_model<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
+    pub(super) fn held_model<'r>(
+        &self,
+        held: Option<&'r dyn ChatModel>,
+    ) -> Option<&'r dyn ChatModel> {
         held.filter(|_| !self.limits.ignored)
     }
 
     /// The name that leads to the same model again; for `own`, its id.
     pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
-        let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
+        let own = || {
+            own.model()
+                .filter(|id| !self.models.contains_key(*id))
+                .map(str::to_owned)
+        };
         target.name.clone().or_else(own)
     }
 
@@ -121,7 +134,12 @@ impl RunCore {
 impl Target<'_> {
     /// What holds back requests to the model.
     pub(super) fn gate(&self, core: &RunCore, request: &Request) -> Arc<Gate> {
-        let name = self.names(request).into_iter().flatten().next().unwrap_or_default();
+        let name = self
+            .names(request)
+            .into_iter()
+            .flatten()
+            .next()
+            .unwrap_or_default();
         match self.model.gates() {
             Some(gates) => gates.of(0, name),
             None => core.gates.of(std::ptr::from_ref(self.model).addr(), name),
@@ -135,11 +153,23 @@ impl Target<'_> {
     /// Before the model answers, most reliable first. If the request names a model, the handle's id may be another's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let asked = request.model.as_deref();
-        [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]
+        [
+            asked,
+            self.name.as_deref(),
+            self.model.model().filter(|_| asked.is_none()),
+        ]
     }
 
-    pub(super) fn apply_to(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
-        let id = if self.settings.is_some() { None } else { self.name.clone() };
+    pub(super) fn apply_to(
+        &self,
+        request: &mut Request,
+        settings: &Resolved<'_>,
+    ) -> Result<(), NodeError> {
+        let id = if self.settings.is_some() {
+            None
+        } else {
+            self.name.clone()
+        };
         settings.apply_to(request, id, self.settings)
     }
 }

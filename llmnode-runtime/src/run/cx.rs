@@ -82,17 +82,27 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        Cx { context: self.context, state }
+        Cx {
+            context: self.context,
+            state,
+        }
     }
 
     pub(super) fn caller(&self) -> Caller<'_> {
-        Caller { execution: Some(&self.context), ..Caller::default() }
+        Caller {
+            execution: Some(&self.context),
+            ..Caller::default()
+        }
     }
 
     /// What a node made of others passes on to each. `attempts` is included, since the node is not repeated as a unit;
     /// limits and deadline are not, since they hold for all together.
     pub(crate) fn forwarded_settings(&self) -> Settings {
-        Settings { limits: Limits::new(), deadline: None, ..self.context.settings.clone() }
+        Settings {
+            limits: Limits::new(),
+            deadline: None,
+            ..self.context.settings.clone()
+        }
     }
 
     /// Applies the deadline of such a node's call. A deadline of a run or a node holds for each inner call.
@@ -100,10 +110,15 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
-        let deadline =
-            self.context.settings.deadline.and_then(|given| Deadline::of_call(self.context.call, given));
+        let deadline = self
+            .context
+            .settings
+            .deadline
+            .and_then(|given| Deadline::of_call(self.context.call, given));
         let calls = pin!(calls);
-        let Some(deadline) = deadline else { return Ok(calls.await?) };
+        let Some(deadline) = deadline else {
+            return Ok(calls.await?);
+        };
         let outcome = deadline.limit(&*self.context.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }

@@ -52,8 +52,16 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
 
     fn traits(&self) -> NodeTraits {
         NodeTraits {
-            kind: NodeKind { fallback: true, idempotent: N::IDEMPOTENT, answers: None },
-            limited: LimitedNode { path: path_of(type_name::<N>()), name: N::NAME, limits: N::LIMITS },
+            kind: NodeKind {
+                fallback: true,
+                idempotent: N::IDEMPOTENT,
+                answers: None,
+            },
+            limited: LimitedNode {
+                path: path_of(type_name::<N>()),
+                name: N::NAME,
+                limits: N::LIMITS,
+            },
             tries_itself: N::TRIES_ITSELF,
         }
     }
@@ -63,7 +71,10 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
     }
 
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
-        let cx = Cx { context, state: self.state };
+        let cx = Cx {
+            context,
+            state: self.state,
+        };
         // Constants of the node, here and below, so that no code is made for the other case.
         if const { N::ASKS.is_some() } {
             return match N::ASKS {
@@ -85,7 +96,10 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
         if N::TRIES_ITSELF {
             return failed(error);
         }
-        let cx = Cx { context, state: self.state };
+        let cx = Cx {
+            context,
+            state: self.state,
+        };
         Box::pin(async move {
             self.value = Some(self.node.exec_fallback(&cx, error).await?);
             Ok(())

@@ -68,8 +68,9 @@ pub(super) async fn judge(
     let mut violations = match node.check(wrapped, attempt).await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
-            let message =
-                format!("a validator ended the call: {error}; only an `Invalid` goes back to the model");
+            let message = format!(
+                "a validator ended the call: {error}; only an `Invalid` goes back to the model"
+            );
             return Err(Failure {
                 cause: Some(Box::new(Cause::Source(error))),
                 ..Failure::new(Category::Aborted, message)
@@ -77,7 +78,10 @@ pub(super) async fn judge(
         }
         CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),
     };
-    violations.extend(node.not_chosen(wrapped).map_err(|said| Failure::new(Category::Panic, said))?);
+    violations.extend(
+        node.not_chosen(wrapped)
+            .map_err(|said| Failure::new(Category::Panic, said))?,
+    );
     if let Some(schema) = node.schema() {
         for violation in &mut violations {
             violation.path = in_json_names(std::mem::take(&mut violation.path), schema, wrapped);

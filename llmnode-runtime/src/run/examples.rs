@@ -34,7 +34,10 @@ impl<N: Node> Example<N> {
     /// An example. The input is a value of the node, whose own prompt is rendered with the state of the call, or the text
     /// of a user message.
     pub fn new(input: impl ExampleInput<N>, output: N::Output) -> Self {
-        Example { input: input.into_input(), output }
+        Example {
+            input: input.into_input(),
+            output,
+        }
     }
 
     /// What generated code puts into [`input`](Example::input).
@@ -173,7 +176,11 @@ impl_debug!([N: Node] Example<N>:);
 
 impl<N> fmt::Debug for Input<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, Input::Node(_)) { "Node" } else { "Text" })
+        f.write_str(if matches!(self, Input::Node(_)) {
+            "Node"
+        } else {
+            "Text"
+        })
     }
 }
 
@@ -190,11 +197,18 @@ fn answer<T: Serialize, S: ?Sized>(
         };
     };
     let json = serde_json::to_string(output).map_err(unwritable)?;
-    let json = if schema.is_wrapped() { format!(r#"{{"value":{json}}}"#) } else { json };
+    let json = if schema.is_wrapped() {
+        format!(r#"{{"value":{json}}}"#)
+    } else {
+        json
+    };
     match spec.read(&json, Some(schema), Reader::new().whole_text(), &mut None) {
         Ok(_) => Ok(json),
         Err(violations) => {
-            let why = violations.first().map(ToString::to_string).unwrap_or_default();
+            let why = violations
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             Err(format!("the node could not read its output: {why}"))
         }
     }

@@ -25,12 +25,24 @@ pub(super) fn exec_with_attempts<'a>(
         if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let own = settings.deadline().and_then(|given| Deadline::of_call(call, given));
+        let own = settings
+            .deadline()
+            .and_then(|given| Deadline::of_call(call, given));
         let plan = Plan::new(*context, settings, &own);
-        let mut executing = ExecAttempts { context: &plan.context, node, last: context.attempt, failed: 0 };
-        let Err(ended) = attempt_loop::run(&plan, &mut executing).await else { return Ok(()) };
+        let mut executing = ExecAttempts {
+            context: &plan.context,
+            node,
+            last: context.attempt,
+            failed: 0,
+        };
+        let Err(ended) = attempt_loop::run(&plan, &mut executing).await else {
+            return Ok(());
+        };
         let error = ended.before_fallback(call)?;
-        let last = CallContext { attempt: executing.last, ..*context };
+        let last = CallContext {
+            attempt: executing.last,
+            ..*context
+        };
         record_fallback(call, executing.node.fall_back(error, last).await)
     })
 }
@@ -65,8 +77,13 @@ impl Attempts for ExecAttempts<'_, '_> {
         if let Some(origin) = origin {
             origin.restart_agents(call.depth);
         }
-        let context = CallContext { attempt: one.attempt, ..*self.context };
-        let Err(error) = self.node.execute(context).await else { return Ok(()) };
+        let context = CallContext {
+            attempt: one.attempt,
+            ..*self.context
+        };
+        let Err(error) = self.node.execute(context).await else {
+            return Ok(());
+        };
         Err(Failure::from_exec_error(NodeError::of_execution(error)))
     }
 
@@ -77,7 +94,9 @@ impl Attempts for ExecAttempts<'_, '_> {
         _: &Next,
     ) -> Result<(), NodeError> {
         self.failed = self.failed.saturating_add(1);
-        self.context.call.failed(self.failed, one.wait, failure.category, &failure.message);
+        self.context
+            .call
+            .failed(self.failed, one.wait, failure.category, &failure.message);
         Ok(())
     }
 }

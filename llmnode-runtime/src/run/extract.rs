@@ -18,7 +18,10 @@ pub(super) struct Extract<'r, T> {
 
 impl<'r, T> Extract<'r, T> {
     pub(super) fn new(text: &'r str) -> Self {
-        Extract { text, output: PhantomData }
+        Extract {
+            text,
+            output: PhantomData,
+        }
     }
 }
 
@@ -38,7 +41,10 @@ impl<T: LlmOutput, S: ?Sized + Sync> Exec<S> for Extract<'_, T> {
 
 impl<T: LlmOutput, S: ?Sized + Sync> LlmNode<S> for Extract<'_, T> {
     fn render(&self, _: &S, to: &mut Prompt) {
-        to.user(&[Segment::text("Read this text.\n\n"), Segment::value(&self.text)]);
+        to.user(&[
+            Segment::text("Read this text.\n\n"),
+            Segment::value(&self.text),
+        ]);
     }
 
     fn output(&self) -> OutputSpec<T, S> {

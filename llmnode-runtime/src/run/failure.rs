@@ -62,20 +62,30 @@ impl Failure {
     }
 
     pub(super) fn too_late(message: String) -> Self {
-        Failure { too_late: true, ..Failure::new(Category::Timeout, message) }
+        Failure {
+            too_late: true,
+            ..Failure::new(Category::Timeout, message)
+        }
     }
 
     /// An event that cannot be recorded must not happen.
     pub(super) fn unrecorded(fault: BoxError) -> Self {
         let message = fault.to_string();
         let cause = Some(Box::new(Cause::Source(fault)));
-        Failure { sent: false, cause, ..Failure::new(Category::Aborted, message) }
+        Failure {
+            sent: false,
+            cause,
+            ..Failure::new(Category::Aborted, message)
+        }
     }
 
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
-        Failure { cause: Some(Box::new(Cause::Source(error.into()))), ..Failure::new(category, message) }
+        Failure {
+            cause: Some(Box::new(Cause::Source(error.into()))),
+            ..Failure::new(category, message)
+        }
     }
 
     pub(super) fn paused(paused: Paused) -> Self {
@@ -94,9 +104,16 @@ impl Failure {
             if message.len() > 1000 {
                 break;
             }
-            let _ = write!(message, "{}{violation}", if message.is_empty() { "" } else { "; " });
+            let _ = write!(
+                message,
+                "{}{violation}",
+                if message.is_empty() { "" } else { "; " }
+            );
         }
-        Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
+        Failure {
+            violations,
+            ..Failure::new(category, one_line(message, 1000))
+        }
     }
 
     /// Unlike the rest of the message, this part is never cut.
@@ -111,7 +128,8 @@ impl Failure {
         if self.category == Category::RateLimitError {
             return None;
         }
-        let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
+        let failed =
+            self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
         (self.sent && self.category.group() != Group::Stop).then_some(!failed)
     }
 
@@ -151,15 +169,30 @@ mod tests {
             warning.warning = true;
             warning
         };
-        let some = vec![warning(), Violation::new("a", "is one"), Violation::new("b", "is two")];
+        let some = vec![
+            warning(),
+            Violation::new("a", "is one"),
+            Violation::new("b", "is two"),
+        ];
         let failure = Failure::rejected(Category::ValidationError, some);
         assert_eq!(failure.message, "a: is one; b: is two");
         assert_eq!(failure.violations[2], warning(), "warnings last");
 
-        let failure =
-            Failure::rejected(Category::ValidationError, vec![Violation::new("a", "is bad"); 100_000]);
-        assert_eq!((failure.message.len(), failure.violations.len()), (1004, 256));
-        let many = (0..1000).map(|_| warning()).chain([Violation::new("a", "is bad")]).collect();
-        assert_eq!(Failure::rejected(Category::ValidationError, many).message, "a: is bad");
+        let failure = Failure::rejected(
+            Category::ValidationError,
+            vec![Violation::new("a", "is bad"); 100_000],
+        );
+        assert_eq!(
+            (failure.message.len(), failure.violations.len()),
+            (1004, 256)
+        );
+        let many = (0..1000)
+            .map(|_| warning())
+            .chain([Violation::new("a", "is bad")])
+            .collect();
+        assert_eq!(
+            Failure::rejected(Category::ValidationError, many).message,
+            "a: is bad"
+        );
     }
 }

@@ -60,7 +60,10 @@ pub trait CxInternals<'r, S: ?Sized> {
     ///
     /// # Errors
     /// The handler panicked.
-    fn ask_handler(&self, paused: Paused) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send;
+    fn ask_handler(
+        &self,
+        paused: Paused,
+    ) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send;
 
     /// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
     ///
@@ -85,11 +88,23 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
     }
 
     fn with_core<'c>(&'c self, core: &'c RunCore) -> Cx<'c, S> {
-        Cx { context: CallContext { core, ..self.context }, state: self.state }
+        Cx {
+            context: CallContext {
+                core,
+                ..self.context
+            },
+            state: self.state,
+        }
     }
 
     fn with_origin<'c>(&'c self, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
-        Cx { context: CallContext { origin, ..self.context }, state: self.state }
+        Cx {
+            context: CallContext {
+                origin,
+                ..self.context
+            },
+            state: self.state,
+        }
     }
 
     fn child_calls(&self) -> Vec<Arc<CallRecord>> {
@@ -112,18 +127,30 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
         yield_in_time(self.context)
     }
 
-    fn ask_handler(&self, paused: Paused) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send {
+    fn ask_handler(
+        &self,
+        paused: Paused,
+    ) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send {
         ask_handler(self.context.core, paused)
     }
 
     fn request(&self, of: &dyn OtherRequest) -> impl Future<Output = Result<(), BoxError>> + Send {
         let context = self.context;
-        async move { request(&context, of).await.map_err(|error| NodeError::already_retried(error).into()) }
+        async move {
+            request(&context, of)
+                .await
+                .map_err(|error| NodeError::already_retried(error).into())
+        }
     }
 }
 
 async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {
-    let CallContext { core, limits, deadline, .. } = context;
+    let CallContext {
+        core,
+        limits,
+        deadline,
+        ..
+    } = context;
     limits.begin_time();
     let ended = |category, late| NodeError::new(category, late);
     let yielded = limits.in_time(tokio::task::yield_now()).await;
@@ -160,7 +187,9 @@ impl<S> RunInternals<S> for Run<S> {
     }
 
     fn with_node_data<N: Node>(mut self, value: Arc<dyn Any + Send + Sync>) -> Self {
-        Arc::make_mut(&mut self.core).node_data.insert(path::<N>(), value);
+        Arc::make_mut(&mut self.core)
+            .node_data
+            .insert(path::<N>(), value);
         self
     }
 }

@@ -34,13 +34,21 @@ struct ListenerState {
 }
 
 impl<'r> Listener<'r> {
-    pub(super) fn observed(flow: Option<&'r FlowContext<'r>>, call: &'r CallGuard<'r>) -> Option<Box<Self>> {
+    pub(super) fn observed(
+        flow: Option<&'r FlowContext<'r>>,
+        call: &'r CallGuard<'r>,
+    ) -> Option<Box<Self>> {
         let observer = flow?.observer.filter(|observer| observer.listens())?;
-        Some(Box::new(Listener { state: Mutex::default(), observer: Some((observer, call)) }))
+        Some(Box::new(Listener {
+            state: Mutex::default(),
+            observer: Some((observer, call)),
+        }))
     }
 
     fn emit(&self, mut state: MutexGuard<'_, ListenerState>, event: Event) {
-        let Some((observer, call)) = self.observer else { return state.events.push_back(event) };
+        let Some((observer, call)) = self.observer else {
+            return state.events.push_back(event);
+        };
         drop(state);
         observer.event(&call.observed_path(), &event);
     }
@@ -51,17 +59,27 @@ impl<'r> Listener<'r> {
 
     pub(super) fn set_schema(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut state = self.lock();
-        state.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
-        let Some(path) = state.list.as_deref() else { return Ok(()) };
+        state.json = schema.map(|schema| {
+            if schema.is_wrapped() {
+                &[WRAPPER][..]
+            } else {
+                &[]
+            }
+        });
+        let Some(path) = state.list.as_deref() else {
+            return Ok(());
+        };
         if schema.is_some_and(|schema| has_list_at(schema, path)) {
             return Ok(());
         }
         let message = match (schema, path) {
             (None, _) => "`items` needs a typed answer; this one is text".to_owned(),
-            (_, []) => {
-                "the answer is not a list; name the member that is one: `.items(\"steps\")`".to_owned()
-            }
-            _ => format!("the answer has no list at {:?}", one_line(path.join("."), 200)),
+            (_, []) => "the answer is not a list; name the member that is one: `.items(\"steps\")`"
+                .to_owned(),
+            _ => format!(
+                "the answer has no list at {:?}",
+                one_line(path.join("."), 200)
+            ),
         };
         Err(NodeError::new(Category::ConfigError, message))
     }

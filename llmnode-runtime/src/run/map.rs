@@ -29,7 +29,8 @@ use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
-type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
+type Calls<'r, T> =
+    Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
 
 /// What the calls of a map have in common.
 struct Shared<'r> {
@@ -89,15 +90,26 @@ pub struct Map<'r, T> {
 
 impl<S: ?Sized> Cx<'_, S> {
     /// Calls many nodes on the same run and state, as [`Run::map`](crate::Run::map) does.
-    pub fn map<'c, N>(&'c self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>) -> Map<'c, N::Output>
+    pub fn map<'c, N>(
+        &'c self,
+        nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>,
+    ) -> Map<'c, N::Output>
     where
         N: Exec<S> + Send + 'c,
     {
-        Map::new(self.context.core, self.caller(), self.state, nodes.into_iter())
+        Map::new(
+            self.context.core,
+            self.caller(),
+            self.state,
+            nodes.into_iter(),
+        )
     }
 
     /// Calls many nodes that come from an async stream; otherwise like [`map`](Cx::map).
-    pub fn map_stream<'c, N>(&'c self, nodes: impl Stream<Item = N> + Send + 'c) -> Map<'c, N::Output>
+    pub fn map_stream<'c, N>(
+        &'c self,
+        nodes: impl Stream<Item = N> + Send + 'c,
+    ) -> Map<'c, N::Output>
     where
         N: Exec<S> + Send + 'c,
     {
@@ -119,8 +131,15 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let total = ProgressCounter::exact_size(|| nodes.size_hint());
         let mut items = 0..;
         let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared<'r>| {
-            let caller = Caller { item: items.next(), ..caller };
-            Poll::Ready(nodes.next().map(|node| call(core, caller, state, node, shared)))
+            let caller = Caller {
+                item: items.next(),
+                ..caller
+            };
+            Poll::Ready(
+                nodes
+                    .next()
+                    .map(|node| call(core, caller, state, node, shared)),
+            )
         });
         Map::of_calls(core, calls, total)
     }
@@ -139,7 +158,10 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let (mut nodes, mut items) = (Box::pin(nodes), 0..);
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
             let node = ready!(nodes.as_mut().poll_next(cx));
-            let caller = Caller { item: items.next(), ..caller };
+            let caller = Caller {
+                item: items.next(),
+                ..caller
+            };
             Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
@@ -330,16 +352,38 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     }
 
     fn bounded(self) -> BoundedFutures<'r, Result<CallReport<T>, NodeError>> {
-        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording, .. } = self;
+        let Map {
+            core,
+            mut calls,
+            total,
+            concurrency,
+            settings,
+            limits,
+            on_progress,
+            recording,
+            ..
+        } = self;
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
         let clock = Arc::clone(&core.clock);
         let changes = ChangeCheck::new(self.allows_changes);
-        let control =
-            Arc::new(MapControl::new(clock, concurrency, self.give_up_after, self.keeps_going, changes));
+        let control = Arc::new(MapControl::new(
+            clock,
+            concurrency,
+            self.give_up_after,
+            self.keeps_going,
+            changes,
+        ));
         let limits = MapLimits::new(limits);
         let settings = Arc::new(settings);
-        let shared = Shared { control: Arc::clone(&control), settings, limits, core: None, recording };
-        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter).controlled(control)
+        let shared = Shared {
+            control: Arc::clone(&control),
+            settings,
+            limits,
+            core: None,
+            recording,
+        };
+        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
+            .controlled(control)
     }
 }
 
@@ -361,8 +405,9 @@ where
     let control = Arc::clone(&shared.control);
     Box::pin(async move {
         let core = other.as_deref().unwrap_or(core);
-        let around = limits
-            .map(|limits| CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock));
+        let around = limits.map(|limits| {
+            CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock)
+        });
         let item = MapItem::new(&control, caller.map_item());
         let outer_end = caller.deadline().map(Deadline::end);
         let mut last: Option<NodeError> = None;
@@ -377,7 +422,8 @@ where
             }
             let caller = caller.limited(around.as_ref()).of_item(&item);
             item.begin_call();
-            let mut call = Call::new(core, caller, state, &node).settings(Settings::clone(&settings));
+            let mut call =
+                Call::new(core, caller, state, &node).settings(Settings::clone(&settings));
             if let Some(unfinished) = unfinished.take() {
                 call = call.resume(unfinished);
             }
@@ -392,12 +438,19 @@ where
             let Err(error) = outcome else { return outcome };
             // A map without limits may have another one in it that has some.
             let is_limited = around.is_some();
-            if is_limited && error.category() == Category::LimitExceeded && is_of_map(error.message()) {
+            if is_limited
+                && error.category() == Category::LimitExceeded
+                && is_of_map(error.message())
+            {
                 control.end(&error);
             }
             // An agent goes on behind its tools, of which none runs twice.
-            let of_agent = error.own_unfinished::<Unfinished>().filter(|_| N::IDEMPOTENT);
-            unfinished = of_agent.filter(|agent| agent.node() == node.name()).cloned();
+            let of_agent = error
+                .own_unfinished::<Unfinished>()
+                .filter(|_| N::IDEMPOTENT);
+            unfinished = of_agent
+                .filter(|agent| agent.node() == node.name())
+                .cloned();
             let Some(conversations) = item.put_back(&error, outer_end, unfinished.is_some()) else {
                 return Err(error);
             };
@@ -429,13 +482,18 @@ pub fn recorded_by<'r, T: Send + 'r>(
                 pending_recorder = None;
                 match outcome {
                     Ok((recorder, spent)) => {
-                        shared.limits.iter().for_each(|limits| limits.add_prior_spend(&spent));
+                        shared
+                            .limits
+                            .iter()
+                            .for_each(|limits| limits.add_prior_spend(&spent));
                         own = Some(Arc::new(core.recorded_by(recorder)));
                     }
                     Err(error) => return Poll::Ready(Some(failed(error))),
                 }
             }
-            let Some(own) = &own else { return Poll::Ready(None) };
+            let Some(own) = &own else {
+                return Poll::Ready(None);
+            };
             let shared = Shared {
                 control: Arc::clone(&shared.control),
                 settings: Arc::clone(&shared.settings),
@@ -452,7 +510,8 @@ fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static 
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");
     }
-    let within = "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
+    let within =
+        "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
     core.hooks.recorder().map(|_| within)
 }
 
@@ -467,8 +526,19 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
 fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
-        let (record, total, replayed) = (Arc::clone(&report.record), report.total, report.replayed.clone());
-        Ok(CallReport { record, total, replayed, messages: Vec::new(), carried: None, value: report })
+        let (record, total, replayed) = (
+            Arc::clone(&report.record),
+            report.total,
+            report.replayed.clone(),
+        );
+        Ok(CallReport {
+            record,
+            total,
+            replayed,
+            messages: Vec::new(),
+            carried: None,
+            value: report,
+        })
     })
 }
 

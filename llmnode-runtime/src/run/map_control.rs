@@ -130,7 +130,11 @@ impl MapControl {
     }
 
     /// Until when calls may be held. `Err`: that has passed.
-    pub(super) fn give_up_at(&self, now: Instant, is_closed: bool) -> Result<Option<Instant>, NotAsked> {
+    pub(super) fn give_up_at(
+        &self,
+        now: Instant,
+        is_closed: bool,
+    ) -> Result<Option<Instant>, NotAsked> {
         let state = &mut *lock(&self.state);
         if let Some(ended) = &state.ended {
             return Err(ended.clone());
@@ -144,8 +148,10 @@ impl MapControl {
         if end.is_none_or(|end| now < end) {
             return Ok(end);
         }
-        let (category, last) =
-            state.last_failure.take().unwrap_or((Category::Timeout, "no request was answered".into()));
+        let (category, last) = state
+            .last_failure
+            .take()
+            .unwrap_or((Category::Timeout, "no request was answered".into()));
         tracing::warn!(
             target: "llmnode::map",
             "nothing was answered for {:?}, so the map gives up: {last}", self.give_up_after
@@ -182,7 +188,9 @@ impl MapControl {
 
     /// Whether all calls in flight wait to see whether the journal knows one of them, and none is known: then that is settled.
     pub(super) fn settles_changes(&self, in_flight: usize) -> bool {
-        let Some(refused) = self.changes.decide(in_flight) else { return false };
+        let Some(refused) = self.changes.decide(in_flight) else {
+            return false;
+        };
         if let Err(why) = refused {
             lock(&self.state).ended.get_or_insert(why);
             self.has_stopped.store(true, Ordering::Relaxed);
@@ -214,7 +222,10 @@ impl MapControl {
             return;
         };
         match category {
-            Category::RateLimitError | Category::ServerError | Category::Network | Category::Timeout => {
+            Category::RateLimitError
+            | Category::ServerError
+            | Category::Network
+            | Category::Timeout => {
                 state.last_failure = Some((category, message.into()));
                 return;
             }
@@ -224,17 +235,28 @@ impl MapControl {
             Category::NotFound if !state.known(gate).has_answered => {}
             _ => return,
         }
-        state.known(gate).dead.get_or_insert_with(|| NotAsked::because(category, message));
+        state
+            .known(gate)
+            .dead
+            .get_or_insert_with(|| NotAsked::because(category, message));
         self.has_stopped.store(true, Ordering::Relaxed);
     }
 }
 
 impl State {
     fn known(&mut self, gate: &Arc<Gate>) -> &mut GateRecord {
-        let at = self.known.iter().position(|known| Arc::ptr_eq(&known.gate, gate)).unwrap_or_else(|| {
-            self.known.push(GateRecord { gate: Arc::clone(gate), has_answered: false, dead: None });
-            self.known.len() - 1
-        });
+        let at = self
+            .known
+            .iter()
+            .position(|known| Arc::ptr_eq(&known.gate, gate))
+            .unwrap_or_else(|| {
+                self.known.push(GateRecord {
+                    gate: Arc::clone(gate),
+                    has_answered: false,
+                    dead: None,
+                });
+                self.known.len() - 1
+            });
         &mut self.known[at]
     }
 }

@@ -48,7 +48,12 @@ struct MetGate {
 impl<'r> MapItem<'r> {
     pub(super) fn new(control: &'r MapControl, around: Option<&'r MapItem<'r>>) -> Self {
         let has_begun = AtomicBool::new(false);
-        MapItem { control, around, has_begun, state: Mutex::default() }
+        MapItem {
+            control,
+            around,
+            has_begun,
+            state: Mutex::default(),
+        }
     }
 
     /// From now on the item is not put back.
@@ -70,7 +75,10 @@ impl<'r> MapItem<'r> {
     }
 
     fn own_gate(&self) -> Option<Arc<Gate>> {
-        lock(&self.state).met.as_ref().map(|met| Arc::clone(&met.gate))
+        lock(&self.state)
+            .met
+            .as_ref()
+            .map(|met| Arc::clone(&met.gate))
     }
 
     pub(super) fn begin_call(&self) {
@@ -80,8 +88,15 @@ impl<'r> MapItem<'r> {
     /// Its call is about to pass this gate. Returns the ticket that the item has for it.
     pub(super) fn meet(&self, gate: &Arc<Gate>) -> Option<Ticket> {
         let state = &mut *lock(&self.state);
-        if state.met.as_ref().is_none_or(|met| !Arc::ptr_eq(&met.gate, gate)) {
-            state.met = Some(MetGate { gate: Arc::clone(gate), closings: gate.closings() });
+        if state
+            .met
+            .as_ref()
+            .is_none_or(|met| !Arc::ptr_eq(&met.gate, gate))
+        {
+            state.met = Some(MetGate {
+                gate: Arc::clone(gate),
+                closings: gate.closings(),
+            });
         }
         state.ticket.take_if(|ticket| ticket.is_of(gate))
     }

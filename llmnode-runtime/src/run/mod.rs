@@ -77,8 +77,8 @@ pub use resume::Origin;
 pub use run::Run;
 pub use stream::{CallStream, Items};
 pub use tools::{
-    CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Replied,
-    ResultOf, Tool, ToolError, ToolFn, ToolReply, Tools, Toolset, ToolsetInternals, fallible,
-    images_left_out, reply,
+    CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT,
+    Replied, ResultOf, Tool, ToolError, ToolFn, ToolReply, Tools, Toolset, ToolsetInternals,
+    fallible, images_left_out, reply,
 };
 pub use typed_node::{asks, exec};

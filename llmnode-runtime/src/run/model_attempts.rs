@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall};
+use llmnode_model::{
+    Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall,
+};
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
@@ -35,7 +37,8 @@ const MAX_UNKNOWN_ROUNDS: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
-const CUT: &str = "was cut at the length limit; call one tool or write the answer, and nothing else";
+const CUT: &str =
+    "was cut at the length limit; call one tool or write the answer, and nothing else";
 
 /// What a node says besides its request.
 pub(super) struct Asking {
@@ -102,13 +105,23 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let target = plan.context.core.target(plan.settings.model(), model);
         target.apply_to(&mut request, &plan.settings)?;
         plan.context.core.report_extra_for_all(&plan.settings);
-        let within = plan.context.origin.and_then(|origin| origin.journal.as_deref());
+        let within = plan
+            .context
+            .origin
+            .and_then(|origin| origin.journal.as_deref());
         let recorder = plan.context.call.recorder();
-        let journal =
-            recorder.and_then(|journal| journal.conversation(&request, target.names(&request), within));
-        let root = journal.as_ref().and_then(|journal| journal.root.clone()).map(String::into_boxed_str);
-        let journal =
-            journal.map(|journal| Box::new(ReplayKeys { conversation: journal.conversation, turn: None }));
+        let journal = recorder
+            .and_then(|journal| journal.conversation(&request, target.names(&request), within));
+        let root = journal
+            .as_ref()
+            .and_then(|journal| journal.root.clone())
+            .map(String::into_boxed_str);
+        let journal = journal.map(|journal| {
+            Box::new(ReplayKeys {
+                conversation: journal.conversation,
+                turn: None,
+            })
+        });
         if let (Some(item), Some(journal)) = (plan.context.item, &journal) {
             item.add_conversation(&journal.conversation);
         }
@@ -147,36 +160,62 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
 impl ModelAttempts<'_, '_> {
     /// Takes the answer that an earlier process got to this request, if it is still valid. Otherwise returns the key
     /// for the new answer; an inner `None`: it is not journaled.
-    async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
-        let (Some(journal), Some(recorder)) = (&mut self.journal, self.plan.context.call.recorder()) else {
+    async fn replayed(
+        &mut self,
+        attempt: &AttemptInfo,
+    ) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
+        let (Some(journal), Some(recorder)) =
+            (&mut self.journal, self.plan.context.call.recorder())
+        else {
             return Ok(Some(None));
         };
         let (request, target) = (&self.request, &self.target);
-        let name = journal.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
+        let name = journal
+            .turn
+            .get_or_insert_with(|| recorder.name(request, target.names(request)))
+            .clone();
         let conversation = journal.conversation.clone();
         loop {
             let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
                 let model = self.other_model();
-                return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
+                return Ok(Some(Some(Box::new(JournalKey {
+                    conversation,
+                    request: name,
+                    model,
+                }))));
             };
             if let Some(item) = self.plan.context.item {
                 item.control.changes().settle();
             }
-            let JournaledAnswer { text, calls, carried, is_round, accepted, model } = answer;
+            let JournaledAnswer {
+                text,
+                calls,
+                carried,
+                is_round,
+                accepted,
+                model,
+            } = answer;
             // The same model continues, as it did then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
-                self.change_model(&model).map_err(Failure::from_exec_error)?;
+                self.change_model(&model)
+                    .map_err(Failure::from_exec_error)?;
             }
             if is_round {
                 self.take_replayed(usage, &text, &calls);
-                let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
+                let open = calls.into_iter().map(|call| OpenCall {
+                    state: CallState::Approval(None),
+                    call,
+                });
                 self.resume_round(&text, carried, open.collect());
                 return Ok(None);
             }
             // A copied form was refused for that alone.
             let copied = |schema: &OutputSchema| !accepted && repeats_form(schema, &text);
             let judged = if self.request.output.as_deref().is_some_and(copied) {
-                Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
+                Err(Failure::rejected(
+                    Category::SchemaError,
+                    vec![repeated_form()],
+                ))
             } else {
                 judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
             };
@@ -193,7 +232,12 @@ impl ModelAttempts<'_, '_> {
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.take_replayed(usage, &text, &[]);
-                    return Err(Failure { sent: false, answer: Some(text), carried, ..failure });
+                    return Err(Failure {
+                        sent: false,
+                        answer: Some(text),
+                        carried,
+                        ..failure
+                    });
                 }
             }
         }
@@ -207,25 +251,63 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn passes_at_once(&mut self) -> bool {
-        let ModelAttempts { plan, target, keeper, request, .. } = self;
+        let ModelAttempts {
+            plan,
+            target,
+            keeper,
+            request,
+            ..
+        } = self;
         let core = plan.context.core;
         keeper.set(|| target.gate(core, request));
         !target.gates(core).are_paced() && keeper.enters_at_once(&plan.context)
     }
 
-    async fn pass_gate(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure> {
-        let ModelAttempts { plan, target, keeper, request, .. } = self;
+    async fn pass_gate(
+        &mut self,
+        one: &PlannedAttempt,
+        progress: &Progress<'_>,
+    ) -> Result<(), Failure> {
+        let ModelAttempts {
+            plan,
+            target,
+            keeper,
+            request,
+            ..
+        } = self;
         let core = plan.context.core;
         keeper.set(|| target.gate(core, request));
         let prompt = prompt_tokens(&request.messages);
-        keeper.keep_pace(target.gates(core), prompt, plan.context).await;
-        keeper.pass(AtGateContext { plan, one, progress }).await
+        keeper
+            .keep_pace(target.gates(core), prompt, plan.context)
+            .await;
+        keeper
+            .pass(AtGateContext {
+                plan,
+                one,
+                progress,
+            })
+            .await
     }
 
     /// `None`: the request was answered, whatever the answer is worth.
-    fn report_to_gate(&mut self, failure: Option<&Failure>, unreached: bool, progress: &Progress<'_>) {
-        let ModelAttempts { plan, target, keeper, request, open, .. } = self;
-        let CallContext { core, call, item, .. } = plan.context;
+    fn report_to_gate(
+        &mut self,
+        failure: Option<&Failure>,
+        unreached: bool,
+        progress: &Progress<'_>,
+    ) {
+        let ModelAttempts {
+            plan,
+            target,
+            keeper,
+            request,
+            open,
+            ..
+        } = self;
+        let CallContext {
+            core, call, item, ..
+        } = plan.context;
         let gates = target.gates(core);
         let is_down = failure.is_some_and(|failure| failure.category.group() == Group::Transport);
         if !is_down && item.is_none() && gates.are_idle() && !gates.are_paced() {
@@ -234,28 +316,57 @@ impl ModelAttempts<'_, '_> {
         let mut used = None;
         let mut limits = None;
         if let Some(open) = open.as_mut().filter(|open| open.wants_rate_limits) {
-            open.note(|record| used = record.usage.and_then(|usage| Some((usage.total()?, usage.output))));
+            open.note(|record| {
+                used = record
+                    .usage
+                    .and_then(|usage| Some((usage.total()?, usage.output)))
+            });
             limits = open.rate_limits.take().map(|limits| *limits);
         }
         keeper.set(|| target.gate(core, request));
         let longest_wait = progress.longest_wait();
-        keeper.report(&Report { plan, failure, call: call.id, unreached, longest_wait, used, limits });
+        keeper.report(&Report {
+            plan,
+            failure,
+            call: call.id,
+            unreached,
+            longest_wait,
+            used,
+            limits,
+        });
     }
 
     fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
         let call = self.plan.context.call;
         call.replayed(usage);
         let messages = &self.request.messages;
-        call.record_event(&RunEvent::Replayed { call: call.id, messages, text, calls });
+        call.record_event(&RunEvent::Replayed {
+            call: call.id,
+            messages,
+            text,
+            calls,
+        });
     }
 
     fn other_model(&self) -> Option<String> {
-        self.target.name.clone().filter(|name| self.plan.settings.model() != Some(name))
+        self.target
+            .name
+            .clone()
+            .filter(|name| self.plan.settings.model() != Some(name))
     }
 
-    fn resume_round(&mut self, content: &str, carried: Option<Arc<Carried>>, mut calls: Vec<OpenCall>) {
-        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder()) {
-            for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
+    fn resume_round(
+        &mut self,
+        content: &str,
+        carried: Option<Arc<Carried>>,
+        mut calls: Vec<OpenCall>,
+    ) {
+        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder())
+        {
+            for OpenCall { call, state } in calls
+                .iter_mut()
+                .filter(|open| open.state.result().is_none())
+            {
                 if let Some(result) = recorder.result(&journal.conversation, call) {
                     *state = CallState::ended(result);
                 }
@@ -268,13 +379,20 @@ impl ModelAttempts<'_, '_> {
             }
             record
         };
-        self.plan.context.call.add_replayed_tools(calls.iter().map(record));
+        self.plan
+            .context
+            .call
+            .add_replayed_tools(calls.iter().map(record));
         self.round = Some(Round::open(content, carried, &calls));
     }
 
     /// The id of the conversation.
     fn root(&self) -> String {
-        let within = self.plan.context.origin.and_then(|origin| origin.tool.as_ref());
+        let within = self
+            .plan
+            .context
+            .origin
+            .and_then(|origin| origin.tool.as_ref());
         match (within, &self.root) {
             (Some((root, _)), _) => (*root).to_owned(),
             (None, Some(root)) => root.to_string(),
@@ -285,17 +403,25 @@ impl ModelAttempts<'_, '_> {
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let root = self.root();
         let around = self.around.as_deref().unwrap_or_default();
-        let (node, journal) = (&*self.node, self.journal.as_ref().map(|journal| &*journal.conversation));
+        let (node, journal) = (
+            &*self.node,
+            self.journal.as_ref().map(|journal| &*journal.conversation),
+        );
         let around = ConversationId {
             conversation: (&root, around),
             depth: self.plan.context.call.depth,
             journal,
             claim: self.claim.as_deref(),
         };
-        let with = Executor { node, context: &self.plan.context, around };
+        let with = Executor {
+            node,
+            context: &self.plan.context,
+            around,
+        };
         let running = self.running.insert(RunningRound::new(round));
         with.execute(running, &self.request).await?;
-        let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running) else {
+        let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running)
+        else {
             return Ok(());
         };
         match round.to_messages(states.into_iter().flatten().collect()) {
@@ -306,7 +432,11 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
-        self.unknown = if all_unknown { self.unknown.saturating_add(1) } else { 0 };
+        self.unknown = if all_unknown {
+            self.unknown.saturating_add(1)
+        } else {
+            0
+        };
         self.turns.1 = self.turns.1.saturating_add(1);
         if let Some(journal) = &mut self.journal {
             journal.turn = None;
@@ -315,7 +445,12 @@ impl ModelAttempts<'_, '_> {
         if self.is_last_turn() {
             self.request.answer_now = true;
             // A turn that the provider paused must be returned unchanged.
-            if self.request.messages.last().is_some_and(|message| message.answers().is_some()) {
+            if self
+                .request
+                .messages
+                .last()
+                .is_some_and(|message| message.answers().is_some())
+            {
                 self.request.messages.push(Message::user(ANSWER_NOW));
             }
         }
@@ -337,7 +472,12 @@ impl ModelAttempts<'_, '_> {
 
     /// Where calls are texts, a small model writes a text as its answer, too: it is asked for it at once, and it is no correction.
     fn ask_for_the_answer_at_once(&mut self, failure: &mut Failure) {
-        let Request { output, tools, answer_now, .. } = &self.request;
+        let Request {
+            output,
+            tools,
+            answer_now,
+            ..
+        } = &self.request;
         let may_call = output.is_some() && !tools.is_empty() && !answer_now;
         if may_call && failure.retry.is_none() && self.has_lost_its_answer(failure) {
             failure.retry = Some(Retry::Adapted);
@@ -354,7 +494,10 @@ impl ModelAttempts<'_, '_> {
                     || record.refused.iter().any(|part| part == "tool_choice");
             });
         }
-        let is_no_answer = matches!(failure.category, Category::SchemaError | Category::TruncatedOutput);
+        let is_no_answer = matches!(
+            failure.category,
+            Category::SchemaError | Category::TruncatedOutput
+        );
         is_free && self.turns.1 > 0 && is_no_answer
     }
 
@@ -362,8 +505,14 @@ impl ModelAttempts<'_, '_> {
     fn explain_lost_answer(&mut self, one: &PlannedAttempt, failure: &mut Failure, next: &Next) {
         let is_last = matches!(next, Next::Fallback | Next::Bubble);
         if is_last && self.request.output.is_some() && self.has_lost_its_answer(failure) {
-            let advice = if one.kind == AttemptKind::Correction { "raise" } else { "set" };
-            failure.add(&format!("; the tool ran, but no answer came: {advice} `retries`"));
+            let advice = if one.kind == AttemptKind::Correction {
+                "raise"
+            } else {
+                "set"
+            };
+            failure.add(&format!(
+                "; the tool ran, but no answer came: {advice} `retries`"
+            ));
         }
     }
 
@@ -373,8 +522,15 @@ impl ModelAttempts<'_, '_> {
         if let Some(open) = &mut self.open {
             open.note(|record| format = record.response_format.or(format));
         }
-        if !matches!(format, Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)) {
-            Narrowed::add(&mut self.narrowed, &mut self.request, &mut failure.violations);
+        if !matches!(
+            format,
+            Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)
+        ) {
+            Narrowed::add(
+                &mut self.narrowed,
+                &mut self.request,
+                &mut failure.violations,
+            );
         }
     }
 
@@ -394,7 +550,12 @@ impl ModelAttempts<'_, '_> {
     fn answer_failed_call(&mut self, failure: &mut Failure) {
         let is_failed_call =
             failure.category == Category::SchemaError && failure.retry == Some(Retry::Feedback);
-        let Request { output, tools, answer_now, .. } = &self.request;
+        let Request {
+            output,
+            tools,
+            answer_now,
+            ..
+        } = &self.request;
         if is_failed_call && output.is_none() && !tools.is_empty() && !answer_now {
             failure.retry = Some(Retry::Adapted);
             self.turns.1 = self.turns.1.saturating_add(1);
@@ -403,7 +564,10 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn explain_tool_call(&mut self, failure: &mut Failure) {
-        if !self.request.answer_now || !self.is_last_turn() || failure.category.group() != Group::Answer {
+        if !self.request.answer_now
+            || !self.is_last_turn()
+            || failure.category.group() != Group::Answer
+        {
             return;
         }
         let mut called = None;
@@ -433,13 +597,27 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn shown(&self) -> Shown {
-        let model = self.target.names(&self.request).into_iter().flatten().next();
-        shown::shown(&self.request, self.opening, self.first, self.node.own_values(), model)
+        let model = self
+            .target
+            .names(&self.request)
+            .into_iter()
+            .flatten()
+            .next();
+        shown::shown(
+            &self.request,
+            self.opening,
+            self.first,
+            self.node.own_values(),
+            model,
+        )
     }
 
     /// Without the round that is open. `prompt`: how many of the messages are the node's own.
     fn conversation(&self, root: String, messages: Vec<Message>, prompt: usize) -> Conversation {
-        let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
+        let failed = messages
+            .iter()
+            .filter(|message| message.is_failure())
+            .filter_map(Message::answers);
         Conversation {
             node: self.plan.context.call.node().to_string(),
             fingerprint: fingerprint(&self.request, self.first),
@@ -461,11 +639,23 @@ impl ModelAttempts<'_, '_> {
 
     /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
     pub(super) fn finish(self) {
-        let ModelAttempts { plan, mut request, opening, prompt, .. } = self;
+        let ModelAttempts {
+            plan,
+            mut request,
+            opening,
+            prompt,
+            ..
+        } = self;
         // The answer has the text of the turns that it continues.
-        let continued = if request.output.is_none() { paused_turn::count(&request) } else { 0 };
+        let continued = if request.output.is_none() {
+            paused_turn::count(&request)
+        } else {
+            0
+        };
         request.messages.truncate(prompt.saturating_sub(continued));
-        request.messages.drain(..opening.min(request.messages.len()));
+        request
+            .messages
+            .drain(..opening.min(request.messages.len()));
         plan.context.call.set_messages(request.messages);
     }
 
@@ -480,7 +670,12 @@ impl ModelAttempts<'_, '_> {
         messages.truncate(self.prompt);
         messages.drain(..self.opening.min(messages.len()));
         let mut conversation = self.conversation(self.root(), messages, self.first - self.opening);
-        if let Some(RunningRound { round, states, begun }) = running.map(|running| *running) {
+        if let Some(RunningRound {
+            round,
+            states,
+            begun,
+        }) = running.map(|running| *running)
+        {
             conversation.calls = round.broken_off(states, &begun, &self.request.tools);
             conversation.carried = round.carried.as_deref().cloned();
             conversation.content = round.content;
@@ -494,9 +689,15 @@ impl ModelAttempts<'_, '_> {
         };
         let fingerprint = fingerprint(&self.request, self.first);
         let shown = self.shown();
-        let now = Now { fingerprint: &fingerprint, shown: &shown, root: self.root.as_deref() };
+        let now = Now {
+            fingerprint: &fingerprint,
+            shown: &shown,
+            root: self.root.as_deref(),
+        };
         let call = self.plan.context.call;
-        let Some(conversation) = origin.take(&now, call)? else { return Ok(()) };
+        let Some(conversation) = origin.take(&now, call)? else {
+            return Ok(());
+        };
         if let Some(before) = &conversation.shown {
             call.changed_since_pause(before.changes(&shown));
         }
@@ -505,14 +706,28 @@ impl ModelAttempts<'_, '_> {
             paused.claims().iter().try_for_each(Claim::check)?;
             self.claim = Some(Box::new(paused.claim()));
         }
-        let Conversation { root, model, turns, unknown, content, carried, calls, .. } = conversation;
+        let Conversation {
+            root,
+            model,
+            turns,
+            unknown,
+            content,
+            carried,
+            calls,
+            ..
+        } = conversation;
         if let Some(model) = model {
             self.change_model(model)?;
         }
         // The prompt is the node's own, whatever the pause contains.
         let rounds = conversation.prompt.unwrap_or(self.first);
         self.request.messages.truncate(self.first);
-        self.request.messages.extend(conversation.messages_with_failures().into_iter().skip(rounds));
+        self.request.messages.extend(
+            conversation
+                .messages_with_failures()
+                .into_iter()
+                .skip(rounds),
+        );
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
         if calls.is_empty() {
@@ -531,8 +746,11 @@ impl Attempts for ModelAttempts<'_, '_> {
         if self.round.is_some() {
             return Ok(());
         }
-        let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
-        if let (Some(item), Some(recorder)) = (self.plan.context.item, self.plan.context.call.recorder())
+        let Some(journal_key) = self.replayed(&one.attempt).await? else {
+            return Ok(());
+        };
+        if let (Some(item), Some(recorder)) =
+            (self.plan.context.item, self.plan.context.call.recorder())
             && !item.control.changes().is_settled()
             && let Some(why) = Box::pin(item.control.changes().missed(recorder)).await
         {
@@ -543,29 +761,51 @@ impl Attempts for ModelAttempts<'_, '_> {
             // Boxed, since few requests wait.
             Box::pin(self.pass_gate(one, progress)).await?;
         }
-        let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
+        let ModelAttempts {
+            plan,
+            node,
+            request,
+            target,
+            retries,
+            narrowed,
+            ..
+        } = self;
         let wait = self.keeper.waited();
-        let open = self.open.insert(plan.context.call.attempt(one.kind, wait, target.name.clone()));
+        let open = self.open.insert(
+            plan.context
+                .call
+                .attempt(one.kind, wait, target.name.clone()),
+        );
         open.journal_key = journal_key;
-        open.wants_rate_limits = plan.context.item.is_some() || target.gates(plan.context.core).are_paced();
+        open.wants_rate_limits =
+            plan.context.item.is_some() || target.gates(plan.context.core).are_paced();
         if let Some(narrowed) = narrowed {
             open.note(|record| record.narrowed = narrowed.places());
         }
         request.correlation = Some(open.id);
         // Panics are caught, so a dropped attempt was always cancelled.
         let outcome =
-            catch_panic_async(|| attempt(target, request, open, &mut **node, &one.attempt, plan)).await;
+            catch_panic_async(|| attempt(target, request, open, &mut **node, &one.attempt, plan))
+                .await;
         if open.has_begun() {
             self.keeper.begun();
         }
-        let panicked =
-            |message| Failure::new(Category::Panic, format!("the output or the model panicked: {message}"));
+        let panicked = |message| {
+            Failure::new(
+                Category::Panic,
+                format!("the output or the model panicked: {message}"),
+            )
+        };
         self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {
             Ok(round) => round,
             Err(mut failure) => {
                 // The timeout may also have passed in a validator.
                 let judging = failure.category == Category::Timeout && open.has_answer();
-                retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
+                retries.settle(if judging {
+                    Some(true)
+                } else {
+                    failure.endpoint_answered()
+                });
                 let unreached = open.is_unsent();
                 self.report_to_gate((!judging).then_some(&failure), unreached, progress);
                 if failure.category == Category::NotFound {
@@ -583,12 +823,22 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
-        let success = if self.round.is_some() { Success::ToolCalls } else { Success::Output };
-        let Some(mut open) = self.open.take() else { return Ok(success) };
+        let success = if self.round.is_some() {
+            Success::ToolCalls
+        } else {
+            Success::Output
+        };
+        let Some(mut open) = self.open.take() else {
+            return Ok(success);
+        };
         if self.round.is_none() {
             let bounds = &self.bounds;
             open.note(|record| {
-                if record.answer.as_deref().is_some_and(|answer| bounds.are_met_exactly(answer)) {
+                if record
+                    .answer
+                    .as_deref()
+                    .is_some_and(|answer| bounds.are_met_exactly(answer))
+                {
                     record.flags.push(Flag::AtBound);
                 }
             });
@@ -597,10 +847,16 @@ impl Attempts for ModelAttempts<'_, '_> {
             let calls_in_text = &mut self.calls_in_text;
             open.note(|record| {
                 *calls_in_text |= record.flags.contains(&Flag::CallInText);
-                record.tools =
-                    round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
+                record.tools = round
+                    .calls()
+                    .iter()
+                    .map(|call| ToolRecord::called(&call.id, &call.name))
+                    .collect()
             });
-            let event = RunEvent::ToolsCalled { attempt: open.id, calls: round.calls() };
+            let event = RunEvent::ToolsCalled {
+                attempt: open.id,
+                calls: round.calls(),
+            };
             self.plan.context.call.record_event(&event);
             // The text of a turn that the provider paused is the begin of the answer.
             let goes_on = round.calls().is_empty() && self.request.output.is_none();
@@ -609,12 +865,19 @@ impl Attempts for ModelAttempts<'_, '_> {
             }
         }
         open.commit(None);
-        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+        self.plan
+            .context
+            .call
+            .flush()
+            .await
+            .map_err(|fault| Failure::unrecorded(fault).into_error())?;
         Ok(success)
     }
 
     async fn run_tools(&mut self) -> Result<(), Failure> {
-        let Some(round) = self.round.take() else { return Ok(()) };
+        let Some(round) = self.round.take() else {
+            return Ok(());
+        };
         if let Some(listener) = self.plan.context.listener {
             listener.drained().await;
         }
@@ -629,15 +892,30 @@ impl Attempts for ModelAttempts<'_, '_> {
     ) -> Result<(), NodeError> {
         self.explain_tool_call(failure);
         self.explain_lost_answer(one, failure, next);
-        if matches!(next, Next::Again { kind: AttemptKind::Correction | AttemptKind::Adapted, .. }) {
+        if matches!(
+            next,
+            Next::Again {
+                kind: AttemptKind::Correction | AttemptKind::Adapted,
+                ..
+            }
+        ) {
             self.ask_for_the_answer(failure);
         }
-        let ModelAttempts { plan, request, prompt, .. } = self;
+        let ModelAttempts {
+            plan,
+            request,
+            prompt,
+            ..
+        } = self;
         let is_told = match next {
-            Next::Again { kind: AttemptKind::Correction, .. } => true,
-            Next::Again { kind: AttemptKind::Adapted, .. } => {
-                request.output.is_none() && !failure.violations.is_empty()
-            }
+            Next::Again {
+                kind: AttemptKind::Correction,
+                ..
+            } => true,
+            Next::Again {
+                kind: AttemptKind::Adapted,
+                ..
+            } => request.output.is_none() && !failure.violations.is_empty(),
             _ => false,
         };
         if is_told {
@@ -654,7 +932,13 @@ impl Attempts for ModelAttempts<'_, '_> {
                 schema.and_then(form),
             );
         }
-        if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+        if matches!(
+            next,
+            Next::Again {
+                kind: AttemptKind::Correction,
+                ..
+            }
+        ) {
             self.bounds.add(&failure.violations);
             self.narrow(failure);
             // A list that only the schema has may not have been read: the next complaint has it in words.
@@ -662,14 +946,30 @@ impl Attempts for ModelAttempts<'_, '_> {
                 self.answers.after_feedback();
             }
         }
-        if failure.raises_limit && matches!(next, Next::Again { kind: AttemptKind::Adapted, .. }) {
+        if failure.raises_limit
+            && matches!(
+                next,
+                Next::Again {
+                    kind: AttemptKind::Adapted,
+                    ..
+                }
+            )
+        {
             self.request.raised = true;
         }
         if let Some(listener) = self.plan.context.listener {
             listener.failed(failure.category);
         }
-        self.open.take().into_iter().for_each(|open| record_failure(open, failure));
-        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        self.open
+            .take()
+            .into_iter()
+            .for_each(|open| record_failure(open, failure));
+        self.plan
+            .context
+            .call
+            .flush()
+            .await
+            .map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     fn model(&self) -> Option<String> {
@@ -694,7 +994,9 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 
     fn repeats(&mut self, failure: &Failure) -> Option<String> {
-        self.answers.repeats(failure).then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
+        self.answers
+            .repeats(failure)
+            .then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
     }
 }
 

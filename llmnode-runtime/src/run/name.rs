@@ -10,7 +10,11 @@ pub(super) struct ConstName {
 
 impl ConstName {
     pub(super) const fn list(open: &str, parts: &[&str], close: &str) -> Self {
-        let mut name = ConstName { bytes: [0; LONGEST], length: 0 }.then(open);
+        let mut name = ConstName {
+            bytes: [0; LONGEST],
+            length: 0,
+        }
+        .then(open);
         let mut index = 0;
         while index < parts.len() {
             if index > 0 {
@@ -50,14 +54,23 @@ mod tests {
 
     #[test]
     fn parts_stand_between_commas() {
-        assert_eq!(ConstName::list("(", &["Weather", "News"], ")").as_str(), "(Weather, News)");
-        assert_eq!(ConstName::list("Batch<", &["Summarize"], ">").as_str(), "Batch<Summarize>");
+        assert_eq!(
+            ConstName::list("(", &["Weather", "News"], ")").as_str(),
+            "(Weather, News)"
+        );
+        assert_eq!(
+            ConstName::list("Batch<", &["Summarize"], ">").as_str(),
+            "Batch<Summarize>"
+        );
     }
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         let long = "ü".repeat(150);
         assert_eq!(ConstName::list("", &[&long], "").as_str(), "ü".repeat(100));
-        assert_eq!(ConstName::list("x", &[&long], "").as_str(), format!("x{}", "ü".repeat(99)));
+        assert_eq!(
+            ConstName::list("x", &[&long], "").as_str(),
+            format!("x{}", "ü".repeat(99))
+        );
     }
 }

@@ -14,7 +14,8 @@ pub(super) struct NamedBounds(Vec<Violation>);
 impl NamedBounds {
     /// Of a correction.
     pub(super) fn add(&mut self, violations: &[Violation]) {
-        let names = |one: &&Violation| !one.warning && one.message.contains(|c: char| c.is_ascii_digit());
+        let names =
+            |one: &&Violation| !one.warning && one.message.contains(|c: char| c.is_ascii_digit());
         self.0.extend(violations.iter().filter(names).cloned());
     }
 
@@ -22,8 +23,12 @@ impl NamedBounds {
         if self.0.is_empty() {
             return false;
         }
-        let Ok(read) = Reader::new().value(accepted) else { return false };
-        self.0.iter().any(|one| at(&read.value, &one.path).is_some_and(|value| is_named(value, &one.message)))
+        let Ok(read) = Reader::new().value(accepted) else {
+            return false;
+        };
+        self.0.iter().any(|one| {
+            at(&read.value, &one.path).is_some_and(|value| is_named(value, &one.message))
+        })
     }
 
     pub(super) fn end(&mut self) {
@@ -43,7 +48,9 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 fn steps(path: &str) -> impl Iterator<Item = &str> {
-    path.split(['.', '[']).filter(|step| !step.is_empty()).map(|step| step.trim_end_matches(']'))
+    path.split(['.', '['])
+        .filter(|step| !step.is_empty())
+        .map(|step| step.trim_end_matches(']'))
 }
 
 fn within<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
@@ -66,7 +73,9 @@ fn is_named(value: &Value, message: &str) -> bool {
 
 fn words(message: &str) -> impl Iterator<Item = &str> {
     let is_around = |c: char| matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '.');
-    message.split_whitespace().map(move |word| word.trim_matches(is_around))
+    message
+        .split_whitespace()
+        .map(move |word| word.trim_matches(is_around))
 }
 
 fn numbers(message: &str) -> impl Iterator<Item = f64> {
@@ -88,13 +97,28 @@ mod tests {
         };
         let least = "is 3, must be at least 15";
         assert!(of("age", least, json!({"age": 15})));
-        assert!(of("rows[1].age", least, json!({"rows": [{"age": 3}, {"age": 15.0}]})));
+        assert!(of(
+            "rows[1].age",
+            least,
+            json!({"rows": [{"age": 3}, {"age": 15.0}]})
+        ));
         assert!(of("value", least, json!(15)), "the wrapper may be left out");
-        assert!(of("born", "must not be before 2020-01-31.", json!({"born": "2020-01-31"})));
+        assert!(of(
+            "born",
+            "must not be before 2020-01-31.",
+            json!({"born": "2020-01-31"})
+        ));
         assert!(!of("age", least, json!({"age": 16})));
-        assert!(!of("age", least, json!({"age": 1, "size": 15})), "another place");
         assert!(
-            !of("name", "has 2 characters, must have 5", json!({"name": "Marie"})),
+            !of("age", least, json!({"age": 1, "size": 15})),
+            "another place"
+        );
+        assert!(
+            !of(
+                "name",
+                "has 2 characters, must have 5",
+                json!({"name": "Marie"})
+            ),
             "a length is no value"
         );
         assert!(!of("", "is no answer", json!({"age": 15})));

@@ -15,12 +15,26 @@ pub(super) struct Narrowed {
 }
 
 impl Narrowed {
-    pub(super) fn add(this: &mut Option<Box<Self>>, request: &mut Request, violations: &mut [Violation]) {
-        let Some(schema) = &request.output else { return };
-        for (place, list) in violations.iter_mut().filter_map(|one| take_closed(one, schema)) {
+    pub(super) fn add(
+        this: &mut Option<Box<Self>>,
+        request: &mut Request,
+        violations: &mut [Violation],
+    ) {
+        let Some(schema) = &request.output else {
+            return;
+        };
+        for (place, list) in violations
+            .iter_mut()
+            .filter_map(|one| take_closed(one, schema))
+        {
             let this = this.get_or_insert_with(|| {
                 let (lists, given_up, places) = <(Vec<_>, Vec<_>, Vec<_>)>::default();
-                Box::new(Narrowed { schema: Arc::clone(schema), lists, given_up, places })
+                Box::new(Narrowed {
+                    schema: Arc::clone(schema),
+                    lists,
+                    given_up,
+                    places,
+                })
             });
             this.take(place, list);
         }
@@ -30,7 +44,10 @@ impl Narrowed {
     }
 
     fn take(&mut self, place: String, list: ChoiceList) {
-        let known = self.lists.iter().position(|(_, known)| known.path == list.path);
+        let known = self
+            .lists
+            .iter()
+            .position(|(_, known)| known.path == list.path);
         match known {
             // A list of `choices` that changes.
             Some(at) if !list.source.is_empty() => self.lists[at] = (place, list),

@@ -43,7 +43,9 @@ use crate::node::Node;
     note = "the state of the run, `Run::new(model).with_state(state)`, must be of the type that the node names, `state = T`; a node \
             without `state` runs with any"
 )]
-pub trait Exec<S: ?Sized>: Node + Sized + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
+pub trait Exec<S: ?Sized>:
+    Node + Sized + Sync + Reads<S, State = S> + Reads<S, State: Sync>
+{
     /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it again after an error as often as
     /// `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)); by
     /// default, never. A panic or another error of the group stop ends the call at once. A failed call within is not
@@ -84,7 +86,11 @@ pub trait Exec<S: ?Sized>: Node + Sized + Sync + Reads<S, State = S> + Reads<S, 
 
 /// Runs a node into the place of its output. `None`: `exec` does.
 pub type Asks<N, S> = Option<
-    for<'a> fn(&'a N, Cx<'a, S>, &'a mut Option<<N as Node>::Output>) -> BoxFuture<'a, Result<(), BoxError>>,
+    for<'a> fn(
+        &'a N,
+        Cx<'a, S>,
+        &'a mut Option<<N as Node>::Output>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>,
 >;
 
 /// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state, and not
@@ -99,7 +105,10 @@ impl<N: ?Sized, S: ?Sized> Reads<S> for N {
 }
 
 #[diagnostic::do_not_recommend]
-#[expect(clippy::needless_maybe_sized, reason = "the impl is for what `Node` is implemented for")]
+#[expect(
+    clippy::needless_maybe_sized,
+    reason = "the impl is for what `Node` is implemented for"
+)]
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
     const TRIES_ITSELF: bool = N::TRIES_ITSELF;
 

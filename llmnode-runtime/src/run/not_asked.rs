@@ -14,8 +14,13 @@ pub(crate) struct NotAsked {
 
 impl NotAsked {
     pub(super) fn because(category: Category, message: &str) -> Self {
-        let message =
-            format!("not asked, because an earlier request of the map failed: {}", one_line(message, 700));
-        NotAsked { category, message: message.into() }
+        let message = format!(
+            "not asked, because an earlier request of the map failed: {}",
+            one_line(message, 700)
+        );
+        NotAsked {
+            category,
+            message: message.into(),
+        }
     }
 }

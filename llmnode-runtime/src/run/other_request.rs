@@ -57,20 +57,41 @@ pub(super) fn request<'a>(
     of: &'a dyn OtherRequest,
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
-        let node_kind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::RawText) };
+        let node_kind = NodeKind {
+            fallback: false,
+            idempotent: true,
+            answers: Some(AnswerKind::RawText),
+        };
         let core = context.core;
-        let settings =
-            Resolved::new([context.settings, &core.settings, EMPTY_SETTINGS, &core.defaults], node_kind)?;
+        let settings = Resolved::new(
+            [
+                context.settings,
+                &core.settings,
+                EMPTY_SETTINGS,
+                &core.defaults,
+            ],
+            node_kind,
+        )?;
         let timeout = settings.attempt_timeout()?;
         if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let own = settings.deadline().and_then(|given| Deadline::of_call(context.call, given));
+        let own = settings
+            .deadline()
+            .and_then(|given| Deadline::of_call(context.call, given));
         let plan = Plan::new(*context, settings, &own);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
-        let mut requesting =
-            OtherRequestAttempts { plan: &plan, of, timeout, retries, open: None, last: None };
-        let Err(ended) = attempt_loop::run(&plan, &mut requesting).await else { return Ok(()) };
+        let mut requesting = OtherRequestAttempts {
+            plan: &plan,
+            of,
+            timeout,
+            retries,
+            open: None,
+            last: None,
+        };
+        let Err(ended) = attempt_loop::run(&plan, &mut requesting).await else {
+            return Ok(());
+        };
         Err(ended.before_fallback(context.call)?.without_record())
     })
 }
@@ -86,10 +107,19 @@ struct OtherRequestAttempts<'r> {
 
 impl Attempts for OtherRequestAttempts<'_> {
     async fn once(&mut self, one: &PlannedAttempt, _: &Progress<'_>) -> Result<(), Failure> {
-        let OtherRequestAttempts { plan, of, timeout, .. } = *self;
-        let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, None));
+        let OtherRequestAttempts {
+            plan, of, timeout, ..
+        } = *self;
+        let open = self
+            .open
+            .insert(plan.context.call.attempt(one.kind, one.wait, None));
         let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;
-        let panicked = |said| Err(Failure::new(Category::Panic, format!("the request panicked: {said}")));
+        let panicked = |said| {
+            Err(Failure::new(
+                Category::Panic,
+                format!("the request panicked: {said}"),
+            ))
+        };
         let outcome = outcome.unwrap_or_else(panicked);
         self.retries.settle(match &outcome {
             Ok(()) => Some(true),
@@ -107,10 +137,23 @@ impl Attempts for OtherRequestAttempts<'_> {
         Ok(Success::Output)
     }
 
-    async fn failed(&mut self, _: &PlannedAttempt, failure: &mut Failure, _: &Next) -> Result<(), NodeError> {
+    async fn failed(
+        &mut self,
+        _: &PlannedAttempt,
+        failure: &mut Failure,
+        _: &Next,
+    ) -> Result<(), NodeError> {
         self.last = Some(NodeError::new(failure.category, failure.message.clone()));
-        self.open.take().into_iter().for_each(|open| record_failure(open, failure));
-        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        self.open
+            .take()
+            .into_iter()
+            .for_each(|open| record_failure(open, failure));
+        self.plan
+            .context
+            .call
+            .flush()
+            .await
+            .map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     /// Only chats have fallback models.
@@ -144,9 +187,17 @@ async fn attempt(
                 thinking: 0,
                 answers: 1,
             };
-            let mut reserved = match limits.reserve(tokens, names, || plan.time_left(timeout)).await {
+            let mut reserved = match limits
+                .reserve(tokens, names, || plan.time_left(timeout))
+                .await
+            {
                 Ok(reserved) => reserved,
-                Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+                Err((category, why)) => {
+                    return Err(Failure {
+                        sent: false,
+                        ..Failure::new(category, why)
+                    });
+                }
             };
             let info = RequestInfo {
                 operation: of.operation(),
@@ -163,10 +214,19 @@ async fn attempt(
             let span = open.span().clone();
             let id = open.id;
             async {
-                let mut watch = AttemptSink { open, reserved: &mut reserved, written: None };
+                let mut watch = AttemptSink {
+                    open,
+                    reserved: &mut reserved,
+                    written: None,
+                };
                 let outcome = of.send(id, timeout, &mut watch).await;
                 let completion = settle_response(outcome, open, &mut reserved)?;
-                let Completion { usage, model, request_id, .. } = completion;
+                let Completion {
+                    usage,
+                    model,
+                    request_id,
+                    ..
+                } = completion;
                 open.note(|record| note_provider(record, usage, model, request_id));
                 Ok(())
             }

@@ -20,11 +20,15 @@ struct Branch<'c, T> {
 
 impl<'c, T> Branch<'c, T> {
     fn new<S: ?Sized, N: Exec<S, Output = T>>(cx: &'c Cx<'_, S>, node: &'c N) -> Self {
-        Branch { call: cx.call(node).settings(cx.forwarded_settings()), output: None }
+        Branch {
+            call: cx.call(node).settings(cx.forwarded_settings()),
+            output: None,
+        }
     }
 
     fn output(self) -> Result<T, NodeError> {
-        self.output.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
+        self.output
+            .ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
     }
 }
 

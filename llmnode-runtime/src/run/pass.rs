@@ -30,7 +30,13 @@ pub(super) enum NotPassed {
 
 /// Waits for its turn.
 pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
-    let Passing { gate, mut slot, clock, item, until_refused } = passing;
+    let Passing {
+        gate,
+        mut slot,
+        clock,
+        item,
+        until_refused,
+    } = passing;
     let closings = gate.closings();
     let mut waiting: Option<Waiting<'_>> = None;
     loop {
@@ -46,12 +52,19 @@ pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
         let mut give_up_at = None;
         if let Some(item) = item {
             let is_closed = gate.closed_until().is_some();
-            give_up_at = item.control.give_up_at(now, is_closed).map_err(NotPassed::GaveUp)?;
+            give_up_at = item
+                .control
+                .give_up_at(now, is_closed)
+                .map_err(NotPassed::GaveUp)?;
             waiting.get_or_insert_with(|| item.control.wait(gate));
         }
         let no_later = |time: Instant| give_up_at.map_or(time, |end| time.min(end));
         match entry {
-            Entry::At(time) => clock.sleep(no_later(time).saturating_duration_since(now)).await,
+            Entry::At(time) => {
+                clock
+                    .sleep(no_later(time).saturating_duration_since(now))
+                    .await
+            }
             Entry::Probed(time) => {
                 let mut changed = pin!(changed);
                 let mut late = clock.until(no_later(time));
@@ -69,10 +82,18 @@ pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
 /// Waits before the next call of an item while its gate is closed: no deadline runs meanwhile. Where the map gives up, the call
 /// itself fails for that, or falls back.
 pub(super) async fn wait_before_call(item: &MapItem<'_>) {
-    let Some(gate) = item.gate().filter(|gate| gate.closed_until().is_some()) else { return };
+    let Some(gate) = item.gate().filter(|gate| gate.closed_until().is_some()) else {
+        return;
+    };
     let clock = item.control.clock();
     let slot = gate.line_up(clock.now());
-    let passing = Passing { gate: &gate, slot, clock, item: Some(item), until_refused: false };
+    let passing = Passing {
+        gate: &gate,
+        slot,
+        clock,
+        item: Some(item),
+        until_refused: false,
+    };
     if let Ok(ticket) = pass(passing).await {
         item.keep(ticket);
     }

@@ -14,9 +14,18 @@ pub(super) fn with_paused(
     if paused.is_empty() || request.output.is_some() {
         return (text, carried);
     }
-    let turns = paused.iter().map(|message| (&*message.content, message.carried().map(|carried| &**carried)));
+    let turns = paused.iter().map(|message| {
+        (
+            &*message.content,
+            message.carried().map(|carried| &**carried),
+        )
+    });
     let joined = Carried::joined(turns.chain([(&*text, carried.as_deref())]));
-    let texts: Vec<&str> = paused.iter().map(|message| &*message.content).chain([&*text]).collect();
+    let texts: Vec<&str> = paused
+        .iter()
+        .map(|message| &*message.content)
+        .chain([&*text])
+        .collect();
     (texts.concat(), joined.map(Arc::new))
 }
 
@@ -27,8 +36,11 @@ pub(super) fn count(request: &Request) -> usize {
 
 fn paused(request: &Request) -> &[Message] {
     let asked = request.question.map(usize::from);
-    let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();
-    let goes_on = |message: &&Message| message.role == Role::Assistant && message.calls().is_empty();
+    let behind = asked
+        .and_then(|at| request.messages.get(at + 1..))
+        .unwrap_or_default();
+    let goes_on =
+        |message: &&Message| message.role == Role::Assistant && message.calls().is_empty();
     let count = behind.iter().rev().take_while(goes_on).count();
     &behind[behind.len() - count..]
 }

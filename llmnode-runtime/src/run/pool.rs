@@ -123,7 +123,11 @@ mod tests {
         poll_fn(|cx| {
             polls += 1;
             assert!(pool.poll_next(cx).is_pending());
-            if polls == 10 { Poll::Ready(()) } else { Poll::Pending }
+            if polls == 10 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
         assert_eq!(polls, 10, "each poll of it wakes the task again");
@@ -151,6 +155,10 @@ mod tests {
         let began = std::time::Instant::now();
         while pool.poll_next(&mut cx).is_ready() {}
         assert_eq!(pool.len(), 0);
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?} for 50,000 that ended", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "{:?} for 50,000 that ended",
+            began.elapsed()
+        );
     }
 }

@@ -39,10 +39,25 @@ pub struct ProgressCounter<'r> {
 
 impl<'r> ProgressCounter<'r> {
     /// Creates a counter at zero.
-    pub fn new(on_progress: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
-        let so_far =
-            BatchProgress { done: 0, failed: 0, total, in_flight: 0, held: None, elapsed: Duration::ZERO };
-        ProgressCounter { on_progress, clock, began: None, so_far }
+    pub fn new(
+        on_progress: Option<OnProgress<'r>>,
+        total: Option<usize>,
+        clock: &'r dyn Clock,
+    ) -> Self {
+        let so_far = BatchProgress {
+            done: 0,
+            failed: 0,
+            total,
+            in_flight: 0,
+            held: None,
+            elapsed: Duration::ZERO,
+        };
+        ProgressCounter {
+            on_progress,
+            clock,
+            began: None,
+            so_far,
+        }
     }
 
     /// Returns the number of items, where it is known.
@@ -73,11 +88,14 @@ impl<'r> ProgressCounter<'r> {
 
     /// Tells the callback how far the items are.
     pub fn report(&mut self) {
-        let Some(on_progress) = &mut self.on_progress else { return };
+        let Some(on_progress) = &mut self.on_progress else {
+            return;
+        };
         let told = catch_panic(|| {
             let began = self.began;
-            self.so_far.elapsed =
-                began.map(|began| self.clock.now().saturating_duration_since(began)).unwrap_or_default();
+            self.so_far.elapsed = began
+                .map(|began| self.clock.now().saturating_duration_since(began))
+                .unwrap_or_default();
             on_progress(&self.so_far);
         });
         if let Err(said) = told {

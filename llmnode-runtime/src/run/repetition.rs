@@ -57,7 +57,10 @@ pub(super) fn end(answer: &str) -> String {
     let answer = answer.trim();
     let from = floor_char_boundary(answer, answer.len().saturating_sub(SHOWN));
     let mark = if from > 0 { "…" } else { "" };
-    let end = format!("{:?}", format!("{mark}{}", one_line(&answer[from..], 2 * SHOWN)));
+    let end = format!(
+        "{:?}",
+        format!("{mark}{}", one_line(&answer[from..], 2 * SHOWN))
+    );
     match period(answer) {
         Some(period) => {
             let begin = answer.len() - period.repeated;
@@ -90,10 +93,15 @@ fn period(text: &str) -> Option<Period> {
             .rev()
             .zip(bytes.iter().rev().skip(length))
             .take_while(|(last, before)| last == before);
-        Period { length, repeated: same.count() + length }
+        Period {
+            length,
+            repeated: same.count() + length,
+        }
     };
     let lengths = 1..=LONGEST.min(bytes.len() / TIMES);
-    lengths.map(of).find(|period| period.repeated >= (TIMES * period.length).max(LEAST))
+    lengths
+        .map(of)
+        .find(|period| period.repeated >= (TIMES * period.length).max(LEAST))
 }
 
 #[cfg(test)]
@@ -108,7 +116,10 @@ mod tests {
         let mut repetition = Repetition::default();
         let mut says = |category, answer: &str| {
             repetition.after_feedback();
-            repetition.repeats(&Failure { answer: Some(answer.into()), ..Failure::new(category, "") })
+            repetition.repeats(&Failure {
+                answer: Some(answer.into()),
+                ..Failure::new(category, "")
+            })
         };
         assert!(!says(Category::SchemaError, "a"));
         assert!(!says(Category::ServerError, "a"), "no bad answer");
@@ -117,20 +128,31 @@ mod tests {
         assert!(!says(Category::SchemaError, "a"));
         assert!(!says(Category::EmptyResponse, " "));
         assert!(says(Category::EmptyResponse, ""));
-        let no_choice =
-            || Failure { retry: Some(Retry::Transport), ..Failure::new(Category::EmptyResponse, "") };
+        let no_choice = || Failure {
+            retry: Some(Retry::Transport),
+            ..Failure::new(Category::EmptyResponse, "")
+        };
         let mut answers = Repetition::default();
-        assert!(!answers.repeats(&no_choice()) && !answers.repeats(&no_choice()), "no answer at all");
+        assert!(
+            !answers.repeats(&no_choice()) && !answers.repeats(&no_choice()),
+            "no answer at all"
+        );
     }
 
     #[test]
     fn an_answer_that_was_asked_for_again_may_come_again() {
         let mut repetition = Repetition::default();
-        let bad = || Failure { answer: Some("a".into()), ..Failure::new(Category::SchemaError, "") };
+        let bad = || Failure {
+            answer: Some("a".into()),
+            ..Failure::new(Category::SchemaError, "")
+        };
         assert!(!repetition.repeats(&bad()) && !repetition.repeats(&bad()));
         repetition.after_feedback();
         let complaint = vec![Violation::new("a", "something else is wrong")];
-        assert!(!repetition.repeats(&Failure { violations: complaint, ..bad() }));
+        assert!(!repetition.repeats(&Failure {
+            violations: complaint,
+            ..bad()
+        }));
     }
 
     #[test]
@@ -138,11 +160,20 @@ mod tests {
         assert_eq!(end("short"), r#"it ends "short""#);
         let loops = format!("1, 2, {}", "and so on, ".repeat(40));
         let said = end(&loops);
-        assert!(said.contains(r#"repeats "and so on," from byte 4 on"#), "{said}");
-        assert!(said.starts_with(r#"it ends "…"#) && said.len() < 250, "{said}");
+        assert!(
+            said.contains(r#"repeats "and so on," from byte 4 on"#),
+            "{said}"
+        );
+        assert!(
+            said.starts_with(r#"it ends "…"#) && said.len() < 250,
+            "{said}"
+        );
         let varied: String = (0..200).map(|n| format!("{n}; ")).collect();
         assert!(!end(&varied).contains("repeats"), "{}", end(&varied));
         assert_eq!(end(&"é".repeat(400)).matches("repeats").count(), 1);
-        assert_eq!((beginning("  "), beginning("a\nb")), ("empty".to_owned(), r#""a b""#.to_owned()));
+        assert_eq!(
+            (beginning("  "), beginning("a\nb")),
+            ("empty".to_owned(), r#""a b""#.to_owned())
+        );
     }
 }

@@ -54,7 +54,12 @@ pub(super) struct InOrder<'r, T> {
 
 impl<'r, T> InOrder<'r, T> {
     pub(super) fn new(bounded: BoundedFutures<'r, Result<T, NodeError>>) -> Self {
-        InOrder { bounded, ended: VecDeque::new(), waiting: 0, taken: 0 }
+        InOrder {
+            bounded,
+            ended: VecDeque::new(),
+            waiting: 0,
+            taken: 0,
+        }
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, NodeError>>> {
@@ -69,7 +74,8 @@ impl<'r, T> InOrder<'r, T> {
             match self.bounded.poll_next(cx, self.waiting) {
                 Poll::Ready(Some((index, result))) => {
                     let at = index - self.taken;
-                    self.ended.resize_with(self.ended.len().max(at + 1), || None);
+                    self.ended
+                        .resize_with(self.ended.len().max(at + 1), || None);
                     self.ended[at] = Some(result);
                     self.waiting += 1;
                 }

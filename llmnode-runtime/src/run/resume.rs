@@ -30,22 +30,37 @@ pub struct Origin<'r> {
 impl<'r> Origin<'r> {
     /// Of a call that continues a conversation.
     pub fn paused(paused: &'r Paused) -> Self {
-        Origin { paused: Some(paused), ..Origin::default() }
+        Origin {
+            paused: Some(paused),
+            ..Origin::default()
+        }
     }
 
     /// The same, whatever the tools say now.
     #[must_use]
     pub fn allowing_changed_tool(self, allow: bool) -> Self {
-        Origin { allow_changed_tool: allow, ..self }
+        Origin {
+            allow_changed_tool: allow,
+            ..self
+        }
     }
 
     /// Of a call that goes on after one that failed.
     pub(super) fn unfinished(unfinished: &'r Unfinished) -> Self {
-        Origin { paused: Some(&unfinished.0), after_failure: true, ..Origin::default() }
+        Origin {
+            paused: Some(&unfinished.0),
+            after_failure: true,
+            ..Origin::default()
+        }
     }
 
     pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
-        Origin { paused, depth, tool: Some(tool), ..Origin::default() }
+        Origin {
+            paused,
+            depth,
+            tool: Some(tool),
+            ..Origin::default()
+        }
     }
 
     /// Resets the counter at this depth, so that nested agents get the ids they had before.
@@ -73,7 +88,11 @@ impl<'r> Origin<'r> {
     }
 
     fn what(&self) -> &'static str {
-        if self.after_failure { "conversation" } else { "pause" }
+        if self.after_failure {
+            "conversation"
+        } else {
+            "pause"
+        }
     }
 
     pub(super) fn edited(&self) -> Option<&'r str> {
@@ -99,7 +118,9 @@ impl<'r> Origin<'r> {
             }
             let what = self.what();
             let paused = &conversation.node;
-            return refused(format!("the {what} belongs to the node `{paused}`, and this is `{node}`"));
+            return refused(format!(
+                "the {what} belongs to the node `{paused}`, and this is `{node}`"
+            ));
         }
         if let Err(fault) = self.belongs(conversation, now, node) {
             // A repeated function may call one node several times, and so may a step with journaled answers.
@@ -117,10 +138,18 @@ impl<'r> Origin<'r> {
     }
 
     /// Whether the conversation is this call's: of the same values, and of the same step or item.
-    fn belongs(&self, conversation: &Conversation, now: &Now<'_>, node: &str) -> Result<(), NodeError> {
+    fn belongs(
+        &self,
+        conversation: &Conversation,
+        now: &Now<'_>,
+        node: &str,
+    ) -> Result<(), NodeError> {
         let what = self.what();
         let is_same_request = conversation.fingerprint == now.fingerprint;
-        let before = conversation.shown.as_deref().and_then(|shown| Some((shown, shown.values.as_ref()?)));
+        let before = conversation
+            .shown
+            .as_deref()
+            .and_then(|shown| Some((shown, shown.values.as_ref()?)));
         match before.zip(now.shown.values.as_ref()) {
             _ if is_same_request => {}
             Some(((_, before), values)) if before != values => {
@@ -172,9 +201,19 @@ fn refused<T>(why: String) -> Result<T, NodeError> {
 }
 
 fn check_decided(paused: &Paused) -> Result<(), NodeError> {
-    let [first, more @ ..] = &*paused.waiting() else { return Ok(()) };
-    let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
-    let how = if first.wants_result { "answer" } else { "decide" };
+    let [first, more @ ..] = &*paused.waiting() else {
+        return Ok(());
+    };
+    let more = if more.is_empty() {
+        String::new()
+    } else {
+        format!(" (and {} more)", more.len())
+    };
+    let how = if first.wants_result {
+        "answer"
+    } else {
+        "decide"
+    };
     refused(format!(
         "the call {:?} of `{}` is not decided{more}; `paused.{how}(id, ..)` does that",
         first.id, first.name
@@ -182,8 +221,15 @@ fn check_decided(paused: &Paused) -> Result<(), NodeError> {
 }
 
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
-    let Request { messages, output, tools, .. } = request;
-    let output = output.as_ref().map(|output| (output.name(), without_choices(output).plain()));
+    let Request {
+        messages,
+        output,
+        tools,
+        ..
+    } = request;
+    let output = output
+        .as_ref()
+        .map(|output| (output.name(), without_choices(output).plain()));
     let tools: Vec<_> = tools.iter().map(shown::tool_as_shown).collect();
     shown::hash(&json!([messages.get(..prompt), tools, output]))
 }

@@ -71,7 +71,10 @@ impl Run {
             extra_for_all: Arc::new(Once::new()),
             gates: Gates::default(),
         };
-        Run { core: Arc::new(core), state: () }
+        Run {
+            core: Arc::new(core),
+            state: (),
+        }
     }
 }
 
@@ -80,7 +83,10 @@ impl<S> Run<S> {
     ///
     /// The state is of the type that the nodes name (`state = World`), or an `Arc` of it.
     pub fn with_state<T>(&self, state: T) -> Run<T> {
-        Run { core: Arc::clone(&self.core), state }
+        Run {
+            core: Arc::clone(&self.core),
+            state,
+        }
     }
 
     /// Registers another model under a name that attributes, calls and recoveries may use.
@@ -98,7 +104,9 @@ impl<S> Run<S> {
         model: impl ChatModel + 'static,
         settings: Settings,
     ) -> Self {
-        Arc::make_mut(&mut self.core).models.insert(name.into(), (Arc::new(model), settings));
+        Arc::make_mut(&mut self.core)
+            .models
+            .insert(name.into(), (Arc::new(model), settings));
         self
     }
 
@@ -141,7 +149,9 @@ impl<S> Run<S> {
     /// attributes limit what is not set here.
     #[must_use]
     pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
-        Arc::make_mut(&mut self.core).limits.set_node(LimitedNode::of::<N>(), limits);
+        Arc::make_mut(&mut self.core)
+            .limits
+            .set_node(LimitedNode::of::<N>(), limits);
         self
     }
 
@@ -149,7 +159,9 @@ impl<S> Run<S> {
     /// nodes whose names are known only at run time, such as those of a graph. It counts from now on.
     #[must_use]
     pub fn with_limits_of(mut self, name: impl Into<String>, limits: Limits) -> Self {
-        Arc::make_mut(&mut self.core).limits.set_named(name.into(), limits);
+        Arc::make_mut(&mut self.core)
+            .limits
+            .set_named(name.into(), limits);
         self
     }
 
@@ -188,7 +200,10 @@ impl<S> Run<S> {
     /// # let _ = run;
     /// ```
     #[must_use]
-    pub fn with_approval<F>(mut self, ask: impl Fn(WaitingCall) -> F + Send + Sync + 'static) -> Self
+    pub fn with_approval<F>(
+        mut self,
+        ask: impl Fn(WaitingCall) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: ApprovalFuture,
     {
@@ -311,7 +326,10 @@ impl<S> Run<S> {
     /// A node without a model fails with `exec_error`.
     // `T` is a separate parameter: with `N::Output`, a type that is not a node would cause two errors.
     // `N` is `Sized` by `Exec`: with a bound of its own, a text in place of a node would be another two.
-    #[expect(clippy::needless_maybe_sized, reason = "one error in place of three, as said above")]
+    #[expect(
+        clippy::needless_maybe_sized,
+        reason = "one error in place of three, as said above"
+    )]
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
         N: Exec<S, Output = T> + ?Sized,
@@ -340,12 +358,20 @@ impl<S> Run<S> {
 
     /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
     /// of the nodes. A failure does not disturb the other calls.
-    pub fn map<'r, N, T>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, T>
+    pub fn map<'r, N, T>(
+        &'r self,
+        nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>,
+    ) -> Map<'r, T>
     where
         N: Mapped<S, T> + 'r,
         T: Send + 'r,
     {
-        Map::new(&self.core, Caller::default(), &self.state, nodes.into_iter())
+        Map::new(
+            &self.core,
+            Caller::default(),
+            &self.state,
+            nodes.into_iter(),
+        )
     }
 
     /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there

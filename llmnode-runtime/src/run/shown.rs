@@ -19,8 +19,14 @@ impl FieldValues {
     /// `prompt`: one message per value, and the history behind them.
     pub(super) fn of(prompt: &Prompt) -> Self {
         let (values, history) = prompt.messages().split_at(prompt.values());
-        let history: Vec<Message> = history.iter().map(|message| message.clone().counted(None)).collect();
-        FieldValues { values: hash(&json!(values)), history: hash(&json!(history)) }
+        let history: Vec<Message> = history
+            .iter()
+            .map(|message| message.clone().counted(None))
+            .collect();
+        FieldValues {
+            values: hash(&json!(values)),
+            history: hash(&json!(history)),
+        }
     }
 }
 
@@ -32,17 +38,27 @@ pub(super) fn shown(
     own: Option<FieldValues>,
     model: Option<&str>,
 ) -> Shown {
-    let Request { messages, output, tools, .. } = request;
+    let Request {
+        messages,
+        output,
+        tools,
+        ..
+    } = request;
     let (instructions, rest) = messages.split_at(opening.min(messages.len()));
     let prompt = rest.get(..first.saturating_sub(opening)).unwrap_or(rest);
-    let output = output.as_ref().map(|output| (output.name(), without_choices(output).plain().to_owned()));
+    let output = output
+        .as_ref()
+        .map(|output| (output.name(), without_choices(output).plain().to_owned()));
     let (values, history) = own.map(|own| (own.values, own.history)).unzip();
     Shown {
         values,
         history,
         instructions: hash(&json!(instructions)),
         prompt: hash(&json!(prompt)),
-        tools: tools.iter().map(|tool| (tool.name.to_string(), hash(&tool_as_shown(tool)))).collect(),
+        tools: tools
+            .iter()
+            .map(|tool| (tool.name.to_string(), hash(&tool_as_shown(tool))))
+            .collect(),
         output: hash(&json!(output)),
         model: model.map(str::to_owned),
     }
@@ -50,7 +66,9 @@ pub(super) fn shown(
 
 /// Refuses what a person did not see: a waiting call of a tool that is gone, or that says something else now.
 pub(super) fn check_tools(conversation: &Conversation, now: &Shown) -> Result<(), NodeError> {
-    let Some(shown) = &conversation.shown else { return Ok(()) };
+    let Some(shown) = &conversation.shown else {
+        return Ok(());
+    };
     for OpenCall { call, state } in &conversation.calls {
         let may_run = match state {
             CallState::Ended { .. } => false,
@@ -82,7 +100,11 @@ pub(super) fn check_tools(conversation: &Conversation, now: &Shown) -> Result<()
 
 /// What of a tool a person was shown.
 pub(super) fn tool_as_shown(tool: &ToolSpec) -> Value {
-    json!([tool.name, tool.description, without_choices(&tool.schema).plain()])
+    json!([
+        tool.name,
+        tool.description,
+        without_choices(&tool.schema).plain()
+    ])
 }
 
 pub(super) fn hash(value: &Value) -> String {

@@ -120,9 +120,18 @@ impl<'r, T> CallStream<'r, T> {
     /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
     /// ```
     pub fn items<I: DeserializeOwned>(self, path: &str) -> Items<'r, T, I> {
-        let path: Vec<_> = path.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let path: Vec<_> = path
+            .split('.')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect();
         self.listener.require_list(&path);
-        Items { stream: self, path, taken: 0, item: PhantomData }
+        Items {
+            stream: self,
+            path,
+            taken: 0,
+            item: PhantomData,
+        }
     }
 
     /// Waits for the end of the call, and returns its output. Events that were not asked for are dropped.
@@ -197,7 +206,9 @@ impl<T> Stream for CallStream<'_, T> {
 
 impl<T> fmt::Debug for CallStream<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallStream").field("call", &self.call).finish_non_exhaustive()
+        f.debug_struct("CallStream")
+            .field("call", &self.call)
+            .finish_non_exhaustive()
     }
 }
 
@@ -253,7 +264,10 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
         let wrapper = self.stream.listener.json()?;
         self.stream.read();
         let is_wrapped = self.stream.growing.value()?.is_object();
-        let wrapper = wrapper.iter().filter(|_| is_wrapped).map(|name| (*name).to_owned());
+        let wrapper = wrapper
+            .iter()
+            .filter(|_| is_wrapped)
+            .map(|name| (*name).to_owned());
         let path: Vec<_> = wrapper.chain(self.path.iter().cloned()).collect();
         let complete = self.stream.growing.items(&path);
         while let Some(item) = complete.get(self.taken) {

@@ -36,14 +36,25 @@ use crate::validate::{self, AttemptInfo, CheckRun, Checks};
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
-pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
+pub fn exec<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
     async move {
         let mut value = None;
-        ask(node, Cx { context: cx.context, state: cx.state }, &mut value).await?;
+        ask(
+            node,
+            Cx {
+                context: cx.context,
+                state: cx.state,
+            },
+            &mut value,
+        )
+        .await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
         value.ok_or_else(without_value)
     }
@@ -67,7 +78,14 @@ where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    ask_stated(Box::new(TypedNode { node, spec: node.output(), value }), cx)
+    ask_stated(
+        Box::new(TypedNode {
+            node,
+            spec: node.output(),
+            value,
+        }),
+        cx,
+    )
 }
 
 /// Compiled once for every type of state.
@@ -84,30 +102,44 @@ fn boxed<'a>(
     mut asked: Box<dyn ErasedNode<'a> + 'a>,
     context: CallContext<'a>,
 ) -> BoxFuture<'a, Result<(), BoxError>> {
-    Box::pin(async move { Ok(ask_loop(&mut *asked, &context).await.map_err(NodeError::already_retried)?) })
+    Box::pin(async move {
+        Ok(ask_loop(&mut *asked, &context)
+            .await
+            .map_err(NodeError::already_retried)?)
+    })
 }
 
 fn without_value() -> BoxError {
     NodeError::new(Category::SchemaError, "no value was read").into()
 }
 
-async fn ask_loop(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
+async fn ask_loop(
+    asked: &mut dyn ErasedNode<'_>,
+    context: &CallContext<'_>,
+) -> Result<(), NodeError> {
     let (of_agent, own, plan);
     let outcome = {
         // A block, since moved values would keep their room in the future.
         let mut asking = {
             let core = context.core;
-            let levels = [context.settings, &core.settings, asked.settings(), &core.defaults];
+            let levels = [
+                context.settings,
+                &core.settings,
+                asked.settings(),
+                &core.defaults,
+            ];
             let mut settings = Resolved::new(levels, asked.node_kind())?;
             let held = context.core.held_model(asked.model());
             if held.is_some() {
                 settings.ignore_run_model();
             }
             let (request, asking) = prepare(asked, context)?;
-            of_agent =
-                (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
+            of_agent = (!request.tools.is_empty())
+                .then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
-            own = settings.deadline().and_then(|given| Deadline::of_call(context.call, given));
+            own = settings
+                .deadline()
+                .and_then(|given| Deadline::of_call(context.call, given));
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
             ModelAttempts::new(&plan, held, request, asking, asked)?
         };
@@ -139,7 +171,10 @@ fn prepare(
     let (tools, turns) = asked.tools()?;
     let (messages, opening) = render(asked)?;
     let mut request = Request::new(messages);
-    let question = request.messages.iter().rposition(|message| message.role == Role::User);
+    let question = request
+        .messages
+        .iter()
+        .rposition(|message| message.role == Role::User);
     request.question = question.and_then(|at| u16::try_from(at).ok());
     (request.output, request.tools) = (schema, tools);
     Ok((request, Asking { turns, opening }))
@@ -161,18 +196,26 @@ async fn fall_back(
     Some(match value {
         Ok(()) => {
             call.degrade(Degraded::FallbackValue);
-            call.record_event(&RunEvent::FellBack { call: call.id, value: &|| asked.fallback_text() });
+            call.record_event(&RunEvent::FellBack {
+                call: call.id,
+                value: &|| asked.fallback_text(),
+            });
             Ok(())
         }
         Err(fault) => {
             let message = format!("{}; its fallback failed too: {fault}", error.message());
             let category = error.category();
-            Err(NodeError::new(category, message).with_retry_after(error.retry_after()).with_source(fault))
+            Err(NodeError::new(category, message)
+                .with_retry_after(error.retry_after())
+                .with_source(fault))
         }
     })
 }
 
-async fn fallback_value(asked: &mut dyn ErasedNode<'_>, error: &NodeError) -> Option<Result<(), BoxError>> {
+async fn fallback_value(
+    asked: &mut dyn ErasedNode<'_>,
+    error: &NodeError,
+) -> Option<Result<(), BoxError>> {
     Some(asked.fall_back(error)?.await)
 }
 
@@ -181,10 +224,15 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<(Vec<Message>, usize), NodeError
     let mut prompt = Prompt::new();
     catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
         let place = prompt.section;
-        NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
+        NodeError::new(
+            Category::Panic,
+            format!("{place}a value of the prompt panicked: {said}"),
+        )
     })?;
     let opening = prompt.opening();
-    let messages = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
+    let messages = prompt
+        .finish()
+        .map_err(|fault| NodeError::new(Category::PrepError, fault))?;
     match unanswered_call(&messages) {
         None => Ok((messages, opening)),
         Some(id) => {
@@ -212,7 +260,11 @@ trait TypedSteps<'r, S: ?Sized>: Send + Sync {
         reader: Reader,
     ) -> Result<Answer<()>, Vec<Violation>>;
     fn collect<'a>(&'a self, to: &mut Checks<'a, S>);
-    fn fall_back<'a>(&'a mut self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a>>;
+    fn fall_back<'a>(
+        &'a mut self,
+        state: &'a S,
+        error: &'a NodeError,
+    ) -> Option<FallbackFuture<'a>>;
     fn fallback_text(&self) -> Option<String>;
     /// Whether the node says which values are its own.
     fn own_values(&self, state: &S, to: &mut Prompt) -> bool;
@@ -235,7 +287,11 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         let answers = Some(self.spec.source.answers());
         Facts {
             settings: self.node.settings(),
-            kind: NodeKind { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers },
+            kind: NodeKind {
+                fallback: N::FALLBACK,
+                idempotent: N::IDEMPOTENT,
+                answers,
+            },
             model: self.node.model(),
         }
     }
@@ -268,7 +324,9 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         schema: Option<&OutputSchema>,
         reader: Reader,
     ) -> Result<Answer<()>, Vec<Violation>> {
-        self.spec.source.read(answer, schema, reader, (self.spec.place)(self.value))
+        self.spec
+            .source
+            .read(answer, schema, reader, (self.spec.place)(self.value))
     }
 
     fn collect<'a>(&'a self, to: &mut Checks<'a, S>) {
@@ -277,9 +335,17 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         }
     }
 
-    fn fall_back<'a>(&'a mut self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a>> {
+    fn fall_back<'a>(
+        &'a mut self,
+        state: &'a S,
+        error: &'a NodeError,
+    ) -> Option<FallbackFuture<'a>> {
         // A constant of the node, so that no code is made where it has none.
-        if N::FALLBACK { self.node.fallback(state, error, self.value) } else { None }
+        if N::FALLBACK {
+            self.node.fallback(state, error, self.value)
+        } else {
+            None
+        }
     }
 
     fn fallback_text(&self) -> Option<String> {
@@ -306,7 +372,12 @@ impl<'r, S: ?Sized> StatedNode<'r, S> {
     fn new(node: Box<dyn TypedSteps<'r, S> + 'r>, state: &'r S) -> Self {
         let mut tools = Tools::default();
         node.tools(&mut tools);
-        StatedNode { node, state, tools, schema: None }
+        StatedNode {
+            node,
+            state,
+            tools,
+            schema: None,
+        }
     }
 
     /// `Err`: the message of a panic in the program's expression.
@@ -334,7 +405,9 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
     fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError> {
         let fault = |fault| NodeError::new(Category::ConfigError, fault);
         self.schema = self.node.source().schema().map_err(fault)?;
-        self.choices().map_err(|said| NodeError::new(Category::Panic, said))?.sent(self.schema.as_ref())
+        self.choices()
+            .map_err(|said| NodeError::new(Category::Panic, said))?
+            .sent(self.schema.as_ref())
     }
 
     fn render(&self, to: &mut Prompt) {
@@ -379,7 +452,9 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
 
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String> {
         let walk = &mut |list, to: &mut ChosenValues| self.node.chosen(list, to);
-        Ok(self.choices()?.violations(self.schema.as_deref(), wrapped, walk))
+        Ok(self
+            .choices()?
+            .violations(self.schema.as_deref(), wrapped, walk))
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a> {

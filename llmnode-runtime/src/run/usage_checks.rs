@@ -8,7 +8,10 @@ use crate::ledger::text_tokens;
 /// Below this many tokens, the estimate of a prompt's length is too rough.
 const SHORTEST: u64 = 1024;
 
-pub(super) fn usage_flags(request: &Request, usage: Option<TokenUsage>) -> impl Iterator<Item = Flag> {
+pub(super) fn usage_flags(
+    request: &Request,
+    usage: Option<TokenUsage>,
+) -> impl Iterator<Item = Flag> {
     let usage = usage.unwrap_or_default();
     let short = prompt_was_cut(request, usage).then_some(Flag::ShortPrompt);
     let mismatch = total_is_no_sum(usage).then_some(Flag::TotalMismatch);
@@ -18,11 +21,17 @@ pub(super) fn usage_flags(request: &Request, usage: Option<TokenUsage>) -> impl 
 /// If a server cuts a long prompt, only its token count shows it. A token is about four characters, and hardly ever
 /// eight. Attachments are left out as too uncertain.
 fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
-    let Some(counted) = usage.input else { return false };
+    let Some(counted) = usage.input else {
+        return false;
+    };
     // Some providers count cached tokens separately.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
     // Cheap bound: a text has no more characters than bytes.
-    let bytes: u64 = request.messages.iter().map(|message| message.content.len() as u64).sum();
+    let bytes: u64 = request
+        .messages
+        .iter()
+        .map(|message| message.content.len() as u64)
+        .sum();
     if bytes / 4 < SHORTEST || counted >= bytes / 8 {
         return false;
     }
@@ -47,7 +56,11 @@ mod tests {
 
     fn of(characters: usize, usage: TokenUsage) -> Vec<Flag> {
         let half = |role| Message::new(role, "é".repeat(characters / 2));
-        usage_flags(&Request::new(vec![half(Role::System), half(Role::User)]), Some(usage)).collect()
+        usage_flags(
+            &Request::new(vec![half(Role::System), half(Role::User)]),
+            Some(usage),
+        )
+        .collect()
     }
 
     #[test]
@@ -62,8 +75,15 @@ mod tests {
         assert_eq!(of(20_000, input(2500, None)), []);
         assert_eq!(of(20_000, input(51, Some(4900))), []);
         assert_eq!(of(20_000, TokenUsage::default()), []);
-        assert_eq!(of(4 * SHORTEST as usize, input(1, None)), [Flag::ShortPrompt]);
-        assert_eq!(of(4 * SHORTEST as usize - 2, input(1, None)), [], "too short to tell");
+        assert_eq!(
+            of(4 * SHORTEST as usize, input(1, None)),
+            [Flag::ShortPrompt]
+        );
+        assert_eq!(
+            of(4 * SHORTEST as usize - 2, input(1, None)),
+            [],
+            "too short to tell"
+        );
     }
 
     #[test]
@@ -75,7 +95,12 @@ mod tests {
         };
         assert_eq!(of(0, usage(Some(999), None)), [Flag::TotalMismatch]);
         assert_eq!(of(0, usage(Some(14), Some(3))), [Flag::TotalMismatch]);
-        for (total, reasoning) in [(Some(15), None), (Some(15), Some(3)), (Some(18), Some(3)), (None, None)] {
+        for (total, reasoning) in [
+            (Some(15), None),
+            (Some(15), Some(3)),
+            (Some(18), Some(3)),
+            (None, None),
+        ] {
             assert_eq!(of(0, usage(total, reasoning)), []);
         }
         let mut half = usage(Some(999), None);

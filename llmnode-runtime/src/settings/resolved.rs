@@ -22,7 +22,10 @@ pub(crate) struct Resolved<'p> {
 impl<'p> Resolved<'p> {
     /// `levels`: of the call, the run and the node, and the run's defaults.
     pub(crate) fn new(levels: [&'p Settings; 4], node_kind: NodeKind) -> Result<Self, NodeError> {
-        let resolved = Resolved { stacks: Stacks::new(levels, node_kind), run_model_ignored: false };
+        let resolved = Resolved {
+            stacks: Stacks::new(levels, node_kind),
+            run_model_ignored: false,
+        };
         let mut faults = match node_kind.answers {
             Some(answers) => resolved.faults(node_kind, answers),
             None => resolved.exec_faults(node_kind),
@@ -41,7 +44,10 @@ impl<'p> Resolved<'p> {
         let [call, run, node, defaults] = self.stacks.levels;
         let of_run = |level| Some(level).filter(|_| !self.run_model_ignored);
         let levels = [Some(call), of_run(run), Some(node), of_run(defaults)];
-        levels.into_iter().flatten().find_map(|level: &'p Settings| level.model.as_deref())
+        levels
+            .into_iter()
+            .flatten()
+            .find_map(|level: &'p Settings| level.model.as_deref())
     }
 
     pub(crate) fn deadline(&self) -> Option<Duration> {
@@ -49,19 +55,27 @@ impl<'p> Resolved<'p> {
     }
 
     pub(crate) fn max_output_bytes(&self) -> usize {
-        self.stacks.nearest(|level| level.max_output_bytes).unwrap_or(usize::MAX)
+        self.stacks
+            .nearest(|level| level.max_output_bytes)
+            .unwrap_or(usize::MAX)
     }
 
     pub(crate) fn feedback_rounds(&self) -> usize {
-        self.stacks.nearest(|level| level.feedback_rounds).unwrap_or(3)
+        self.stacks
+            .nearest(|level| level.feedback_rounds)
+            .unwrap_or(3)
     }
 
     pub(crate) fn stop_on_repeat(&self) -> bool {
-        self.stacks.nearest(|level| level.stop_on_repeat).unwrap_or(true)
+        self.stacks
+            .nearest(|level| level.stop_on_repeat)
+            .unwrap_or(true)
     }
 
     pub(crate) fn calls_in_text(&self) -> bool {
-        self.stacks.nearest(|level| level.calls_in_text).unwrap_or(true)
+        self.stacks
+            .nearest(|level| level.calls_in_text)
+            .unwrap_or(true)
     }
 
     /// Not the run or the call: it is the node that lists tools which otherwise are called only natively.
@@ -71,7 +85,9 @@ impl<'p> Resolved<'p> {
     }
 
     pub(crate) fn thoughts_in_text(&self) -> bool {
-        self.stacks.nearest(|level| level.thoughts_in_text).unwrap_or(true)
+        self.stacks
+            .nearest(|level| level.thoughts_in_text)
+            .unwrap_or(true)
     }
 
     /// `model`: settings of a registered model; `None`: the run's own is asked.
@@ -91,14 +107,30 @@ impl<'p> Resolved<'p> {
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
-        request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
+        request.extra = extra
+            .map(|(field, value)| (field.clone(), value.clone()))
+            .collect();
         request.extra_on = None;
-        for (wire, fields) in levels.iter().rev().filter_map(|level| level.extra_on.as_deref()).flatten() {
-            let joined = request.extra_on.get_or_insert_default().entry(*wire).or_default();
-            fields.iter().for_each(|(name, value)| join_field(joined, name, value));
+        for (wire, fields) in levels
+            .iter()
+            .rev()
+            .filter_map(|level| level.extra_on.as_deref())
+            .flatten()
+        {
+            let joined = request
+                .extra_on
+                .get_or_insert_default()
+                .entry(*wire)
+                .or_default();
+            fields
+                .iter()
+                .for_each(|(name, value)| join_field(joined, name, value));
         }
-        let invalid_values =
-            invalid_values(request.model.as_deref(), request.temperature, request.max_tokens);
+        let invalid_values = invalid_values(
+            request.model.as_deref(),
+            request.temperature,
+            request.max_tokens,
+        );
         NodeError::refuse(
             invalid_values
                 .chain(zero_duration("attempt_timeout", request.attempt_timeout))
@@ -112,12 +144,19 @@ impl<'p> Resolved<'p> {
 
     /// `extra` without an API. A registered model's is for that model.
     pub(crate) fn has_extra(&self) -> bool {
-        self.stacks.levels.iter().any(|level| !level.extra.is_empty())
+        self.stacks
+            .levels
+            .iter()
+            .any(|level| !level.extra.is_empty())
     }
 
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = self.stacks.nearest(|level| level.attempt_timeout);
-        NodeError::refuse(zero_duration("attempt_timeout", timeout).into_iter().collect())?;
+        NodeError::refuse(
+            zero_duration("attempt_timeout", timeout)
+                .into_iter()
+                .collect(),
+        )?;
         Ok(timeout)
     }
 
@@ -129,18 +168,24 @@ impl<'p> Resolved<'p> {
         let levels @ [call, _, node, _] = self.stacks.levels;
         let mut faults = Vec::new();
         if self.stacks.nearest(|level| level.attempts) == Some(0) {
-            let none =
-                "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
+            let none = "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
             faults.push(none.to_owned());
         }
-        let again = call.attempts.or(node.attempts).filter(|attempts| *attempts > 1 && !node_kind.idempotent);
+        let again = call
+            .attempts
+            .or(node.attempts)
+            .filter(|attempts| *attempts > 1 && !node_kind.idempotent);
         faults.extend(again.map(|attempts| {
             format!("attempts is {attempts}, but this node is not idempotent: it must not be executed again")
         }));
         faults.extend(self.inverted_wait());
         let executions = Failures::Category(Category::ExecError);
         for level in levels {
-            for (_, steps) in level.recover.iter().filter(|(failures, _)| *failures == executions) {
+            for (_, steps) in level
+                .recover
+                .iter()
+                .filter(|(failures, _)| *failures == executions)
+            {
                 faults.extend(check(executions, steps, true, AnswerKind::Json).err());
             }
         }
@@ -149,13 +194,21 @@ impl<'p> Resolved<'p> {
 
     fn inverted_wait(&self) -> Option<String> {
         let wait = self.stacks.wait().filter(|wait| wait.to < wait.from)?;
-        Some(format!("the wait {wait} is an empty range: its start exceeds its end"))
+        Some(format!(
+            "the wait {wait} is an empty range: its start exceeds its end"
+        ))
     }
 
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
         let [call, run, node, defaults] = self.stacks.levels;
-        let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
-        let fallback_model = self.stacks.fallback_model().is_some_and(|name| name.trim().is_empty());
+        let retries = call
+            .retries
+            .or(node.retries)
+            .is_some_and(|retries| retries > 0);
+        let fallback_model = self
+            .stacks
+            .fallback_model()
+            .is_some_and(|name| name.trim().is_empty());
         let attempts = call.attempts.or(node.attempts);
         let again = (!node_kind.idempotent && asks_again(call)).then(|| {
             "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
@@ -174,11 +227,15 @@ impl<'p> Resolved<'p> {
                 "exact says how JSON is read, but this node's answer is raw text; set an output type, or leave it out",
             ),
             (
-                answers != AnswerKind::Json && call.response_format.or(node.response_format).is_some(),
+                answers != AnswerKind::Json
+                    && call.response_format.or(node.response_format).is_some(),
                 "response_format says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
                  output type, or leave it out",
             ),
-            (self.max_output_bytes() == 0, "max_output_bytes is 0; an answer needs at least one byte"),
+            (
+                self.max_output_bytes() == 0,
+                "max_output_bytes is 0; an answer needs at least one byte",
+            ),
             (
                 self.feedback_rounds() == 0,
                 "feedback_rounds is 0; a model that is not shown its answer cannot correct it",
@@ -197,8 +254,15 @@ impl<'p> Resolved<'p> {
             recovery_faults(defaults, true, AnswerKind::Json),
             recovery_faults(node, node_kind.fallback, answers),
         ];
-        let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
-        alone.chain(self.inverted_wait()).chain(again).chain(stacks.into_iter().flatten()).collect()
+        let alone = alone
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, fault)| fault.to_owned());
+        alone
+            .chain(self.inverted_wait())
+            .chain(again)
+            .chain(stacks.into_iter().flatten())
+            .collect()
     }
 }
 
@@ -218,12 +282,17 @@ fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec
             return Some(fault);
         }
         if keys.contains(failures) {
-            return Some(format!("recover({failures} = ..) is set twice; keep one of them"));
+            return Some(format!(
+                "recover({failures} = ..) is set twice; keep one of them"
+            ));
         }
         keys.push(*failures);
         let (name, step) = match failures {
             Failures::Answer => ("retries", Recovery::repair(level.retries?)),
-            Failures::Transport => ("transport_retries", Recovery::retry(level.transport_retries?)),
+            Failures::Transport => (
+                "transport_retries",
+                Recovery::retry(level.transport_retries?),
+            ),
             Failures::Final | Failures::Category(_) => return None,
         };
         Some(format!(
@@ -262,7 +331,10 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
     let reasoning = request.reasoning.is_some();
     let response_format = request.response_format.filter(|_| request.output.is_some());
-    let (formatted, called) = (response_format.is_some(), response_format == Some(ResponseFormat::Tool));
+    let (formatted, called) = (
+        response_format.is_some(),
+        response_format == Some(ResponseFormat::Tool),
+    );
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
@@ -274,15 +346,19 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
         (called, "response_format", "tools"),
         (called, "response_format", "tool_choice"),
     ];
-    let said = said.into_iter().filter(|(is, _, field)| *is && request.extra.contains_key(*field));
+    let said = said
+        .into_iter()
+        .filter(|(is, _, field)| *is && request.extra.contains_key(*field));
     said.map(|(_, name, field)| {
         format!("{name} is set, and `extra` contains the field `{field}`, too; keep one of them")
     })
 }
 
 fn strict_fault(request: &Request) -> Option<String> {
-    let schema =
-        request.output.as_deref().filter(|_| request.response_format == Some(ResponseFormat::Strict))?;
+    let schema = request
+        .output
+        .as_deref()
+        .filter(|_| request.response_format == Some(ResponseFormat::Strict))?;
     schema.strict().err().map(with_remedy)
 }
 
@@ -292,10 +368,14 @@ fn invalid_values(
     max_tokens: Option<u32>,
 ) -> impl Iterator<Item = String> {
     let temperature = temperature.filter(|t| !t.is_finite() || *t < 0.0);
-    let temperature = temperature.map(|t| format!("temperature is {t}; it must be a number, 0 or more"));
+    let temperature =
+        temperature.map(|t| format!("temperature is {t}; it must be a number, 0 or more"));
     let max_tokens = max_tokens.filter(|most| *most == 0);
-    let max_tokens = max_tokens.map(|_| "max_tokens is 0; an answer needs at least one token".to_owned());
-    let model = model.filter(|name| name.trim().is_empty()).map(|_| "the model's name is empty".to_owned());
+    let max_tokens =
+        max_tokens.map(|_| "max_tokens is 0; an answer needs at least one token".to_owned());
+    let model = model
+        .filter(|name| name.trim().is_empty())
+        .map(|_| "the model's name is empty".to_owned());
     [temperature, max_tokens, model].into_iter().flatten()
 }
 
@@ -322,7 +402,11 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
 
-    const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
+    const PLAIN: NodeKind = NodeKind {
+        fallback: false,
+        idempotent: true,
+        answers: Some(AnswerKind::Json),
+    };
 
     fn request(
         call: &Settings,
@@ -332,25 +416,53 @@ mod tests {
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
         let resolved = Resolved::new([call, run, node, EMPTY_SETTINGS], PLAIN)?;
-        resolved.apply_to(&mut request, resolved.model().map(str::to_owned), Some(model))?;
+        resolved.apply_to(
+            &mut request,
+            resolved.model().map(str::to_owned),
+            Some(model),
+        )?;
         Ok(request)
     }
 
     #[test]
     fn call_beats_model_beats_run_beats_node() {
-        let node = Settings::new().model("node").temperature(0.1).max_tokens(1).retries(1);
-        let run = Settings::new().model("run").temperature(0.2).extra("seed", 1).extra("top_p", 0.5);
-        let model = Settings::new().temperature(0.3).max_tokens(3).extra("seed", 3).extra("n", 1);
-        let call = Settings::new().model("call").temperature(0.4).extra("seed", 4);
+        let node = Settings::new()
+            .model("node")
+            .temperature(0.1)
+            .max_tokens(1)
+            .retries(1);
+        let run = Settings::new()
+            .model("run")
+            .temperature(0.2)
+            .extra("seed", 1)
+            .extra("top_p", 0.5);
+        let model = Settings::new()
+            .temperature(0.3)
+            .max_tokens(3)
+            .extra("seed", 3)
+            .extra("n", 1);
+        let call = Settings::new()
+            .model("call")
+            .temperature(0.4)
+            .extra("seed", 4);
 
         let said = request(&call, &model, &run, &node).unwrap();
         assert_eq!(
             (said.model.as_deref(), said.temperature, said.max_tokens),
             (Some("call"), Some(0.4), Some(3))
         );
-        assert_eq!(Value::from(said.extra), json!({"seed": 4, "top_p": 0.5, "n": 1}));
+        assert_eq!(
+            Value::from(said.extra),
+            json!({"seed": 4, "top_p": 0.5, "n": 1})
+        );
 
-        let said = request(&Settings::new(), &Settings::new().model("other"), &run, &node).unwrap();
+        let said = request(
+            &Settings::new(),
+            &Settings::new().model("other"),
+            &run,
+            &node,
+        )
+        .unwrap();
         assert_eq!(
             (said.model.as_deref(), said.temperature, said.max_tokens),
             (Some("other"), Some(0.2), Some(1))
@@ -365,12 +477,20 @@ mod tests {
             .temperature(0.9)
             .retries(4)
             .attempt_timeout(Duration::from_secs(5));
-        let node = Settings::new().temperature(0.1).deadline(Duration::from_secs(9));
+        let node = Settings::new()
+            .temperature(0.1)
+            .deadline(Duration::from_secs(9));
         let mut resolved = Resolved::new([&silent, &silent, &node, &defaults], PLAIN).unwrap();
         let mut request = Request::new(Vec::new());
         resolved.apply_to(&mut request, None, None).unwrap();
-        assert_eq!((request.temperature, request.attempt_timeout), (Some(0.1), defaults.attempt_timeout));
-        assert_eq!((resolved.model(), resolved.deadline()), (Some("small"), node.deadline));
+        assert_eq!(
+            (request.temperature, request.attempt_timeout),
+            (Some(0.1), defaults.attempt_timeout)
+        );
+        assert_eq!(
+            (resolved.model(), resolved.deadline()),
+            (Some("small"), node.deadline)
+        );
         let steps = resolved.stacks.of(Category::SchemaError, None).1;
         assert_eq!(steps[0], Recovery::repair(4));
         // As with the run's own, a node that holds its model has another one.
@@ -386,7 +506,10 @@ mod tests {
         let mut request = Request::new(Vec::new());
         for _ in 0..2 {
             resolved.apply_to(&mut request, None, None).unwrap();
-            assert_eq!(request.extra_on.as_ref().unwrap()[&Wire::Gemini]["tools"], json!([1, 2]));
+            assert_eq!(
+                request.extra_on.as_ref().unwrap()[&Wire::Gemini]["tools"],
+                json!([1, 2])
+            );
         }
     }
 
@@ -401,12 +524,16 @@ mod tests {
             Settings::new().fallback_model(" "),
             Settings::new().max_output_bytes(0),
             Settings::new().feedback_rounds(0),
-            Settings::new().retries(1).recover(Failures::Answer, [Recovery::repair(1)]),
+            Settings::new()
+                .retries(1)
+                .recover(Failures::Answer, [Recovery::repair(1)]),
             Settings {
                 recover: vec![(Failures::Answer, vec![Recovery::repair(1)].into()); 2].into(),
                 ..Settings::new()
             },
-            Settings::new().transport_retries(1).recover(Failures::Transport, [Recovery::retry(1)]),
+            Settings::new()
+                .transport_retries(1)
+                .recover(Failures::Transport, [Recovery::retry(1)]),
         ] {
             let error = request(&call, &Settings::new(), &silent, &Settings::new()).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError, "{call:?}");
@@ -418,7 +545,10 @@ mod tests {
         let said = |call: Settings| {
             let silent = Settings::new();
             let node = Settings::new();
-            request(&call, &Settings::new(), &silent, &node).unwrap_err().message().to_owned()
+            request(&call, &Settings::new(), &silent, &node)
+                .unwrap_err()
+                .message()
+                .to_owned()
         };
         let all = said(
             Settings::new()
@@ -427,15 +557,27 @@ mod tests {
                 .recover(Category::Network, [])
                 .recover(Category::Timeout, []),
         );
-        for fault in
-            ["max_output_bytes", "feedback_rounds", "network = ..): no steps", "timeout = ..): no steps"]
-        {
+        for fault in [
+            "max_output_bytes",
+            "feedback_rounds",
+            "network = ..): no steps",
+            "timeout = ..): no steps",
+        ] {
             assert!(all.contains(fault), "{all}");
         }
-        let all = said(Settings::new().temperature(-1.0).max_tokens(0).model("").extra("stream", true));
-        for fault in
-            ["temperature is -1", "max_tokens is 0", "name is empty", "`stream`, which llmnode sets itself"]
-        {
+        let all = said(
+            Settings::new()
+                .temperature(-1.0)
+                .max_tokens(0)
+                .model("")
+                .extra("stream", true),
+        );
+        for fault in [
+            "temperature is -1",
+            "max_tokens is 0",
+            "name is empty",
+            "`stream`, which llmnode sets itself",
+        ] {
             assert!(all.contains(fault), "{all}");
         }
     }
@@ -448,7 +590,12 @@ mod tests {
             let call = Settings::new().extra(field, 1);
             let error = request(&call, &Settings::new(), &silent, &node).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError);
-            assert!(error.message().contains(&format!("`{field}`, too; keep one")), "{error}");
+            assert!(
+                error
+                    .message()
+                    .contains(&format!("`{field}`, too; keep one")),
+                "{error}"
+            );
             assert!(request(&call, &Settings::new(), &silent, &Settings::new()).is_ok());
         }
     }
@@ -461,16 +608,28 @@ mod tests {
             for (call, node) in [(&said, &silent), (&silent, &said)] {
                 let error = Resolved::new(
                     [call, &silent, node, &silent],
-                    NodeKind { answers: Some(answers), ..PLAIN },
+                    NodeKind {
+                        answers: Some(answers),
+                        ..PLAIN
+                    },
                 )
                 .err()
                 .unwrap();
                 assert_eq!(error.category(), Category::ConfigError);
-                assert!(error.message().contains("raw text; set an output type"), "{error}");
+                assert!(
+                    error.message().contains("raw text; set an output type"),
+                    "{error}"
+                );
             }
             assert!(
-                Resolved::new([&silent, &said, &silent, &said], NodeKind { answers: Some(answers), ..PLAIN })
-                    .is_ok()
+                Resolved::new(
+                    [&silent, &said, &silent, &said],
+                    NodeKind {
+                        answers: Some(answers),
+                        ..PLAIN
+                    }
+                )
+                .is_ok()
             );
         }
         assert!(Resolved::new([&said, &silent, &silent, &silent], PLAIN).is_ok());
@@ -479,7 +638,10 @@ mod tests {
     #[test]
     fn a_registered_model_says_only_how_it_is_asked() {
         let silent = Settings::new();
-        let model = Settings::new().retries(1).wait(Duration::from_secs(1)).limits(Limits::new().requests(1));
+        let model = Settings::new()
+            .retries(1)
+            .wait(Duration::from_secs(1))
+            .limits(Limits::new().requests(1));
         let error = request(&silent, &model, &silent, &silent).unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         for field in ["retries", "wait", "limits"] {
@@ -492,11 +654,20 @@ mod tests {
     fn the_runs_recovery_is_for_nodes_of_all_kinds() {
         let run = Settings::new()
             .recover(Category::SchemaError, [Recovery::repair(1)])
-            .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
+            .recover(
+                Failures::Transport,
+                [Recovery::retry(1), Recovery::Fallback],
+            );
         let silent = Settings::new();
-        let taken = NodeKind { answers: Some(AnswerKind::RawText), ..PLAIN };
+        let taken = NodeKind {
+            answers: Some(AnswerKind::RawText),
+            ..PLAIN
+        };
         let resolved = Resolved::new([&silent, &run, &silent, &silent], taken).unwrap();
-        assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
+        assert_eq!(
+            resolved.stacks.of(Category::Network, None).1,
+            [Recovery::retry(1)]
+        );
         assert!(Resolved::new([&run, &silent, &silent, &silent], taken).is_err());
     }
 }

@@ -312,7 +312,10 @@ impl Settings {
     #[must_use]
     pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
         join_field(
-            self.extra_on.get_or_insert_default().entry(wire).or_default(),
+            self.extra_on
+                .get_or_insert_default()
+                .entry(wire)
+                .or_default(),
             field.as_ref(),
             &value.into(),
         );
@@ -341,7 +344,10 @@ impl Settings {
     /// States the steps that follow failures.
     #[doc(hidden)]
     #[must_use]
-    pub const fn stated_recover(mut self, stacks: &'static [(Failures, Cow<'static, [Recovery]>)]) -> Self {
+    pub const fn stated_recover(
+        mut self,
+        stacks: &'static [(Failures, Cow<'static, [Recovery]>)],
+    ) -> Self {
         forget(replace(&mut self.recover, Cow::Borrowed(stacks)));
         self
     }

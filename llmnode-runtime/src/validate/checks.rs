@@ -32,11 +32,18 @@ pub struct AttemptInfo {
 impl AttemptInfo {
     /// Creates the attempt number `index`, from 0, of a call with at most `maximum` corrections.
     pub fn new(index: u32, maximum: u32) -> Self {
-        AttemptInfo { index, maximum, has_fallback: false }
+        AttemptInfo {
+            index,
+            maximum,
+            has_fallback: false,
+        }
     }
 
     pub(crate) fn with_fallback(self, has_fallback: bool) -> Self {
-        AttemptInfo { has_fallback, ..self }
+        AttemptInfo {
+            has_fallback,
+            ..self
+        }
     }
 
     /// Returns how many bad answers of this model, or failed executions, came before: 0 for the first attempt.
@@ -57,7 +64,8 @@ impl AttemptInfo {
 
 pub(super) type CheckResult = Result<(), Invalid>;
 type SyncCheck<'a, S> = dyn FnOnce(&S, &AttemptInfo) -> CheckResult + Send + 'a;
-type AsyncCheck<'a, S> = dyn FnOnce(&'a S, &'a AttemptInfo) -> BoxFuture<'a, CheckResult> + Send + 'a;
+type AsyncCheck<'a, S> =
+    dyn FnOnce(&'a S, &'a AttemptInfo) -> BoxFuture<'a, CheckResult> + Send + 'a;
 
 pub(super) enum Check<'a, S: ?Sized> {
     Sync(Box<SyncCheck<'a, S>>),
@@ -80,13 +88,20 @@ pub struct Checks<'a, S: ?Sized> {
 
 impl<S: ?Sized> Default for Checks<'_, S> {
     fn default() -> Self {
-        Checks { path: String::new(), names: &[], list: Vec::new() }
+        Checks {
+            path: String::new(),
+            names: &[],
+            list: Vec::new(),
+        }
     }
 }
 
 impl<'a, S: ?Sized> Checks<'a, S> {
     pub(crate) fn at(path: &str) -> Self {
-        Checks { path: path.to_owned(), ..Checks::default() }
+        Checks {
+            path: path.to_owned(),
+            ..Checks::default()
+        }
     }
 
     /// Adds a validator that is not async.
@@ -106,7 +121,10 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     ) where
         F: Future<Output = CheckResult> + Send + 'a,
     {
-        self.push(validator, Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))));
+        self.push(
+            validator,
+            Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))),
+        );
     }
 
     /// Sets the Rust names that the validators that follow may use for JSON names.
@@ -133,18 +151,27 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     }
 
     pub(super) fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
-        self.list.push(PendingCheck { path: self.path.clone(), names: self.names, validator, check });
+        self.list.push(PendingCheck {
+            path: self.path.clone(),
+            names: self.names,
+            validator,
+            check,
+        });
     }
 }
 
 impl<S: ?Sized> fmt::Debug for Checks<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.list.iter().map(|check| (&check.path, check.validator))).finish()
+        f.debug_list()
+            .entries(self.list.iter().map(|check| (&check.path, check.validator)))
+            .finish()
     }
 }
 
 fn push_key(path: &mut String, name: &str) {
-    if name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace()) {
+    if name.is_empty()
+        || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace())
+    {
         path.push_str(&format!("[{name:?}]"));
     } else {
         if !path.is_empty() {
@@ -158,7 +185,10 @@ fn push_key(path: &mut String, name: &str) {
 pub(super) fn join(at: &str, names: &[(&str, &str)], own: &str) -> String {
     let end = own.find(['.', '[']).unwrap_or(own.len());
     let (head, rest) = own.split_at(end);
-    let head = names.iter().find(|(rust, _)| *rust == head).map_or(head, |(_, json)| *json);
+    let head = names
+        .iter()
+        .find(|(rust, _)| *rust == head)
+        .map_or(head, |(_, json)| *json);
     let mut path = at.to_owned();
     if !head.is_empty() {
         push_key(&mut path, head);

@@ -46,7 +46,8 @@ impl Coverage {
     /// Records a type's mark. Returns `false` if it was recorded before: its fields need no second visit.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.fields_only {
-            let place = || "it is in a tuple or `Result` beside a type without validators".to_owned();
+            let place =
+                || "it is in a tuple or `Result` beside a type without validators".to_owned();
             self.skipped.entry(mark.to_owned()).or_insert_with(place);
         }
         self.owner = Some(mark);
@@ -74,8 +75,9 @@ impl Coverage {
     fn skip(&mut self, schema: fn() -> Value, field: Option<&str>, held_as: &str) {
         for mark in marks_of(&schema()) {
             let place = self.owner.zip(field);
-            let place =
-                place.map_or("it".to_owned(), |(owner, field)| format!("the field `{field}` of `{owner}`"));
+            let place = place.map_or("it".to_owned(), |(owner, field)| {
+                format!("the field `{field}` of `{owner}`")
+            });
             let place = format!("{place} is held as `{held_as}`, which llmnode cannot dive into");
             self.skipped.entry(mark).or_insert(place);
         }
@@ -86,12 +88,18 @@ impl Coverage {
             let place = self.skipped.get(mark).cloned();
             let unknown = || "it is held by a type that llmnode cannot dive into".to_owned();
             let place = place.or_else(|| (!self.marks.contains(mark.as_str())).then(unknown));
-            place.map(|place| Uncovered { mark: mark.clone(), place })
+            place.map(|place| Uncovered {
+                mark: mark.clone(),
+                place,
+            })
         })
     }
 }
 
-pub(crate) fn uncovered(schema: &OutputSchema, coverage: fn(&mut Coverage)) -> Option<Arc<Uncovered>> {
+pub(crate) fn uncovered(
+    schema: &OutputSchema,
+    coverage: fn(&mut Coverage),
+) -> Option<Arc<Uncovered>> {
     internal::uncovered(schema, coverage as usize, |marks| {
         let mut covered = Coverage::default();
         coverage(&mut covered);
@@ -110,12 +118,18 @@ impl<T: ?Sized> CoverageProbe<T> {
     /// Creates a probe of the type.
     #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub const fn new() -> Self {
-        CoverageProbe { field: None, ty: PhantomData }
+        CoverageProbe {
+            field: None,
+            ty: PhantomData,
+        }
     }
 
     /// Creates a probe of the type of a field.
     pub const fn of(field: &'static str) -> Self {
-        CoverageProbe { field: Some(field), ty: PhantomData }
+        CoverageProbe {
+            field: Some(field),
+            ty: PhantomData,
+        }
     }
 }
 

@@ -17,7 +17,9 @@ pub fn validate<'a, T, S, Value, Kind>(
     S: ?Sized,
     Value: IntoOutcome<CheckResult, Infallible, Kind, Pending: Send> + 'a,
 {
-    validate_with_state(to, validator, value, |value, _, attempt| path(value, attempt));
+    validate_with_state(to, validator, value, |value, _, attempt| {
+        path(value, attempt)
+    });
 }
 
 /// The same, on a node with a state.

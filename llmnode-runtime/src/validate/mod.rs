@@ -14,8 +14,8 @@ mod traverse;
 pub use checks::{AttemptInfo, Checks};
 pub(crate) use coverage::uncovered;
 pub use coverage::{
-    CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked, Unmarked,
-    Validated, ValidatedFields, WithoutBlock,
+    CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked,
+    Unmarked, Validated, ValidatedFields, WithoutBlock,
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::Invalid;

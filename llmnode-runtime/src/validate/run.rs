@@ -26,11 +26,21 @@ pub(crate) fn run<'a, S: ?Sized + Sync>(
     state: &'a S,
     attempt: &'a AttemptInfo,
 ) -> CheckRun<'a> {
-    if checks.list.iter().any(|one| matches!(one.check, Check::Async(_))) {
+    if checks
+        .list
+        .iter()
+        .any(|one| matches!(one.check, Check::Async(_)))
+    {
         return Either::Right(Box::pin(run_async(checks, state, attempt)));
     }
     let mut violations = Vec::new();
-    for PendingCheck { check, path, names, validator } in checks.list {
+    for PendingCheck {
+        check,
+        path,
+        names,
+        validator,
+    } in checks.list
+    {
         let Check::Sync(check) = check else { continue };
         let outcome = catch_panic(|| check(state, attempt));
         if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
@@ -46,7 +56,13 @@ async fn run_async<'a, S: ?Sized>(
     attempt: &'a AttemptInfo,
 ) -> CheckOutcome {
     let mut violations = Vec::new();
-    for PendingCheck { path, names, validator, check } in checks.list {
+    for PendingCheck {
+        path,
+        names,
+        validator,
+        check,
+    } in checks.list
+    {
         let outcome = match check {
             Check::Sync(check) => catch_panic(|| check(state, attempt)),
             Check::Async(check) => catch_panic_async(|| check(state, attempt)).await,
@@ -68,7 +84,9 @@ fn add(
         Ok(Err(Ok(found))) => found,
         Ok(Err(Err(error))) => return Some(CheckOutcome::Aborted(error)),
         Err(said) => {
-            return Some(CheckOutcome::Panicked(format!("validator `{validator}` panicked: {said}")));
+            return Some(CheckOutcome::Panicked(format!(
+                "validator `{validator}` panicked: {said}"
+            )));
         }
     };
     violations.extend(found.into_iter().map(|mut one| {

@@ -199,7 +199,10 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
+    #[expect(
+        clippy::needless_borrow,
+        reason = "as generated code has it, which cannot know the level"
+    )]
     fn the_dive_takes_the_first_level_that_fits() {
         let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
         let mut checks = Checks::<World>::default();
@@ -207,6 +210,9 @@ mod tests {
         (&&&Traverse(&fields)).__walk(&mut checks);
         (&&&Traverse(&Plain)).__walk(&mut checks);
         (&&&Traverse(&list)).__walk(&mut checks);
-        assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
+        assert_eq!(
+            format!("{checks:?}"),
+            r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#
+        );
     }
 }

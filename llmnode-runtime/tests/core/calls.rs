@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::support::{GOAL, GOOD, Say, busy, say, total_tokens, world};
 use llmnode_runtime::{
-    Backoff, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, FnModel,
-    ModelError, Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
+    Backoff, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec,
+    FnModel, ModelError, Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings,
+    Sink, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -82,7 +83,10 @@ impl ChatModel for Crowd {
 async fn a_map_keeps_order_and_bound_and_failures_to_themselves() {
     let crowd = Arc::new(Crowd::default());
     let run = Run::new(Arc::clone(&crowd));
-    let results = run.map((0..100).map(|n| say(&n.to_string()))).concurrency(7).await;
+    let results = run
+        .map((0..100).map(|n| say(&n.to_string())))
+        .concurrency(7)
+        .await;
     assert_eq!((results.len(), crowd.most.load(Ordering::SeqCst)), (100, 7));
     for (number, result) in results.iter().enumerate() {
         match result {
@@ -103,9 +107,20 @@ async fn an_empty_map_ends_at_once_and_zero_counts_as_one() {
 
 #[tokio::test]
 async fn a_reference_is_the_node_it_points_to_in_maps_and_ledgers() {
-    let run = Run::new(ScriptedModel::new().reply("one").reply("two").reply(String::from("three")));
+    let run = Run::new(
+        ScriptedModel::new()
+            .reply("one")
+            .reply("two")
+            .reply(String::from("three")),
+    );
     let nodes = [say("1"), say("2")];
-    let answers: Vec<_> = run.map(&nodes).concurrency(1).await.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> = run
+        .map(&nodes)
+        .concurrency(1)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(answers, ["one", "two"]);
     assert_eq!(run.call(&&nodes[0]).await.unwrap(), "three");
     assert_eq!(run.ledger().of::<Say>().unwrap().visits, 3);
@@ -129,12 +144,16 @@ impl<S: ?Sized + Sync> Exec<S> for Endless {
 #[test]
 fn calls_are_nested_a_hundred_deep_at_most() {
     let on_a_thread_of_tokios = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let run = Run::new(ScriptedModel::new());
             assert_eq!(run.call(&Countdown(100)).await.unwrap(), 100);
-            for error in [run.call(&Countdown(101)).await.unwrap_err(), run.call(&Endless).await.unwrap_err()]
-            {
+            for error in [
+                run.call(&Countdown(101)).await.unwrap_err(),
+                run.call(&Endless).await.unwrap_err(),
+            ] {
                 assert_eq!(error.category(), Category::ConfigError);
                 let name = error.record().unwrap().node.clone();
                 let path = format!("{name} -> {name} -> {name} -> … -> {name} -> {name} -> {name}");
@@ -143,7 +162,12 @@ fn calls_are_nested_a_hundred_deep_at_most() {
             }
         });
     };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(on_a_thread_of_tokios).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(on_a_thread_of_tokios)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 /// Asks twice, the second time for what fails.
@@ -159,8 +183,9 @@ impl<S: ?Sized + Sync> Exec<S> for Wraps {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         cx.call(&say("one")).await?;
         let answer = cx.call(&say("two")).transport_retries(1).await;
-        Ok(answer
-            .map_err(|error| NodeError::new(error.category(), "the second is missing").with_source(error))?)
+        Ok(answer.map_err(|error| {
+            NodeError::new(error.category(), "the second is missing").with_source(error)
+        })?)
     }
 }
 
@@ -172,13 +197,26 @@ async fn a_failed_call_within_is_not_repeated_and_all_that_was_used_is_in_the_er
         error.usage = Some(Box::new(tokens(30)));
         error
     };
-    let model = ScriptedModel::new().reply(Reply::text("1").usage(tokens(5))).reply(busy()).reply(busy());
+    let model = ScriptedModel::new()
+        .reply(Reply::text("1").usage(tokens(5)))
+        .reply(busy())
+        .reply(busy());
     let run = Run::new(model.clone()).with_clock(TestClock::new());
     let error = run.call(&Wraps).await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::ServerError, "the second is missing"));
-    assert_eq!(model.requests().len(), 3, "one, and two with its retry; `attempts` repeats nothing");
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::ServerError, "the second is missing")
+    );
+    assert_eq!(
+        model.requests().len(),
+        3,
+        "one, and two with its retry; `attempts` repeats nothing"
+    );
     assert_eq!((error.usage().requests, error.usage().total.known), (3, 65));
-    let calls: Vec<_> = error.calls().map(|call| (&*call.node, call.attempts.len())).collect();
+    let calls: Vec<_> = error
+        .calls()
+        .map(|call| (&*call.node, call.attempts.len()))
+        .collect();
     assert_eq!(calls, [("say", 1), ("say", 2)]);
     assert_eq!(error.failed_tries().len(), 1);
 }
@@ -234,13 +272,17 @@ struct Parse {
 }
 
 fn parse(text: &'static str) -> Parse {
-    Parse { text, tried: AtomicUsize::new(0) }
+    Parse {
+        text,
+        tried: AtomicUsize::new(0),
+    }
 }
 
 impl Node for Parse {
     type Output = u32;
     const NAME: &'static str = "parse";
-    const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
+    const SETTINGS: &'static Settings =
+        &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
 }
 
 /// An error of a program that came from a call.
@@ -262,9 +304,15 @@ impl std::error::Error for NoNumber {
 impl<S: ?Sized + Sync> Exec<S> for Parse {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, BoxError> {
         self.tried.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(cx.attempt().index() as usize + 1, self.tried.load(Ordering::Relaxed));
+        assert_eq!(
+            cx.attempt().index() as usize + 1,
+            self.tried.load(Ordering::Relaxed)
+        );
         if self.text == "ask" {
-            cx.call(&say("a number")).transport_retries(0).await.map_err(NoNumber)?;
+            cx.call(&say("a number"))
+                .transport_retries(0)
+                .await
+                .map_err(NoNumber)?;
         }
         Ok(self.text.parse()?)
     }
@@ -275,7 +323,11 @@ impl<S: ?Sized + Sync> Exec<S> for Parse {
             self.tried.load(Ordering::Relaxed),
             "of the last execution"
         );
-        if self.text == "unknown" { Ok(7) } else { Err(error.into()) }
+        if self.text == "unknown" {
+            Ok(7)
+        } else {
+            Err(error.into())
+        }
     }
 }
 
@@ -286,22 +338,50 @@ async fn any_error_of_a_nodes_own_is_an_exec_error_tried_again_and_then_its_fall
 
     let node = parse("five");
     let error = run.call(&node).await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::ExecError, "invalid digit found in string"));
-    assert!(std::error::Error::source(&error).unwrap().is::<std::num::ParseIntError>());
-    let waits: Vec<_> = error.failed_tries().iter().map(|tried| tried.wait).collect();
-    assert_eq!((node.tried.into_inner(), waits), (3, vec![Duration::ZERO, SECOND, SECOND]));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::ExecError, "invalid digit found in string")
+    );
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .is::<std::num::ParseIntError>()
+    );
+    let waits: Vec<_> = error
+        .failed_tries()
+        .iter()
+        .map(|tried| tried.wait)
+        .collect();
+    assert_eq!(
+        (node.tried.into_inner(), waits),
+        (3, vec![Duration::ZERO, SECOND, SECOND])
+    );
     let text = error.to_string();
-    assert!(text.starts_with("parse: exec_error after 3 tries: invalid digit"), "{text}");
+    assert!(
+        text.starts_with("parse: exec_error after 3 tries: invalid digit"),
+        "{text}"
+    );
 
     let report = run.call(&parse("unknown")).report().await.unwrap();
-    assert_eq!((report.value, report.record.degraded), (7, Some(Degraded::FallbackValue)));
+    assert_eq!(
+        (report.value, report.record.degraded),
+        (7, Some(Degraded::FallbackValue))
+    );
     let settings = Settings::new().recover(Category::ExecError, [Recovery::Bubble]);
     for error in [
-        run.call(&say("x")).settings(settings.clone()).await.unwrap_err(),
+        run.call(&say("x"))
+            .settings(settings.clone())
+            .await
+            .unwrap_err(),
         run.call(&parse("5")).settings(settings).await.unwrap_err(),
     ] {
         assert_eq!(error.category(), Category::ConfigError);
-        assert!(error.message().contains("`attempts` and `wait` say how often"), "{error}");
+        assert!(
+            error
+                .message()
+                .contains("`attempts` and `wait` say how often"),
+            "{error}"
+        );
     }
 }
 
@@ -311,7 +391,8 @@ struct Slow(TestClock);
 impl Node for Slow {
     type Output = u32;
     const NAME: &'static str = "slow";
-    const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
+    const SETTINGS: &'static Settings =
+        &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Slow {
@@ -331,7 +412,11 @@ async fn tries_are_timed_without_their_waits_and_the_call_with_its_fallback() {
     let clock = TestClock::new();
     let run = Run::new(ScriptedModel::new()).with_clock(clock.clone());
     let error = run.call(&Slow(clock)).await.unwrap_err();
-    let tries: Vec<_> = error.failed_tries().iter().map(|tried| tried.elapsed).collect();
+    let tries: Vec<_> = error
+        .failed_tries()
+        .iter()
+        .map(|tried| tried.elapsed)
+        .collect();
     assert_eq!(tries, [SECOND * 2; 3]);
     assert_eq!(error.record().unwrap().elapsed, SECOND * (3 * 2 + 2 + 3));
 }
@@ -341,7 +426,10 @@ async fn an_error_that_came_from_a_failed_call_keeps_its_category_and_is_not_rep
     let run = Run::new(ScriptedModel::new().reply(busy()));
     let node = parse("ask");
     let error = run.call(&node).await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::ServerError, "nobody knows the number"));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::ServerError, "nobody knows the number")
+    );
     assert_eq!((node.tried.into_inner(), error.usage().requests), (1, 1));
 }
 
@@ -361,7 +449,11 @@ impl<S: ?Sized + Sync> Exec<S> for MakesAModel {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> {
         self.tried.fetch_add(1, Ordering::Relaxed);
         let unsent = ModelError::unsent(Category::ConfigError, "LOCAL_URL is not set");
-        Err(if self.sent { ModelError::new(Category::ServerError, "busy") } else { unsent })?
+        Err(if self.sent {
+            ModelError::new(Category::ServerError, "busy")
+        } else {
+            unsent
+        })?
     }
 }
 
@@ -369,11 +461,18 @@ impl<S: ?Sized + Sync> Exec<S> for MakesAModel {
 async fn a_model_that_cannot_be_made_keeps_its_category_in_code_of_the_program() {
     let run = Run::new(ScriptedModel::new()).with_clock(TestClock::new());
     let tried = async |sent| {
-        let node = MakesAModel { sent, tried: AtomicUsize::new(0) };
+        let node = MakesAModel {
+            sent,
+            tried: AtomicUsize::new(0),
+        };
         let error = run.call(&node).await.unwrap_err();
         (error.category(), node.tried.into_inner())
     };
-    assert_eq!(tried(false).await, (Category::ConfigError, 1), "trying again does not help");
+    assert_eq!(
+        tried(false).await,
+        (Category::ConfigError, 1),
+        "trying again does not help"
+    );
     assert_eq!(
         tried(true).await,
         (Category::ExecError, 3),
@@ -390,10 +489,16 @@ fn the_error_of_a_request_stays_behind_the_nodes() {
         (error.category(), error.retry_after()),
         (Category::ServerError, Some(Duration::from_secs(3)))
     );
-    let source = std::error::Error::source(&error).unwrap().downcast_ref::<ModelError>().unwrap();
+    let source = std::error::Error::source(&error)
+        .unwrap()
+        .downcast_ref::<ModelError>()
+        .unwrap();
     assert_eq!(source.request_id.as_deref(), Some("r1"));
     let unsent = NodeError::from(ModelError::unsent(Category::ApiKeyError, "no key"));
-    assert!(std::error::Error::source(&unsent).is_none(), "nothing is said twice");
+    assert!(
+        std::error::Error::source(&unsent).is_none(),
+        "nothing is said twice"
+    );
 }
 
 /// Delegates to a node that asks a model, without a call.
@@ -413,10 +518,16 @@ impl<S: ?Sized + Sync> Exec<S> for Delegates {
 
 #[tokio::test]
 async fn a_node_that_delegates_to_one_that_asks_does_not_repeat_it() {
-    let model = ScriptedModel::new().reply(busy()).reply(busy()).reply(busy());
+    let model = ScriptedModel::new()
+        .reply(busy())
+        .reply(busy())
+        .reply(busy());
     let run = Run::new(model.clone()).with_clock(TestClock::new());
     let error = run.call(&Delegates).await.unwrap_err();
-    assert_eq!((error.category(), model.requests().len()), (Category::ServerError, 3));
+    assert_eq!(
+        (error.category(), model.requests().len()),
+        (Category::ServerError, 3)
+    );
 }
 
 #[tokio::test]
@@ -440,7 +551,10 @@ async fn a_runs_recovery_of_requests_neither_repeats_nor_replaces_an_execution()
     let run = Run::new(ScriptedModel::new()).with_settings(settings);
     let node = Ends(AtomicUsize::new(0));
     let error = run.call(&node).attempts(3).await.unwrap_err();
-    assert_eq!((error.category(), node.0.into_inner()), (Category::LimitExceeded, 1));
+    assert_eq!(
+        (error.category(), node.0.into_inner()),
+        (Category::LimitExceeded, 1)
+    );
 }
 
 /// Calls another node so often that a task's budget ends in between.
@@ -467,7 +581,12 @@ impl<S: ?Sized + Sync> Exec<S> for Often {
 
 #[tokio::test]
 async fn a_node_that_never_waits_does_not_hold_up_those_beside_it() {
-    let nodes = (Often { called: AtomicUsize::new(0) }, parse("five"));
+    let nodes = (
+        Often {
+            called: AtomicUsize::new(0),
+        },
+        parse("five"),
+    );
     let run = Run::new(ScriptedModel::new()).with_clock(TestClock::new());
     let error = run.call(&nodes).await.unwrap_err();
     assert_eq!(error.message(), "invalid digit found in string");

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::support::{Choice, Choose, GOAL, GOOD, Say, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
-use llmnode_runtime::{BoxError, Call, Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel};
+use llmnode_runtime::{
+    BoxError, Call, Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel,
+};
 
 fn hi(times: usize) -> ScriptedModel {
     (0..times).fold(ScriptedModel::new(), |model, _| model.reply("hi"))
@@ -18,7 +20,10 @@ async fn tokios_macros_take_a_call_as_it_is() {
     let run = Run::new(hi(4).reply(Reply::never()));
     let (node, other) = (say("a"), say("b"));
     let (one, two) = tokio::join!(run.call(&node), run.call(&other).temperature(0.0));
-    assert_eq!((one.unwrap(), two.unwrap()), ("hi".to_owned(), "hi".to_owned()));
+    assert_eq!(
+        (one.unwrap(), two.unwrap()),
+        ("hi".to_owned(), "hi".to_owned())
+    );
     let (one, two) = tokio::try_join!(run.call(&node), run.call(&other).report()).unwrap();
     assert_eq!(one, two.value);
     let late = tokio::select! {
@@ -26,7 +31,11 @@ async fn tokios_macros_take_a_call_as_it_is() {
         () = tokio::time::sleep(Duration::from_secs(1)) => true,
     };
     assert!(late);
-    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node)).await.is_ok());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(1), run.call(&node))
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -35,11 +44,15 @@ async fn calls_reports_and_maps_are_spawned() {
     let shared = Arc::clone(&run);
     let call = tokio::spawn(async move { shared.call(&say("x")).max_tokens(5).await });
     let shared = Arc::clone(&run);
-    let report = tokio::spawn(async move { shared.call(&say("x")).report().await.map(|it| it.record) });
+    let report =
+        tokio::spawn(async move { shared.call(&say("x")).report().await.map(|it| it.record) });
     let shared = Arc::clone(&run);
     let map = tokio::spawn(async move {
         let words = ["a".to_owned(), "b".to_owned()];
-        shared.map(words.iter().map(|word| Borrowed { word })).concurrency(2).await
+        shared
+            .map(words.iter().map(|word| Borrowed { word }))
+            .concurrency(2)
+            .await
     });
     let owned = (*run).clone();
     let moved = tokio::spawn(async move { owned.map(["a", "b"].map(say)).await.len() });
@@ -93,8 +106,14 @@ struct Job<'r, T> {
 #[tokio::test]
 async fn a_call_is_stored_and_started_later() {
     let (run, node) = (Run::new(hi(1)), say("x"));
-    let mut job = Job { call: run.call(&node) };
-    assert_eq!(run.ledger().of::<Say>(), None, "not begun before it is awaited");
+    let mut job = Job {
+        call: run.call(&node),
+    };
+    assert_eq!(
+        run.ledger().of::<Say>(),
+        None,
+        "not begun before it is awaited"
+    );
     job.call = job.call.temperature(0.5);
     assert_eq!((&mut job.call).await.unwrap(), "hi");
     assert_eq!(run.ledger().of::<Say>().unwrap().visits, 1);
@@ -102,7 +121,15 @@ async fn a_call_is_stored_and_started_later() {
 
 #[tokio::test]
 async fn calls_and_reports_are_futures_that_start_when_they_are_polled() {
-    let (run, node) = (Run::new(ScriptedModel::new().reply("1").reply("2").reply(Reply::never())), say("x"));
+    let (run, node) = (
+        Run::new(
+            ScriptedModel::new()
+                .reply("1")
+                .reply("2")
+                .reply(Reply::never()),
+        ),
+        say("x"),
+    );
     let mut calls: Vec<_> = [&node, &node].map(|node| run.call(node)).into();
     let mut answers = vec![];
     for call in &mut calls {
@@ -121,7 +148,10 @@ async fn calls_and_reports_are_futures_that_start_when_they_are_polled() {
     );
     assert_eq!(run.ledger().of::<Say>().unwrap().visits, 3);
     drop(report);
-    assert_eq!(run.ledger().calls().last().unwrap().category, Some(Category::Cancelled));
+    assert_eq!(
+        run.ledger().calls().last().unwrap().category,
+        Some(Category::Cancelled)
+    );
 }
 
 fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
@@ -142,10 +172,18 @@ where
 
 #[tokio::test]
 async fn functions_are_generic_over_state_and_node() {
-    let run = Run::new(ScriptedModel::new().reply(GOOD).reply(GOOD).reply(GOOD).reply("hi"));
+    let run = Run::new(
+        ScriptedModel::new()
+            .reply(GOOD)
+            .reply(GOOD)
+            .reply(GOOD)
+            .reply("hi"),
+    );
     let [one, two]: [Choice; 2] = twice(&run.with_state(world()), &GOAL).await.unwrap();
     assert_eq!(one.item, two.item);
-    let choice = spawned(run.with_state(world()), Choose { goal: "leave" }).await.unwrap();
+    let choice = spawned(run.with_state(world()), Choose { goal: "leave" })
+        .await
+        .unwrap();
     assert_eq!(choice.unwrap().item, "key");
     assert_eq!(spawned(run, say("x")).await.unwrap().unwrap(), "hi");
 }
@@ -167,6 +205,10 @@ impl<S: ?Sized + Sync> Exec<S> for Through {
 #[tokio::test]
 async fn a_node_by_hand_sees_what_its_call_sets() {
     let model = ScriptedModel::new().reply("hi");
-    Run::new(model.clone()).call(&Through).temperature(0.5).await.unwrap();
+    Run::new(model.clone())
+        .call(&Through)
+        .temperature(0.5)
+        .await
+        .unwrap();
     assert_eq!(model.requests()[0].temperature, Some(0.5));
 }

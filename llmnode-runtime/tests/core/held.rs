@@ -8,9 +8,9 @@ use std::time::Duration;
 use llmnode_model::internal::{Gates, RateLimit, RateLimits};
 use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, DynNode, Exec,
-    FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink, TokenUsage,
-    Toolset,
+    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, DynNode,
+    Exec, FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink,
+    TokenUsage, Toolset,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -36,8 +36,17 @@ struct Window {
 
 impl Limited {
     fn new(fails: fn(Duration) -> Option<ModelError>) -> Arc<Self> {
-        let state = Mutex::new(Window { first: None, begin: Instant::now(), count: 0 });
-        Arc::new(Limited { fails, state, refused: AtomicUsize::new(0), requests: AtomicUsize::new(0) })
+        let state = Mutex::new(Window {
+            first: None,
+            begin: Instant::now(),
+            count: 0,
+        });
+        Arc::new(Limited {
+            fails,
+            state,
+            refused: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
+        })
     }
 
     fn refusal(&self) -> Option<ModelError> {
@@ -66,7 +75,9 @@ fn no_connection_for_a_minute(since: Duration) -> Option<ModelError> {
 }
 
 fn broken_for_a_minute(since: Duration) -> Option<ModelError> {
-    (2..62).contains(&since.as_secs()).then(|| ModelError::new(Category::ServerError, "HTTP 503"))
+    (2..62)
+        .contains(&since.as_secs())
+        .then(|| ModelError::new(Category::ServerError, "HTTP 503"))
 }
 
 fn never(_: Duration) -> Option<ModelError> {
@@ -106,10 +117,20 @@ async fn ten_seconds_of_refusals_lose_nothing_however_many_calls_are_in_flight()
         let run = Run::new(Arc::clone(&model));
         let began = Instant::now();
         let results = run.map(rows(2000)).concurrency(in_flight).await;
-        let (seconds, refused) = (began.elapsed().as_secs_f64(), model.refused.load(Ordering::Relaxed));
+        let (seconds, refused) = (
+            began.elapsed().as_secs_f64(),
+            model.refused.load(Ordering::Relaxed),
+        );
         println!("{in_flight} in flight: {seconds} s, {refused} refused");
-        assert_eq!((results.len(), lost(&results)), (2000, 0), "{in_flight} in flight");
-        assert!(seconds <= 58.0 && refused <= 150, "{in_flight} in flight: {seconds} s, {refused} refused");
+        assert_eq!(
+            (results.len(), lost(&results)),
+            (2000, 0),
+            "{in_flight} in flight"
+        );
+        assert!(
+            seconds <= 58.0 && refused <= 150,
+            "{in_flight} in flight: {seconds} s, {refused} refused"
+        );
     }
 }
 
@@ -120,10 +141,16 @@ async fn a_minute_without_the_server_loses_nothing() {
         let run = Run::new(Arc::clone(&model));
         let began = Instant::now();
         let results = run.map(rows(500)).concurrency(32).await;
-        let (seconds, refused) = (began.elapsed().as_secs(), model.refused.load(Ordering::Relaxed));
+        let (seconds, refused) = (
+            began.elapsed().as_secs(),
+            model.refused.load(Ordering::Relaxed),
+        );
         println!("{seconds} s, {refused} refused");
         assert_eq!(lost(&results), 0);
-        assert!(seconds < 90 && refused < 100, "{seconds} s, {refused} refused");
+        assert!(
+            seconds < 90 && refused < 100,
+            "{seconds} s, {refused} refused"
+        );
     }
 }
 
@@ -135,16 +162,25 @@ async fn twenty_maps_on_one_handle_are_served_alike() {
     let maps = (0..20).map(|map| {
         let (run, done) = (run.clone(), Arc::clone(&done));
         tokio::spawn(async move {
-            let count = |progress: &BatchProgress| done[map].store(progress.done, Ordering::Relaxed);
+            let count =
+                |progress: &BatchProgress| done[map].store(progress.done, Ordering::Relaxed);
             let in_flight = if map % 2 == 0 { 8 } else { 64 };
-            lost(&run.map(rows(100)).concurrency(in_flight).on_progress(count).await)
+            lost(
+                &run.map(rows(100))
+                    .concurrency(in_flight)
+                    .on_progress(count)
+                    .await,
+            )
         })
     });
     let maps: Vec<_> = maps.collect();
     sleep(20 * SECOND).await;
     let counts: Vec<usize> = done.iter().map(|one| one.load(Ordering::Relaxed)).collect();
     let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
-    println!("{counts:?}, {} refused", model.refused.load(Ordering::Relaxed));
+    println!(
+        "{counts:?}, {} refused",
+        model.refused.load(Ordering::Relaxed)
+    );
     assert!(*least > 0 && most <= &(2 * least), "{counts:?}");
     for map in maps {
         assert_eq!(map.await.unwrap(), 0);
@@ -163,29 +199,45 @@ fn failing(category: Category) -> (FnModel, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn what_no_retry_mends_ends_the_asking_unless_the_map_keeps_going() {
-    for category in [Category::ApiKeyError, Category::QuotaError, Category::NotFound] {
+    for category in [
+        Category::ApiKeyError,
+        Category::QuotaError,
+        Category::NotFound,
+    ] {
         let (model, requests) = failing(category);
         let results = Run::new(model).map(rows(1000)).concurrency(32).await;
-        assert!(requests.load(Ordering::Relaxed) <= 40, "{category}: {requests:?}");
+        assert!(
+            requests.load(Ordering::Relaxed) <= 40,
+            "{category}: {requests:?}"
+        );
         let errors: Vec<NodeError> = results.into_iter().map(Result::unwrap_err).collect();
         assert!(errors.len() == 1000 && errors.iter().all(|error| error.category() == category));
         assert!(
-            errors[999].message().starts_with("not asked, because an earlier request of the map failed: ")
+            errors[999]
+                .message()
+                .starts_with("not asked, because an earlier request of the map failed: ")
         );
         assert_eq!(errors[999].item(), Some(999));
         let (model, requests) = failing(category);
         let results = Run::new(model).map(rows(100)).keep_going().await;
-        assert_eq!((lost(&results), requests.load(Ordering::Relaxed)), (100, 100), "{category}");
+        assert_eq!(
+            (lost(&results), requests.load(Ordering::Relaxed)),
+            (100, 100),
+            "{category}"
+        );
     }
 }
 
 /// Something that one request names is not there; the model is.
 #[tokio::test]
 async fn what_is_not_found_of_one_request_leaves_the_others_alone() {
-    let model = FnModel::new(|request: &Request| match request.messages[0].content.ends_with('3') {
-        true => Reply::failure(Category::NotFound),
-        false => Reply::text("done"),
-    });
+    let model =
+        FnModel::new(
+            |request: &Request| match request.messages[0].content.ends_with('3') {
+                true => Reply::failure(Category::NotFound),
+                false => Reply::text("done"),
+            },
+        );
     let results = Run::new(model).map(rows(100)).concurrency(1).await;
     assert_eq!(lost(&results), 10);
 }
@@ -194,7 +246,11 @@ async fn what_is_not_found_of_one_request_leaves_the_others_alone() {
 async fn the_maps_own_limit_ends_the_asking() {
     let model = FnModel::new(|_: &Request| Reply::text("done"));
     let run = Run::new(model);
-    let results = run.map(rows(100)).concurrency(4).limits(Limits::new().requests(10)).await;
+    let results = run
+        .map(rows(100))
+        .concurrency(4)
+        .limits(Limits::new().requests(10))
+        .await;
     assert_eq!(lost(&results), 90);
     let last = results[99].as_ref().unwrap_err();
     assert_eq!(last.category(), Category::LimitExceeded);
@@ -252,11 +308,18 @@ impl LlmNode<()> for Cautious {
 async fn a_declared_fallback_comes_first_and_ends_the_item() {
     for model in [false, true] {
         let (down, requests) = failing(Category::RateLimitError);
-        let run = Run::new(down).model("spare", FnModel::new(|_: &Request| Reply::text("of the spare")));
+        let run = Run::new(down).model(
+            "spare",
+            FnModel::new(|_: &Request| Reply::text("of the spare")),
+        );
         let began = Instant::now();
         let nodes = (0..100).map(|_| Cautious { model });
         let results = run.map(nodes).report().await;
-        let degraded = if model { Degraded::FallbackModel } else { Degraded::FallbackValue };
+        let degraded = if model {
+            Degraded::FallbackModel
+        } else {
+            Degraded::FallbackValue
+        };
         for result in results {
             let record = result.unwrap().record;
             assert_eq!((record.degraded, record.put_back), (Some(degraded), 0));
@@ -273,12 +336,27 @@ async fn a_declared_fallback_comes_first_and_ends_the_item() {
 async fn a_map_gives_up_in_the_end() {
     let (model, _) = failing(Category::ServerError);
     let began = Instant::now();
-    let results = Run::new(model).map(rows(100)).give_up_after(60 * SECOND).await;
+    let results = Run::new(model)
+        .map(rows(100))
+        .give_up_after(60 * SECOND)
+        .await;
     assert_eq!(lost(&results), 100);
-    assert!((60..80).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(
+        (60..80).contains(&began.elapsed().as_secs()),
+        "{:?}",
+        began.elapsed()
+    );
     let errors: Vec<NodeError> = results.into_iter().map(Result::unwrap_err).collect();
-    assert!(errors.iter().all(|error| error.category() == Category::ServerError));
-    assert!(errors[99].message().starts_with("not asked, because"), "{}", errors[99]);
+    assert!(
+        errors
+            .iter()
+            .all(|error| error.category() == Category::ServerError)
+    );
+    assert!(
+        errors[99].message().starts_with("not asked, because"),
+        "{}",
+        errors[99]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -286,28 +364,59 @@ async fn progress_says_that_a_map_is_held_and_dropping_it_ends_at_once() {
     let model = Limited::new(refused_for_ten_seconds);
     let run = Run::new(Arc::clone(&model));
     let seen: Mutex<Vec<BatchProgress>> = Mutex::default();
-    let map = run.map(rows(2000)).on_progress(|progress| seen.lock().unwrap().push(*progress));
+    let map = run
+        .map(rows(2000))
+        .on_progress(|progress| seen.lock().unwrap().push(*progress));
     let began = Instant::now();
     timeout(Duration::from_millis(8500), map).await.unwrap_err();
     assert_eq!(began.elapsed(), Duration::from_millis(8500));
     let seen = seen.into_inner().unwrap();
-    let held: Vec<&BatchProgress> = seen.iter().filter(|progress| progress.held.is_some()).collect();
-    assert!(held.iter().any(|progress| progress.held.unwrap() > began.into_std() + 8 * SECOND));
-    assert!(seen.iter().all(|progress| progress.in_flight <= 8) && held.iter().any(|one| one.in_flight > 0));
-    assert!(seen.iter().filter(|progress| progress.done > 0 && progress.held.is_none()).count() > 100);
+    let held: Vec<&BatchProgress> = seen
+        .iter()
+        .filter(|progress| progress.held.is_some())
+        .collect();
+    assert!(
+        held.iter()
+            .any(|progress| progress.held.unwrap() > began.into_std() + 8 * SECOND)
+    );
+    assert!(
+        seen.iter().all(|progress| progress.in_flight <= 8)
+            && held.iter().any(|one| one.in_flight > 0)
+    );
+    assert!(
+        seen.iter()
+            .filter(|progress| progress.done > 0 && progress.held.is_none())
+            .count()
+            > 100
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_put_back_item_has_one_result_whose_record_says_so() {
     let model = Limited::new(refused_for_ten_seconds);
     let run = Run::new(Arc::clone(&model));
-    let results = run.map(rows(1000)).concurrency(32).transport_retries(0).report().await;
-    let records: Vec<_> = results.into_iter().map(|result| result.unwrap().record).collect();
+    let results = run
+        .map(rows(1000))
+        .concurrency(32)
+        .transport_retries(0)
+        .report()
+        .await;
+    let records: Vec<_> = results
+        .into_iter()
+        .map(|result| result.unwrap().record)
+        .collect();
     let put_back: usize = records.iter().map(|record| record.put_back as usize).sum();
     assert!(put_back > 0);
     let stats = run.ledger().of::<Say>().unwrap();
-    assert_eq!(stats.visits as usize, 1000 + put_back, "each asking is a call of its own");
-    assert_eq!(stats.usage.requests as usize, model.requests.load(Ordering::Relaxed));
+    assert_eq!(
+        stats.visits as usize,
+        1000 + put_back,
+        "each asking is a call of its own"
+    );
+    assert_eq!(
+        stats.usage.requests as usize,
+        model.requests.load(Ordering::Relaxed)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -323,7 +432,10 @@ async fn single_calls_keep_failing_fast() {
     assert!(requests.load(Ordering::Relaxed) <= 60);
     // Without a retry in its stack, a call does not wait at all.
     let began = Instant::now();
-    run.call(&say("hello")).transport_retries(0).await.unwrap_err();
+    run.call(&say("hello"))
+        .transport_retries(0)
+        .await
+        .unwrap_err();
     assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
@@ -339,9 +451,17 @@ async fn what_a_call_waits_is_in_the_records_of_its_attempts() {
     let call = |node| run.call(node).transport_retries(20).report();
     let (a, b, c) = tokio::try_join!(call(a), call(b), call(c)).unwrap();
     for record in [a.record, b.record, c.record] {
-        let spent: Duration = record.attempts.iter().map(|attempt| attempt.wait + attempt.elapsed).sum();
+        let spent: Duration = record
+            .attempts
+            .iter()
+            .map(|attempt| attempt.wait + attempt.elapsed)
+            .sum();
         assert!(record.elapsed > 2 * SECOND, "{:?}", record.elapsed);
-        assert!(record.elapsed.abs_diff(spent) < SECOND / 10, "{:?} and {spent:?}", record.elapsed);
+        assert!(
+            record.elapsed.abs_diff(spent) < SECOND / 10,
+            "{:?} and {spent:?}",
+            record.elapsed
+        );
     }
 }
 
@@ -398,20 +518,28 @@ async fn what_must_not_be_executed_again_is_never_put_back() {
 /// A request that is too large for the limit by itself.
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_always_refused_while_others_are_answered_fails() {
-    let model = FnModel::new(|request: &Request| match request.messages[0].content == "row 7" {
-        true => Reply::error(limit()),
-        false => Reply::text("done"),
-    });
+    let model = FnModel::new(
+        |request: &Request| match request.messages[0].content == "row 7" {
+            true => Reply::error(limit()),
+            false => Reply::text("done"),
+        },
+    );
     let results = Run::new(model).map(rows(3000)).concurrency(4).await;
     assert_eq!(lost(&results), 1);
-    assert_eq!(results[7].as_ref().unwrap_err().category(), Category::RateLimitError);
+    assert_eq!(
+        results[7].as_ref().unwrap_err().category(),
+        Category::RateLimitError
+    );
 }
 
 /// A failure that comes at random.
 fn failure(kind: u8) -> Option<ModelError> {
     match kind {
         0 => Some(limit()),
-        1 => Some(ModelError::unreached(Category::Network, "connection refused")),
+        1 => Some(ModelError::unreached(
+            Category::Network,
+            "connection refused",
+        )),
         2 => Some(ModelError::new(Category::ServerError, "HTTP 503")),
         3 => Some(ModelError::new(Category::Timeout, "no answer")),
         _ => None,
@@ -476,11 +604,22 @@ async fn an_agent_goes_on_behind_its_tools_and_runs_none_twice() {
         async { Ok::<_, BoxError>("3 books") }
     };
     let tools = Toolset::new().json_function("count", "Counts.", json!({"type": "object"}), count);
-    let agent = DynNode::builder("librarian").text().tools(tools).build().unwrap();
+    let agent = DynNode::builder("librarian")
+        .text()
+        .tools(tools)
+        .build()
+        .unwrap();
     let first = Mutex::new(None);
     let model = FnModel::new(move |request: &Request| {
-        let since = first.lock().unwrap().get_or_insert_with(Instant::now).elapsed();
-        let has_result = request.messages.iter().any(|message| message.answers().is_some());
+        let since = first
+            .lock()
+            .unwrap()
+            .get_or_insert_with(Instant::now)
+            .elapsed();
+        let has_result = request
+            .messages
+            .iter()
+            .any(|message| message.answers().is_some());
         match has_result {
             true if since < 20 * SECOND => Reply::error(limit()),
             true => Reply::text("three"),
@@ -488,8 +627,15 @@ async fn an_agent_goes_on_behind_its_tools_and_runs_none_twice() {
         }
     });
     let nodes = (0..10).map(|number| agent.ask(format!("How many, {number}?")));
-    let results = Run::new(model).map(nodes).transport_retries(0).report().await;
-    let records: Vec<_> = results.into_iter().map(|result| result.unwrap().record).collect();
+    let results = Run::new(model)
+        .map(nodes)
+        .transport_retries(0)
+        .report()
+        .await;
+    let records: Vec<_> = results
+        .into_iter()
+        .map(|result| result.unwrap().record)
+        .collect();
     assert_eq!(executed.load(Ordering::Relaxed), 10);
     assert!(records.iter().any(|record| record.put_back > 0));
 }
@@ -508,8 +654,16 @@ impl ChatModel for Paced {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         self.sent.lock().unwrap().push(Instant::now());
         if sink.wants_rate_limits() && self.gates.are_idle() && !self.gates.are_paced() {
-            let remaining = RateLimit { limit: Some(60), remaining: 10, reset: 50 * SECOND };
-            sink.rate_limits(RateLimits { requests: Some(remaining), tokens: None, is_providers: true });
+            let remaining = RateLimit {
+                limit: Some(60),
+                remaining: 10,
+                reset: 50 * SECOND,
+            };
+            sink.rate_limits(RateLimits {
+                requests: Some(remaining),
+                tokens: None,
+                is_providers: true,
+            });
         }
         let mut answer = Completion::new("done");
         answer.usage = Some(TokenUsage::new(90, 10));
@@ -522,7 +676,10 @@ impl ChatModel for Paced {
 }
 
 fn paced(pace: Option<Pace>) -> Arc<Paced> {
-    Arc::new(Paced { gates: Gates::of_pace(pace), sent: Mutex::default() })
+    Arc::new(Paced {
+        gates: Gates::of_pace(pace),
+        sent: Mutex::default(),
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -536,11 +693,25 @@ async fn a_pace_is_kept_by_all_who_share_the_handle_within_their_deadlines() {
         }
     });
     let () = calls;
-    assert_eq!(began.elapsed().as_millis(), 14_500, "30 requests, two a second");
-    let waited: Duration = map.unwrap().iter().map(|report| report.record.attempts[0].wait).sum();
-    assert!(waited > 5 * SECOND, "the waits are in the records: {waited:?}");
+    assert_eq!(
+        began.elapsed().as_millis(),
+        14_500,
+        "30 requests, two a second"
+    );
+    let waited: Duration = map
+        .unwrap()
+        .iter()
+        .map(|report| report.record.attempts[0].wait)
+        .sum();
+    assert!(
+        waited > 5 * SECOND,
+        "the waits are in the records: {waited:?}"
+    );
     let late = run.map(rows(10)).concurrency(10).deadline(SECOND).await;
-    assert!(late.iter().filter(|result| result.is_err()).count() <= 9, "{late:?}");
+    assert!(
+        late.iter().filter(|result| result.is_err()).count() <= 9,
+        "{late:?}"
+    );
     for error in late.into_iter().filter_map(Result::err) {
         assert_eq!(error.category(), Category::Timeout);
     }
@@ -551,7 +722,11 @@ async fn tokens_are_counted_as_the_provider_counts_them() {
     let model = paced(Some(Pace::per_second().tokens(100)));
     let began = Instant::now();
     assert_eq!(lost(&Run::new(model).map(rows(21)).await), 0);
-    assert!((19..=21).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(
+        (19..=21).contains(&began.elapsed().as_secs()),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 /// A bucket of 60 that is nearly empty, into which one flows a second.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_core::Stream;
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BatchProgress, BoxError, Category, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run, ScriptedModel,
-    Settings, TestClock,
+    BatchProgress, BoxError, Category, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run,
+    ScriptedModel, Settings, TestClock,
 };
 use proptest::prelude::*;
 
@@ -45,11 +45,18 @@ impl<S: ?Sized + Sync> Exec<S> for Work {
 }
 
 fn work(number: usize, wait: u64) -> Work {
-    Work { number, wait, ..Work::default() }
+    Work {
+        number,
+        wait,
+        ..Work::default()
+    }
 }
 
 fn failing(number: usize, wait: u64) -> Work {
-    Work { failures: u32::MAX, ..work(number, wait) }
+    Work {
+        failures: u32::MAX,
+        ..work(number, wait)
+    }
 }
 
 fn run() -> Run {
@@ -87,7 +94,10 @@ impl<'c, S: ?Sized + Sync> Exec<S> for Counted<'c> {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.alive.fetch_add(1, Ordering::Relaxed);
-        Ok(Counted { alive: self.alive, number: self.number })
+        Ok(Counted {
+            alive: self.alive,
+            number: self.number,
+        })
     }
 }
 
@@ -106,21 +116,30 @@ async fn a_hundred_thousand_items_are_never_more_in_memory_than_are_under_way() 
         next += 1;
     }
     assert_eq!((next, alive.load(Ordering::Relaxed)), (MANY, 0));
-    assert!(most.load(Ordering::Relaxed) <= 18, "{most:?}: eight nodes or outputs, and one more of each");
+    assert!(
+        most.load(Ordering::Relaxed) <= 18,
+        "{most:?}: eight nodes or outputs, and one more of each"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_nodes_is_asked_only_where_there_is_room() {
     let (alive, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let run = run();
-    let numbers = Trickle { left: (0..50_000).collect(), pending: false };
+    let numbers = Trickle {
+        left: (0..50_000).collect(),
+        pending: false,
+    };
     let nodes = Mapped(numbers, |number| Counted::new(&alive, &most, number));
     let mut results = run.map_stream(nodes).concurrency(3).as_completed();
     let mut seen = vec![false; 50_000];
     while let Some((index, result)) = results.next().await {
         let output = result.unwrap();
         assert_eq!(output.number, index);
-        assert!(!std::mem::replace(&mut seen[index], true), "{index} came twice");
+        assert!(
+            !std::mem::replace(&mut seen[index], true),
+            "{index} came twice"
+        );
     }
     assert!(seen.iter().all(|seen| *seen));
     assert!(most.load(Ordering::Relaxed) <= 8, "{most:?}");
@@ -169,7 +188,11 @@ async fn a_slow_result_holds_back_those_after_it_and_the_source() {
     let began = tokio::time::Instant::now();
     assert_eq!(results.next().await.unwrap().unwrap(), 0);
     assert_eq!(began.elapsed(), Duration::from_secs(1));
-    assert_eq!(asked.load(Ordering::Relaxed), 4, "three that had ended kept their places");
+    assert_eq!(
+        asked.load(Ordering::Relaxed),
+        4,
+        "three that had ended kept their places"
+    );
     for number in 1..100 {
         assert_eq!(results.next().await.unwrap().unwrap(), number);
     }
@@ -180,7 +203,11 @@ async fn a_slow_result_holds_back_those_after_it_and_the_source() {
 #[tokio::test(start_paused = true)]
 async fn results_come_as_calls_end_and_a_dropped_map_cancels_the_rest() {
     let run = run();
-    let nodes: Vec<_> = [30, 10, 20, 40].into_iter().enumerate().map(|(n, wait)| work(n, wait)).collect();
+    let nodes: Vec<_> = [30, 10, 20, 40]
+        .into_iter()
+        .enumerate()
+        .map(|(n, wait)| work(n, wait))
+        .collect();
     let mut results = run.map(&nodes).as_completed();
     let mut order = Vec::new();
     for _ in 0..3 {
@@ -188,24 +215,63 @@ async fn results_come_as_calls_end_and_a_dropped_map_cancels_the_rest() {
     }
     assert_eq!(order, [1, 2, 0]);
     drop(results);
-    let ends: Vec<_> = run.ledger().calls().iter().map(|call| call.category).collect();
+    let ends: Vec<_> = run
+        .ledger()
+        .calls()
+        .iter()
+        .map(|call| call.category)
+        .collect();
     assert_eq!(ends, [None, None, None, Some(Category::Cancelled)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_first_error_in_time_ends_a_map_that_wants_all() {
     let run = run();
-    let nodes = [work(0, 50), failing(1, 30), failing(2, 20), work(3, 10), work(4, 99)];
+    let nodes = [
+        work(0, 50),
+        failing(1, 30),
+        failing(2, 20),
+        work(3, 10),
+        work(4, 99),
+    ];
     let error = run.map(&nodes).concurrency(4).try_all().await.unwrap_err();
-    assert_eq!((error.item(), error.to_string().as_str()), (Some(2), "work (item 2): network: again"));
-    let began: Vec<_> = nodes.iter().map(|node| node.executed.load(Ordering::Relaxed)).collect();
-    assert_eq!(began, [1, 1, 1, 1, 1], "the fifth took the place of the fourth");
-    let ends: Vec<_> = run.ledger().calls().iter().map(|call| call.category).collect();
+    assert_eq!(
+        (error.item(), error.to_string().as_str()),
+        (Some(2), "work (item 2): network: again")
+    );
+    let began: Vec<_> = nodes
+        .iter()
+        .map(|node| node.executed.load(Ordering::Relaxed))
+        .collect();
+    assert_eq!(
+        began,
+        [1, 1, 1, 1, 1],
+        "the fifth took the place of the fourth"
+    );
+    let ends: Vec<_> = run
+        .ledger()
+        .calls()
+        .iter()
+        .map(|call| call.category)
+        .collect();
     use Category::{Cancelled, Network};
-    assert_eq!(ends, [None, Some(Network), Some(Cancelled), Some(Cancelled), Some(Cancelled)]);
+    assert_eq!(
+        ends,
+        [
+            None,
+            Some(Network),
+            Some(Cancelled),
+            Some(Cancelled),
+            Some(Cancelled)
+        ]
+    );
 
     let results = run.map(&nodes).concurrency(4).await;
-    assert_eq!(results.iter().filter(|result| result.is_err()).count(), 2, "or all of them");
+    assert_eq!(
+        results.iter().filter(|result| result.is_err()).count(),
+        2,
+        "or all of them"
+    );
     assert_eq!(results[1].as_ref().unwrap_err().item(), Some(1));
 }
 
@@ -214,12 +280,21 @@ async fn progress_is_told_as_each_call_ends() {
     let run = run();
     let told = Mutex::new(Vec::new());
     let nodes = [work(0, 30), failing(1, 10), work(2, 20)];
-    let results = run.map(&nodes).on_progress(|so_far| told.lock().unwrap().push(*so_far)).await;
+    let results = run
+        .map(&nodes)
+        .on_progress(|so_far| told.lock().unwrap().push(*so_far))
+        .await;
     assert_eq!(results.len(), 3);
     let told = told.into_inner().unwrap();
-    let counts: Vec<_> = told.iter().map(|so_far| (so_far.done, so_far.failed, so_far.total)).collect();
+    let counts: Vec<_> = told
+        .iter()
+        .map(|so_far| (so_far.done, so_far.failed, so_far.total))
+        .collect();
     assert_eq!(counts, [(1, 1, Some(3)), (2, 1, Some(3)), (3, 1, Some(3))]);
-    let elapsed: Vec<_> = told.iter().map(|so_far| so_far.elapsed.as_millis()).collect();
+    let elapsed: Vec<_> = told
+        .iter()
+        .map(|so_far| so_far.elapsed.as_millis())
+        .collect();
     assert_eq!(elapsed, [10, 20, 30]);
 }
 
@@ -227,7 +302,9 @@ async fn progress_is_told_as_each_call_ends() {
 async fn progress_that_panics_is_of_no_effect_and_an_unknown_total_is_none() {
     let run = run();
     let mut totals = Vec::new();
-    let nodes = (0..10).filter(|number| number % 2 == 0).map(|number| work(number, 0));
+    let nodes = (0..10)
+        .filter(|number| number % 2 == 0)
+        .map(|number| work(number, 0));
     let results = run
         .map(nodes)
         .on_progress(|so_far| {
@@ -249,7 +326,10 @@ impl Node for Sum {
 
 impl<S: ?Sized + Sync> Exec<S> for Sum {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, BoxError> {
-        let numbers = cx.map((0..self.0).map(|number| work(number, 0))).try_all().await?;
+        let numbers = cx
+            .map((0..self.0).map(|number| work(number, 0)))
+            .try_all()
+            .await?;
         Ok(numbers.into_iter().sum())
     }
 }
@@ -259,7 +339,11 @@ async fn what_a_node_maps_are_calls_of_its_own() {
     let run = run();
     assert_eq!(run.map([Sum(3), Sum(5)]).try_all().await.unwrap(), [3, 10]);
     let calls = run.ledger().calls();
-    let sums: Vec<_> = calls.iter().filter(|call| call.node == "sum").map(|call| call.id).collect();
+    let sums: Vec<_> = calls
+        .iter()
+        .filter(|call| call.node == "sum")
+        .map(|call| call.id)
+        .collect();
     let children = |id| calls.iter().filter(|call| call.parent == Some(id)).count();
     let mut counts: Vec<_> = sums.into_iter().map(children).collect();
     counts.sort_unstable();
@@ -335,7 +419,10 @@ impl Iterator for Torn {
     type Item = Work;
 
     fn next(&mut self) -> Option<Work> {
-        self.0 = self.0.checked_sub(1).unwrap_or_else(|| panic!("a bug in the iterator"));
+        self.0 = self
+            .0
+            .checked_sub(1)
+            .unwrap_or_else(|| panic!("a bug in the iterator"));
         Some(work(self.0, 10))
     }
 
@@ -357,12 +444,23 @@ async fn an_iterator_that_panics_is_the_error_of_an_item_and_the_last_one() {
     let run = run();
     for concurrency in [1, 3, 8] {
         let told = Mutex::new(Vec::new());
-        let tell = |so_far: &BatchProgress| told.lock().unwrap().push((so_far.total, so_far.failed));
-        let mut results = run.map(Torn(3)).concurrency(concurrency).on_progress(tell).await;
+        let tell =
+            |so_far: &BatchProgress| told.lock().unwrap().push((so_far.total, so_far.failed));
+        let mut results = run
+            .map(Torn(3))
+            .concurrency(concurrency)
+            .on_progress(tell)
+            .await;
         let error = results.remove(3).unwrap_err();
         assert_eq!((error.category(), error.item()), (Category::Panic, Some(3)));
-        assert!(error.to_string().contains("a bug in the iterator"), "{error}");
-        assert_eq!(results.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [2, 1, 0]);
+        assert!(
+            error.to_string().contains("a bug in the iterator"),
+            "{error}"
+        );
+        assert_eq!(
+            results.into_iter().map(Result::unwrap).collect::<Vec<_>>(),
+            [2, 1, 0]
+        );
         let told = told.into_inner().unwrap();
         assert_eq!((told.len(), told[3].0), (4, None));
         assert_eq!(told.iter().map(|(_, failed)| *failed).max(), Some(1));
@@ -371,7 +469,10 @@ async fn an_iterator_that_panics_is_the_error_of_an_item_and_the_last_one() {
     assert_eq!(error.item(), Some(3));
     let mut results = run.map(Torn(1)).stream();
     assert!(results.next().await.unwrap().is_ok());
-    assert_eq!(results.next().await.unwrap().unwrap_err().category(), Category::Panic);
+    assert_eq!(
+        results.next().await.unwrap().unwrap_err().category(),
+        Category::Panic
+    );
     assert!(results.next().await.is_none(), "the end stays the end");
 }
 
@@ -388,19 +489,36 @@ async fn a_stream_that_panics_is_the_error_of_an_item_and_the_last_one() {
 
 #[tokio::test]
 async fn each_item_has_its_report_and_an_error_has_its_own() {
-    let model = ScriptedModel::new().reply("one").reply(Reply::failure(Category::BadRequest)).reply("three");
+    let model = ScriptedModel::new()
+        .reply("one")
+        .reply(Reply::failure(Category::BadRequest))
+        .reply("three");
     let run = Run::new(model);
     let nodes = || (0..3).map(|_| say(""));
     let reports = run.map(nodes()).concurrency(1).report().await;
-    let answers: Vec<_> = reports.iter().flatten().map(|report| report.value.as_str()).collect();
+    let answers: Vec<_> = reports
+        .iter()
+        .flatten()
+        .map(|report| report.value.as_str())
+        .collect();
     assert_eq!(answers, ["one", "three"]);
-    assert!(reports.iter().flatten().all(|report| report.record.attempts.len() == 1));
+    assert!(
+        reports
+            .iter()
+            .flatten()
+            .all(|report| report.record.attempts.len() == 1)
+    );
     let error = reports[1].as_ref().err().unwrap();
     assert_eq!((error.item(), error.attempts().len()), (Some(1), 1));
 
     let run = Run::new(FnModel::new(|_| "hi"));
     let all = run.map(nodes()).report().try_all().await.unwrap();
-    assert_eq!(all.iter().map(|report| report.record.usage().requests).sum::<u64>(), 3);
+    assert_eq!(
+        all.iter()
+            .map(|report| report.record.usage().requests)
+            .sum::<u64>(),
+        3
+    );
     let mut stream = run.map(nodes()).report().stream();
     assert_eq!(stream.next().await.unwrap().unwrap().record.node, "say");
 }
@@ -409,18 +527,36 @@ async fn each_item_has_its_report_and_an_error_has_its_own() {
 async fn the_calls_of_a_map_spend_together_beside_the_limits_around_it() {
     let run = Run::new(FnModel::new(|_| "hi"));
     let nodes = || (0..5).map(|_| say(""));
-    let good =
-        |results: Vec<Result<String, NodeError>>| results.iter().filter(|result| result.is_ok()).count();
+    let good = |results: Vec<Result<String, NodeError>>| {
+        results.iter().filter(|result| result.is_ok()).count()
+    };
     let limits = Limits::new().requests(3);
     let results = run.map(nodes()).limits(limits).await;
-    let refused = results.iter().find_map(|result| result.as_ref().err()).unwrap();
-    let message = "the limit of 3 requests for the map is reached: 3 spent; it is set by `Map::limits`";
+    let refused = results
+        .iter()
+        .find_map(|result| result.as_ref().err())
+        .unwrap();
+    let message =
+        "the limit of 3 requests for the map is reached: 3 spent; it is set by `Map::limits`";
     assert_eq!(refused.message(), message);
     assert_eq!(good(results), 3);
-    assert_eq!(good(run.map(nodes()).limits(limits).await), 3, "each map counts for itself");
+    assert_eq!(
+        good(run.map(nodes()).limits(limits).await),
+        3,
+        "each map counts for itself"
+    );
     let limited = run.with_limits(Limits::new().requests(4));
     assert_eq!(good(limited.map(nodes()).limits(limits).await), 3);
-    assert_eq!(good(limited.map(nodes()).limits(limits).await), 1, "and counts for the run");
-    let error = limited.map(nodes()).limits(Limits::new().requests(0)).try_all().await.unwrap_err();
+    assert_eq!(
+        good(limited.map(nodes()).limits(limits).await),
+        1,
+        "and counts for the run"
+    );
+    let error = limited
+        .map(nodes())
+        .limits(Limits::new().requests(0))
+        .try_all()
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
 }

@@ -12,7 +12,9 @@ struct Named(String);
 impl Node for Named {
     type Output = String;
     const NAME: &'static str = "named";
-    const SETTINGS: &'static Settings = &Settings::new().transport_retries(0).stated_fallback_model("spare");
+    const SETTINGS: &'static Settings = &Settings::new()
+        .transport_retries(0)
+        .stated_fallback_model("spare");
 
     fn name(&self) -> Cow<'static, str> {
         self.0.clone().into()
@@ -47,7 +49,10 @@ async fn a_types_figures_are_those_of_all_its_names() {
         run.call(&Named(name.to_owned())).await.unwrap();
     }
     let stats = run.ledger().of::<Named>().unwrap();
-    assert_eq!((stats.visits, stats.usage.requests, stats.degraded), (2, 4, 2));
+    assert_eq!(
+        (stats.visits, stats.usage.requests, stats.degraded),
+        (2, 4, 2)
+    );
 }
 
 #[tokio::test]
@@ -64,7 +69,11 @@ async fn names_without_end_do_not_grow_the_book_without_end() {
     assert_eq!((nodes["request 0"].visits, nodes["say"].visits), (2, 1));
     assert_eq!(nodes["named"].visits, calls - 1000);
     assert_eq!(run.ledger().of::<Named>().unwrap().visits, calls + 1);
-    assert_eq!(run.ledger().calls().last().unwrap().node, "request 0", "records have the name");
+    assert_eq!(
+        run.ledger().calls().last().unwrap().node,
+        "request 0",
+        "records have the name"
+    );
 }
 
 #[tokio::test]
@@ -77,5 +86,8 @@ async fn no_name_hides_the_figures_of_another() {
     run.call(&say("x")).await.unwrap();
     let report = run.ledger().snapshot();
     assert_eq!(report.nodes[&format!("say ({path})")].visits, 2);
-    assert_eq!((report.total, report.total.requests), (run.ledger().total(), 3));
+    assert_eq!(
+        (report.total, report.total.requests),
+        (run.ledger().total(), 3)
+    );
 }

@@ -7,9 +7,9 @@ use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, World, busy, input_tokens, run, say, script, world};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid, ModelError,
-    Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run, ScriptedModel, Settings, Sink,
-    Wire,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid,
+    ModelError, Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run,
+    ScriptedModel, Settings, Sink, Wire,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,7 +23,10 @@ struct Reporting {
 
 impl Reporting {
     fn script(script: ScriptedModel) -> Self {
-        Reporting { script, unenforced: Arc::default() }
+        Reporting {
+            script,
+            unenforced: Arc::default(),
+        }
     }
 }
 
@@ -52,11 +55,20 @@ async fn a_response_format_and_figures_that_cannot_be_stand_in_the_record() {
     impossible.total = Some(9);
     for usage in [None, Some(impossible)] {
         let model = Reporting::script(script([Reply::text(GOOD).usage(usage)]));
-        let report = Run::new(model).with_state(world()).call(&GOAL).report().await.unwrap();
+        let report = Run::new(model)
+            .with_state(world())
+            .call(&GOAL)
+            .report()
+            .await
+            .unwrap();
         let attempt = &report.record.attempts[0];
         assert_eq!(attempt.response_format, Some(ResponseFormat::Strict));
         assert_eq!(attempt.usage, Some(possible), "what cannot be is unknown");
-        assert_eq!(attempt.flags, [Flag::ImpossibleUsage], "once, however often it is reported");
+        assert_eq!(
+            attempt.flags,
+            [Flag::ImpossibleUsage],
+            "once, however often it is reported"
+        );
     }
 }
 
@@ -64,7 +76,11 @@ async fn a_response_format_and_figures_that_cannot_be_stand_in_the_record() {
 async fn an_answer_without_a_finish_reason_is_flagged() {
     let mut completion = Completion::new(GOOD);
     completion.finish = None;
-    let report = run(&script([completion])).call(&GOAL).report().await.unwrap();
+    let report = run(&script([completion]))
+        .call(&GOAL)
+        .report()
+        .await
+        .unwrap();
     assert_eq!(report.record.attempts[0].flags, [Flag::NoFinishReason]);
 }
 
@@ -81,19 +97,30 @@ async fn a_model_hears_of_an_answer_that_its_schema_did_not_bind() {
         let model = Reporting::script(script([answer]));
         let run = Run::new(model.clone()).with_state(world());
         let _ = run.call(&GOAL).retries(0).await;
-        assert_eq!(model.unenforced.load(Ordering::Relaxed), unenforced, "{answer}");
+        assert_eq!(
+            model.unenforced.load(Ordering::Relaxed),
+            unenforced,
+            "{answer}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_correction_shows_the_answer_that_a_model_found_at_fault_itself() {
-    let mut failure = ModelError::new(Category::SchemaError, "half a character").retry(Retry::Feedback);
-    failure.answer = Some(Box::new(llmnode_runtime::Message::assistant("{\"item\": \"\u{FFFD}")));
+    let mut failure =
+        ModelError::new(Category::SchemaError, "half a character").retry(Retry::Feedback);
+    failure.answer = Some(Box::new(llmnode_runtime::Message::assistant(
+        "{\"item\": \"\u{FFFD}",
+    )));
     let model = script([Reply::from(failure), GOOD.into()]);
     run(&model).call(&GOAL).await.unwrap();
     let messages = &model.requests()[1].messages;
     assert_eq!(messages[2].content, "{\"item\": \"\u{FFFD}");
-    assert!(messages[3].content.contains("- half a character"), "{}", messages[3].content);
+    assert!(
+        messages[3].content.contains("- half a character"),
+        "{}",
+        messages[3].content
+    );
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -124,7 +151,12 @@ impl LlmNode<World> for AskRenamed {
 
     fn output(&self) -> OutputSpec<Renamed, World> {
         fn collect<'a>(renamed: &'a Renamed, to: &mut Checks<'a, World>) {
-            to.sync("no", |_, _| Err(Invalid::at("item_name", format!("{} is bad", renamed.item_name))));
+            to.sync("no", |_, _| {
+                Err(Invalid::at(
+                    "item_name",
+                    format!("{} is bad", renamed.item_name),
+                ))
+            });
         }
         OutputSpec::json(|_: &mut Coverage| {}, collect)
     }
@@ -140,17 +172,35 @@ async fn violations_of_validators_have_the_names_of_the_json() {
 #[tokio::test]
 async fn a_stack_for_answers_that_raw_text_never_gives_is_refused() {
     for (failures, step, said) in [
-        (Category::SchemaError.into(), Recovery::Bubble, "raw text, which nothing reads"),
-        (Category::ValidationError.into(), Recovery::Bubble, "raw text, which nothing checks"),
-        (Failures::Answer, Recovery::repair(1), "only an `empty_response` can be repaired"),
+        (
+            Category::SchemaError.into(),
+            Recovery::Bubble,
+            "raw text, which nothing reads",
+        ),
+        (
+            Category::ValidationError.into(),
+            Recovery::Bubble,
+            "raw text, which nothing checks",
+        ),
+        (
+            Failures::Answer,
+            Recovery::repair(1),
+            "only an `empty_response` can be repaired",
+        ),
     ] {
         let run = run(&script(["hi"]));
-        let error = run.call(&say("x")).recover(failures, [step]).await.unwrap_err();
+        let error = run
+            .call(&say("x"))
+            .recover(failures, [step])
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().contains(said), "{error}");
     }
     let (run, node) = (run(&script(["", "hi"])), say("x"));
-    let call = run.call(&node).recover(Category::EmptyResponse, [Recovery::repair(1)]);
+    let call = run
+        .call(&node)
+        .recover(Category::EmptyResponse, [Recovery::repair(1)]);
     assert_eq!(call.await.unwrap(), "hi");
 }
 
@@ -159,7 +209,10 @@ async fn a_retry_comes_back_into_the_budget_where_the_endpoint_answers_it() {
     let page = || ModelError::new(Category::BadResponse, "half a page");
     for (second, left) in [
         (Reply::from(GOOD), 1),
-        (ModelError::new(Category::BadRequest, "no such field").into(), 1),
+        (
+            ModelError::new(Category::BadRequest, "no such field").into(),
+            1,
+        ),
         (page().into(), 1),
         (page().retry(Retry::Transport).into(), 0),
         (busy().into(), 0),
@@ -167,15 +220,21 @@ async fn a_retry_comes_back_into_the_budget_where_the_endpoint_answers_it() {
         let budget = RetryBudget::new(1);
         let model = script([Reply::from(busy()), second]).with_retry_budget(budget.clone());
         let _ = run(&model).call(&GOAL).transport_retries(1).await;
-        assert_eq!((model.requests().len(), budget.available()), (2, Some(left)));
+        assert_eq!(
+            (model.requests().len(), budget.available()),
+            (2, Some(left))
+        );
     }
 }
 
 #[tokio::test]
 async fn only_retries_of_the_transport_are_taken_out_of_the_budget() {
     let page = ModelError::new(Category::BadResponse, "a web page");
-    let model = script([Reply::from(page), BAD.into(), GOOD.into()]).with_retry_budget(RetryBudget::new(0));
-    let settings = Settings::new().retries(1).recover(Category::BadResponse, [Recovery::retry(1)]);
+    let model =
+        script([Reply::from(page), BAD.into(), GOOD.into()]).with_retry_budget(RetryBudget::new(0));
+    let settings = Settings::new()
+        .retries(1)
+        .recover(Category::BadResponse, [Recovery::retry(1)]);
     run(&model).call(&GOAL).settings(settings).await.unwrap();
     let run = run(&script([busy()]).with_retry_budget(RetryBudget::new(0)));
     assert_eq!(run.call(&GOAL).await.unwrap_err().attempts().len(), 1);
@@ -202,17 +261,26 @@ async fn fields_for_whichever_api_are_reported_once_where_models_speak_several()
     for (other, field, reported) in [
         (Wire::Gemini, Settings::new().extra("seed", 7), 1),
         (Wire::Chat, Settings::new().extra("seed", 7), 0),
-        (Wire::Gemini, Settings::new().extra_on(Wire::Chat, "seed", 7), 0),
+        (
+            Wire::Gemini,
+            Settings::new().extra_on(Wire::Chat, "seed", 7),
+            0,
+        ),
     ] {
         let (seen, _guard) = Recorder::start();
-        let run = Run::new(Of(Wire::Chat)).model("other", Of(other)).with_settings(field);
+        let run = Run::new(Of(Wire::Chat))
+            .model("other", Of(other))
+            .with_settings(field);
         for _ in 0..2 {
             run.call(&say("x")).await.unwrap();
         }
         let events = seen.events("llmnode::call");
         assert_eq!(events.len(), reported, "{events:?}");
         if let [event] = &events[..] {
-            assert!(event.fields["message"].contains("`extra_on` names one"), "{event:?}");
+            assert!(
+                event.fields["message"].contains("`extra_on` names one"),
+                "{event:?}"
+            );
             assert_eq!(event.fields["apis"], "chat, gemini");
         }
     }

@@ -58,7 +58,12 @@ impl Recorder {
 
     /// The spans of a target, in the order of their start.
     pub(crate) fn spans(&self, target: &str) -> Vec<Span> {
-        self.lock().spans.iter().filter(|span| span.target == target).cloned().collect()
+        self.lock()
+            .spans
+            .iter()
+            .filter(|span| span.target == target)
+            .cloned()
+            .collect()
     }
 
     /// The span that is another one's parent.
@@ -67,7 +72,12 @@ impl Recorder {
     }
 
     pub(crate) fn events(&self, target: &str) -> Vec<Told> {
-        self.lock().events.iter().filter(|event| event.target == target).cloned().collect()
+        self.lock()
+            .events
+            .iter()
+            .filter(|event| event.target == target)
+            .cloned()
+            .collect()
     }
 
     /// How many spans are entered now.
@@ -144,8 +154,17 @@ impl Subscriber for Recorder {
         let mut fields = Fields::new();
         attributes.record(&mut Fill(&mut fields));
         let mut memory = self.lock();
-        let parent = attributes.parent().map(place).or_else(|| memory.entered.last().copied());
-        memory.spans.push(Span { target: metadata.target(), parent, fields, closed: false, handles: 1 });
+        let parent = attributes
+            .parent()
+            .map(place)
+            .or_else(|| memory.entered.last().copied());
+        memory.spans.push(Span {
+            target: metadata.target(),
+            parent,
+            fields,
+            closed: false,
+            handles: 1,
+        });
         Id::from_u64(memory.spans.len() as u64)
     }
 
@@ -162,7 +181,11 @@ impl Subscriber for Recorder {
         event.record(&mut Fill(&mut fields));
         let mut memory = self.lock();
         let span = memory.entered.last().copied();
-        memory.events.push(Told { target: event.metadata().target(), span, fields });
+        memory.events.push(Told {
+            target: event.metadata().target(),
+            span,
+            fields,
+        });
     }
 
     fn enter(&self, id: &Id) {

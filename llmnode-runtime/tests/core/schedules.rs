@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::support::{BAD, Choose, GOAL, GOOD, Mood, World, world};
 use llmnode_runtime::{
-    AttemptKind, CallRecord, Category, FinishReason, ModelError, Reply, Request, Retry, Run, ScriptedModel,
-    Settings, TokenUsage,
+    AttemptKind, CallRecord, Category, FinishReason, ModelError, Reply, Request, Retry, Run,
+    ScriptedModel, Settings, TokenUsage,
 };
 
 /// What the model does at one request.
@@ -77,10 +77,14 @@ impl Act {
             Act::Refused => text("").refusal("no"),
             Act::Filtered => text(GOOD).finish(FinishReason::ContentFilter),
             Act::BadKey => error(Category::ApiKeyError).into(),
-            Act::Busy(Some(wait)) => error(Category::RateLimitError).wait(Duration::from_secs(wait)).into(),
+            Act::Busy(Some(wait)) => error(Category::RateLimitError)
+                .wait(Duration::from_secs(wait))
+                .into(),
             Act::Busy(None) => error(Category::RateLimitError).into(),
             Act::BusyForGood => error(Category::ServerError).retry(Retry::No).into(),
-            Act::NoChoice => error(Category::EmptyResponse).retry(Retry::Transport).into(),
+            Act::NoChoice => error(Category::EmptyResponse)
+                .retry(Retry::Transport)
+                .into(),
             Act::Adapted => error(Category::BadRequest).retry(Retry::Adapted).into(),
             Act::Never => Reply::never(),
         }
@@ -109,7 +113,9 @@ fn none_used() -> TokenUsage {
 }
 
 fn usage() -> impl Strategy<Value = Option<TokenUsage>> {
-    prop::option::of((0..100_u64, 0..100_u64).prop_map(|(input, output)| TokenUsage::new(input, output)))
+    prop::option::of(
+        (0..100_u64, 0..100_u64).prop_map(|(input, output)| TokenUsage::new(input, output)),
+    )
 }
 
 /// One call: the script, the budgets, and when the call is dropped, in seconds.
@@ -124,14 +130,18 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let script = prop::collection::vec((act(), usage(), 0..4_u64), 30);
     let budget = || prop::option::of(0..5_u32);
-    (script, budget(), budget(), prop_oneof![2 => Just(100_000_u64), 1 => 0..300_u64]).prop_map(
-        |(script, retries, transport_retries, drop_after)| Case {
+    (
+        script,
+        budget(),
+        budget(),
+        prop_oneof![2 => Just(100_000_u64), 1 => 0..300_u64],
+    )
+        .prop_map(|(script, retries, transport_retries, drop_after)| Case {
             script,
             retries,
             transport_retries,
             drop_after,
-        },
-    )
+        })
 }
 
 const MAX_WAIT: u64 = 60;
@@ -139,7 +149,10 @@ const MAX_WAIT: u64 = 60;
 impl Case {
     fn budgets(&self) -> (u32, u32) {
         // The attributes of the node and the default of the crate.
-        (self.retries.unwrap_or(2), self.transport_retries.unwrap_or(2))
+        (
+            self.retries.unwrap_or(2),
+            self.transport_retries.unwrap_or(2),
+        )
     }
 
     /// How many requests there should be, and how the call should end, if it is not dropped.
@@ -151,7 +164,9 @@ impl Case {
                 Then::Accept => return (sent, None),
                 Then::Stop(category) => return (sent, Some(category)),
                 Then::Hang => return (sent, Some(Category::Cancelled)),
-                Then::Transport(category, Some(wait)) if wait > MAX_WAIT => return (sent, Some(category)),
+                Then::Transport(category, Some(wait)) if wait > MAX_WAIT => {
+                    return (sent, Some(category));
+                }
                 Then::Feedback(category) => (&mut retries, category),
                 Then::Transport(category, _) => (&mut transport_retries, category),
                 Then::Adapt => (&mut adaptions, Category::BadRequest),
@@ -165,10 +180,16 @@ impl Case {
     }
 
     async fn play(&self) -> (ScriptedModel, Run<World>) {
-        let model = self.script.iter().fold(ScriptedModel::new(), |model, (act, usage, delay)| {
-            model.reply(act.reply(*usage).after(Duration::from_secs(*delay)))
+        let model = self
+            .script
+            .iter()
+            .fold(ScriptedModel::new(), |model, (act, usage, delay)| {
+                model.reply(act.reply(*usage).after(Duration::from_secs(*delay)))
+            });
+        let run = Run::new(model.clone()).with_state(World {
+            mood: Mood::Slow,
+            ..world()
         });
-        let run = Run::new(model.clone()).with_state(World { mood: Mood::Slow, ..world() });
         let mut settings = Settings::new().max_wait(Duration::from_secs(MAX_WAIT));
         settings.retries = self.retries;
         settings.transport_retries = self.transport_retries;
@@ -179,15 +200,30 @@ impl Case {
 
     /// What holds however the call ended.
     fn check(&self, record: &CallRecord, requests: &[Request], run: &Run<World>) {
-        assert_eq!(record.attempts.len(), requests.len(), "an entry for each request begun");
-        let adapted = record.attempts.iter().filter(|one| one.kind == AttemptKind::Adapted).count();
+        assert_eq!(
+            record.attempts.len(),
+            requests.len(),
+            "an entry for each request begun"
+        );
+        let adapted = record
+            .attempts
+            .iter()
+            .filter(|one| one.kind == AttemptKind::Adapted)
+            .count();
         let (retries, transport_retries) = self.budgets();
         assert!(requests.len() <= 1 + (retries + transport_retries) as usize + adapted);
-        assert_eq!(run.ledger().of::<Choose>().unwrap().usage, record.usage(), "the book says the same");
+        assert_eq!(
+            run.ledger().of::<Choose>().unwrap().usage,
+            record.usage(),
+            "the book says the same"
+        );
         let mut tokens = (0, 0);
         for (attempt, (_, usage, _)) in record.attempts.iter().zip(&self.script) {
             // A refusal that reports nothing is known to have used nothing.
-            let refused = matches!(attempt.category, Some(Category::ApiKeyError | Category::RateLimitError));
+            let refused = matches!(
+                attempt.category,
+                Some(Category::ApiKeyError | Category::RateLimitError)
+            );
             let usage = usage.or(refused.then(none_used));
             // What was dropped before its response was read claims no usage.
             match usage.filter(|_| attempt.usage.is_some()) {
@@ -208,13 +244,24 @@ impl Case {
             let asked = match act.then() {
                 Then::Transport(_, wait) => Duration::from_secs(wait.unwrap_or(0)),
                 _ => {
-                    assert_eq!(attempt.wait, Duration::ZERO, "only failures of the transport wait");
+                    assert_eq!(
+                        attempt.wait,
+                        Duration::ZERO,
+                        "only failures of the transport wait"
+                    );
                     continue;
                 }
             };
-            assert!(attempt.wait >= asked && attempt.wait <= Duration::from_secs(MAX_WAIT), "{attempt:?}");
+            assert!(
+                attempt.wait >= asked && attempt.wait <= Duration::from_secs(MAX_WAIT),
+                "{attempt:?}"
+            );
         }
-        let spent: Duration = record.attempts.iter().map(|attempt| attempt.wait + attempt.elapsed).sum();
+        let spent: Duration = record
+            .attempts
+            .iter()
+            .map(|attempt| attempt.wait + attempt.elapsed)
+            .sum();
         assert!(record.elapsed >= spent, "waits are part of the time");
     }
 }

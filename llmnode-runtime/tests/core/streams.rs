@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    BoxFuture, CallStream, Category, ChatModel, Completion, Cx, DynNode, Event, Exec, LlmOutput, ModelError,
-    Node, Reply, Request, Run, ScriptedModel, Sink,
+    BoxFuture, CallStream, Category, ChatModel, Completion, Cx, DynNode, Event, Exec, LlmOutput,
+    ModelError, Node, Reply, Request, Run, ScriptedModel, Sink,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ async fn events<T>(stream: &mut CallStream<'_, T>) -> Vec<(Event, Option<Value>)
 
 #[tokio::test]
 async fn an_answer_grows_and_is_validated_once_at_the_end() {
-    let model = script([Reply::pieces(["{\"item\"", ": \"ke", "y\"", "}"]).reasoning("which one?")]);
+    let model =
+        script([Reply::pieces(["{\"item\"", ": \"ke", "y\"", "}"]).reasoning("which one?")]);
     let run = Run::new(model).with_state(world());
     let mut stream = run.call(&GOAL).stream();
     let expected = [
@@ -39,28 +40,53 @@ async fn an_answer_grows_and_is_validated_once_at_the_end() {
         (text("}"), Some(json!({"item": "key"}))),
     ];
     assert_eq!(events(&mut stream).await, expected);
-    assert_eq!((stream.next().await, stream.partial()), (None, Some(&json!({"item": "key"}))));
+    assert_eq!(
+        (stream.next().await, stream.partial()),
+        (None, Some(&json!({"item": "key"})))
+    );
     let report = stream.report().await.unwrap();
-    assert_eq!((report.value.item.as_str(), report.record.attempts.len()), ("key", 1));
-    assert_eq!(run.state().seen.load(Ordering::Relaxed), 1, "the validators saw the whole answer only");
+    assert_eq!(
+        (report.value.item.as_str(), report.record.attempts.len()),
+        ("key", 1)
+    );
+    assert_eq!(
+        run.state().seen.load(Ordering::Relaxed),
+        1,
+        "the validators saw the whole answer only"
+    );
 }
 
 #[tokio::test]
 async fn a_bad_answer_is_void_when_the_next_request_begins() {
-    let run = Run::new(script([Reply::pieces(["no ", "JSON"]), Reply::pieces([BAD]), Reply::text(GOOD)]));
+    let run = Run::new(script([
+        Reply::pieces(["no ", "JSON"]),
+        Reply::pieces([BAD]),
+        Reply::text(GOOD),
+    ]));
     let run = run.with_state(world());
     let mut stream = run.call(&GOAL).stream();
     let all = events(&mut stream).await;
     let restarted = |event: &Event| match event {
-        Event::Restarted { category, attempt, .. } => Some((*category, *attempt)),
+        Event::Restarted {
+            category, attempt, ..
+        } => Some((*category, *attempt)),
         _ => None,
     };
-    let restarts: Vec<_> = all.iter().filter_map(|(event, _)| restarted(event)).collect();
-    assert_eq!(restarts, [(Category::SchemaError, 1), (Category::ValidationError, 2)]);
+    let restarts: Vec<_> = all
+        .iter()
+        .filter_map(|(event, _)| restarted(event))
+        .collect();
+    assert_eq!(
+        restarts,
+        [(Category::SchemaError, 1), (Category::ValidationError, 2)]
+    );
     for (event, partial) in &all {
         assert!(restarted(event).is_none() || partial.is_none(), "{all:?}");
     }
-    assert_eq!(all.last(), Some(&(text(GOOD), Some(json!({"item": "key"})))));
+    assert_eq!(
+        all.last(),
+        Some(&(text(GOOD), Some(json!({"item": "key"}))))
+    );
     assert_eq!(stream.finish().await.unwrap().item, "key");
 }
 
@@ -75,18 +101,34 @@ async fn nothing_restarts_after_the_last_failure() {
         .count();
     assert_eq!(restarts, 1);
     let error = stream.finish().await.unwrap_err();
-    assert_eq!((error.category(), error.attempts().len()), (Category::ValidationError, 2));
+    assert_eq!(
+        (error.category(), error.attempts().len()),
+        (Category::ValidationError, 2)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_in_mid_stream_has_its_own_stack() {
-    let broken = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
-    let run = Run::new(script([Reply::pieces(["Hel"]).breaks_off(broken), Reply::text("Hello")]));
+    let broken =
+        ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
+    let run = Run::new(script([
+        Reply::pieces(["Hel"]).breaks_off(broken),
+        Reply::text("Hello"),
+    ]));
     let what = say("");
     let mut stream = run.call(&what).stream();
-    let all: Vec<_> = events(&mut stream).await.into_iter().map(|(event, _)| event).collect();
-    let [said, Event::Restarted { category, .. }, whole] = &all[..] else { panic!("{all:?}") };
-    assert_eq!((said, *category, whole), (&text("Hel"), Category::RateLimitError, &text("Hello")));
+    let all: Vec<_> = events(&mut stream)
+        .await
+        .into_iter()
+        .map(|(event, _)| event)
+        .collect();
+    let [said, Event::Restarted { category, .. }, whole] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!(
+        (said, *category, whole),
+        (&text("Hel"), Category::RateLimitError, &text("Hello"))
+    );
     let report = stream.report().await.unwrap();
     assert!(report.record.attempts[1].wait >= Duration::from_secs(3));
 }
@@ -105,14 +147,19 @@ async fn a_model_that_cannot_stream_gives_one_event() {
     }
     let run = Run::new(Plain).with_state(world());
     let mut stream = run.call(&GOAL).stream();
-    assert_eq!(events(&mut stream).await, [(text(GOOD), Some(json!({"item": "key"})))]);
+    assert_eq!(
+        events(&mut stream).await,
+        [(text(GOOD), Some(json!({"item": "key"})))]
+    );
     assert_eq!(stream.finish().await.unwrap().item, "key");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_dropped_was_cancelled_and_its_usage_is_estimated() {
     let pieces = vec!["1234 "; 100];
-    let run = Run::new(script([Reply::pieces(pieces).pause(Duration::from_secs(1))]));
+    let run = Run::new(script(
+        [Reply::pieces(pieces).pause(Duration::from_secs(1))],
+    ));
     let what = say("");
     let mut stream = run.call(&what).stream();
     for _ in 0..8 {
@@ -120,7 +167,11 @@ async fn what_is_dropped_was_cancelled_and_its_usage_is_estimated() {
     }
     drop(stream);
     let report = run.ledger().total();
-    assert_eq!((report.total.unreported_calls, report.estimated), (1, 10), "a quarter of 40 characters");
+    assert_eq!(
+        (report.total.unreported_calls, report.estimated),
+        (1, 10),
+        "a quarter of 40 characters"
+    );
 }
 
 #[tokio::test]
@@ -132,7 +183,10 @@ async fn an_answer_beyond_the_cap_is_given_up() {
     let mut stream = run.call(&what).settings(settings).stream();
     let seen = events(&mut stream).await.len();
     let error = stream.finish().await.unwrap_err();
-    assert_eq!(error.message(), "the answer has more bytes than max_output_bytes (100)");
+    assert_eq!(
+        error.message(),
+        "the answer has more bytes than max_output_bytes (100)"
+    );
     assert_eq!((error.category(), seen), (Category::TruncatedOutput, 11));
 }
 
@@ -149,7 +203,11 @@ struct Step {
 }
 
 fn primitive<T: LlmOutput>() -> DynNode {
-    DynNode::builder("plan").output::<T>().retries(1).build().unwrap()
+    DynNode::builder("plan")
+        .output::<T>()
+        .retries(1)
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -160,7 +218,10 @@ async fn items_come_as_each_is_complete_and_begin_anew() {
         ", {\"name\": \"b\", \"minutes\": 2",
         "}]}",
     ];
-    let run = Run::new(script([Reply::pieces(pieces[..3].to_vec()), Reply::pieces(pieces)]));
+    let run = Run::new(script([
+        Reply::pieces(pieces[..3].to_vec()),
+        Reply::pieces(pieces),
+    ]));
     let plan = primitive::<Plan>().ask("Plan it.");
     let mut items = run.call(&plan).stream().items::<Step>("steps");
     let mut all = Vec::new();
@@ -169,7 +230,13 @@ async fn items_come_as_each_is_complete_and_begin_anew() {
     }
     let expected = [(0, "a"), (0, "a"), (1, "b")];
     assert_eq!(all, expected.map(|(index, name)| (index, name.to_owned())));
-    assert_eq!(items.finish().await.unwrap()["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        items.finish().await.unwrap()["steps"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -178,7 +245,10 @@ async fn the_answer_itself_may_be_the_list() {
         let run = Run::new(script([answer]));
         let list = primitive::<Vec<String>>().ask("List it.");
         let mut stream = run.call(&list).stream();
-        assert_eq!(events(&mut stream).await.pop().unwrap().1, Some(json!(["a", "b"])));
+        assert_eq!(
+            events(&mut stream).await.pop().unwrap().1,
+            Some(json!(["a", "b"]))
+        );
         let run = Run::new(script([answer]));
         let mut items = run.call(&list).stream().items::<String>("");
         assert_eq!(items.next().await, Some((0, "a".to_owned())));
@@ -194,20 +264,38 @@ async fn a_path_without_a_list_is_refused_before_the_request() {
     let (plan, what) = (primitive::<Plan>().ask("Plan it."), say(""));
     for (error, message) in [
         (
-            run.call(&plan).stream().items::<Step>("stages").finish().await.err(),
+            run.call(&plan)
+                .stream()
+                .items::<Step>("stages")
+                .finish()
+                .await
+                .err(),
             "the answer has no list at \"stages\"",
         ),
         (
-            run.call(&plan).stream().items::<Step>("").finish().await.err(),
+            run.call(&plan)
+                .stream()
+                .items::<Step>("")
+                .finish()
+                .await
+                .err(),
             "the answer is not a list; name the member that is one: `.items(\"steps\")`",
         ),
         (
-            run.call(&what).stream().items::<Step>("steps").finish().await.err(),
+            run.call(&what)
+                .stream()
+                .items::<Step>("steps")
+                .finish()
+                .await
+                .err(),
             "`items` needs a typed answer; this one is text",
         ),
     ] {
         let error = error.unwrap();
-        assert_eq!((error.category(), error.message()), (Category::ConfigError, message));
+        assert_eq!(
+            (error.category(), error.message()),
+            (Category::ConfigError, message)
+        );
     }
     assert_eq!(model.requests().len(), 0);
 }

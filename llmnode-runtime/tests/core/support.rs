@@ -6,8 +6,8 @@ use std::time::Duration;
 use llmnode_runtime::private::{Checks, Coverage};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run, ScriptedModel,
-    Settings, TestClock, TokenUsage, Violation,
+    AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run,
+    ScriptedModel, Settings, TestClock, TokenUsage, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,11 +47,17 @@ pub(crate) struct Choice {
 impl Choice {
     fn item_is_available(&self, world: &World) -> Result<(), Invalid> {
         world.seen.fetch_add(1, Ordering::Relaxed);
-        assert!(!matches!(world.mood, Mood::PanicAtOnce), "a bug before any await");
+        assert!(
+            !matches!(world.mood, Mood::PanicAtOnce),
+            "a bug before any await"
+        );
         if world.inventory.contains(&self.item.as_str()) {
             return Ok(());
         }
-        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
+        Err(
+            Invalid::at("item", format!("{:?} is not available", self.item))
+                .allowed(&world.inventory),
+        )
     }
 
     async fn mood(&self, world: &World, attempt: &AttemptInfo) -> Result<(), Invalid> {
@@ -77,9 +83,11 @@ impl Choice {
                 Ok(())
             }
             Mood::AcceptLast if attempt.is_last() => Ok(()),
-            Mood::AcceptLast => {
-                Err(Invalid::new(format!("try {} of {}", attempt.index(), attempt.maximum())))
-            }
+            Mood::AcceptLast => Err(Invalid::new(format!(
+                "try {} of {}",
+                attempt.index(),
+                attempt.maximum()
+            ))),
         }
     }
 }
@@ -115,7 +123,9 @@ impl LlmNode<World> for Choose {
 
     fn output(&self) -> OutputSpec<Choice, World> {
         fn collect<'a>(choice: &'a Choice, to: &mut Checks<'a, World>) {
-            to.sync("item_is_available", |world, _| choice.item_is_available(world));
+            to.sync("item_is_available", |world, _| {
+                choice.item_is_available(world)
+            });
             to.future("mood", |world, attempt| choice.mood(world, attempt));
         }
         OutputSpec::json(|_: &mut Coverage| {}, collect)
@@ -150,14 +160,21 @@ impl<S: ?Sized + Sync> LlmNode<S> for Say {
 }
 
 pub(crate) fn say(what: &str) -> Say {
-    Say { what: what.to_owned() }
+    Say {
+        what: what.to_owned(),
+    }
 }
 
 pub(crate) fn world() -> World {
-    World { inventory: vec!["key", "lamp"], ..World::default() }
+    World {
+        inventory: vec!["key", "lamp"],
+        ..World::default()
+    }
 }
 
-pub(crate) const GOAL: Choose = Choose { goal: "open the door" };
+pub(crate) const GOAL: Choose = Choose {
+    goal: "open the door",
+};
 pub(crate) const GOOD: &str = r#"{"item": "key"}"#;
 pub(crate) const BAD: &str = r#"{"item": "axe"}"#;
 
@@ -167,11 +184,15 @@ pub(crate) fn lines(violations: &[Violation]) -> Vec<String> {
 }
 
 pub(crate) fn script(replies: impl IntoIterator<Item = impl Into<Reply>>) -> ScriptedModel {
-    replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
+    replies
+        .into_iter()
+        .fold(ScriptedModel::new(), ScriptedModel::reply)
 }
 
 pub(crate) fn run(model: &ScriptedModel) -> Run<World> {
-    Run::new(model.clone()).with_clock(TestClock::new()).with_state(world())
+    Run::new(model.clone())
+        .with_clock(TestClock::new())
+        .with_state(world())
 }
 
 pub(crate) fn busy() -> ModelError {

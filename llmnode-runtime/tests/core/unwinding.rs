@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Say, busy, say, script};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Limits, Node, Reply, Run, ScriptedModel,
+    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Limits, Node, Reply, Run,
+    ScriptedModel,
 };
 
 /// A node that panics while a call of its own is under way.
@@ -34,14 +35,26 @@ async fn a_call_dropped_by_a_panic_around_it_was_cancelled() {
         let run = run.clone();
         async move {
             let node = say("b");
-            tokio::join!(run.call(&node), async { panic!("a bug of the program") }).0.is_ok()
+            tokio::join!(run.call(&node), async { panic!("a bug of the program") })
+                .0
+                .is_ok()
         }
     });
     assert!(program.await.unwrap_err().is_panic());
     let calls = run.ledger().calls();
-    let ended: Vec<_> = calls.iter().map(|call| (&*call.node, call.category)).collect();
+    let ended: Vec<_> = calls
+        .iter()
+        .map(|call| (&*call.node, call.category))
+        .collect();
     let cancelled = Some(Category::Cancelled);
-    assert_eq!(ended, [("say", cancelled), ("careless", Some(Category::Panic)), ("say", cancelled)]);
+    assert_eq!(
+        ended,
+        [
+            ("say", cancelled),
+            ("careless", Some(Category::Panic)),
+            ("say", cancelled)
+        ]
+    );
     for call in [&calls[0], &calls[2]] {
         assert_eq!(call.attempts[0].category, cancelled);
     }
@@ -96,7 +109,11 @@ async fn a_clock_that_panics_is_the_calls_error_and_does_not_end_the_program() {
     let run = Run::new(script([busy()])).with_clock(Broken::default());
     for requests in [1, 0] {
         let error = run.call(&say("x")).await.unwrap_err();
-        assert_eq!((error.category(), error.attempts().len()), (Category::Panic, requests), "{error}");
+        assert_eq!(
+            (error.category(), error.attempts().len()),
+            (Category::Panic, requests),
+            "{error}"
+        );
     }
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 1);
 }
@@ -109,7 +126,13 @@ async fn a_clock_that_breaks_while_a_limited_request_panics_does_not_end_the_pro
         let _held = broken.0.lock();
         panic!("a bug in the model")
     });
-    let run = Run::new(model).with_clock(clock).with_node_limits::<Say>(Limits::new().requests(2));
+    let run = Run::new(model)
+        .with_clock(clock)
+        .with_node_limits::<Say>(Limits::new().requests(2));
     let error = run.call(&say("x")).await.unwrap_err();
-    assert_eq!((error.category(), error.attempts().len()), (Category::Panic, 1), "{error}");
+    assert_eq!(
+        (error.category(), error.attempts().len()),
+        (Category::Panic, 1),
+        "{error}"
+    );
 }

@@ -9,13 +9,15 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::support::{
-    BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, total_tokens, world,
+    BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, total_tokens,
+    world,
 };
 use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     AttemptRecord, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec,
-    ModelError, Node, NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    ModelError, Node, NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
+    TokenUsage,
 };
 
 /// A place in the program's code that panics.
@@ -48,7 +50,9 @@ impl<'de> serde::Deserialize<'de> for Answer {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let json = serde_json::Value::deserialize(from)?;
         assert_ne!(json["how"], "deserialize", "a bug");
-        Ok(Answer { how: json["how"].to_string() })
+        Ok(Answer {
+            how: json["how"].to_string(),
+        })
     }
 }
 
@@ -74,7 +78,10 @@ impl LlmNode<()> for Faulty {
     }
 
     fn output(&self) -> OutputSpec<Answer, ()> {
-        OutputSpec::json(|_: &mut Coverage| {}, |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"))
+        OutputSpec::json(
+            |_: &mut Coverage| {},
+            |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"),
+        )
     }
 }
 
@@ -104,28 +111,57 @@ impl ChatModel for Early {
 #[tokio::test]
 async fn a_panic_anywhere_is_an_error_with_its_record() {
     use Fault::*;
-    for (fault, requests) in
-        [(Display, 0), (BeforeModel, 0), (InsideModel, 1), (Deserialize, 1), (Collect, 1), (AfterModel, 1)]
-    {
+    for (fault, requests) in [
+        (Display, 0),
+        (BeforeModel, 0),
+        (InsideModel, 1),
+        (Deserialize, 1),
+        (Collect, 1),
+        (AfterModel, 1),
+    ] {
         let run = Run::new(Early(fault));
         let error = run.call(&Faulty(fault)).await.map(|_| ()).unwrap_err();
         assert_eq!(error.category(), Category::Panic, "{fault:?}");
         assert!(error.to_string().contains("a bug"), "{error}");
         assert_eq!(error.usage().requests, requests, "{fault:?}");
-        assert_eq!((error.usage().total.known, error.usage().total.unreported_calls), (7 * requests, 0));
+        assert_eq!(
+            (
+                error.usage().total.known,
+                error.usage().total.unreported_calls
+            ),
+            (7 * requests, 0)
+        );
         let calls = run.ledger().calls();
-        assert_eq!((calls.len(), calls[0].category), (1, Some(Category::Panic)), "{fault:?}");
+        assert_eq!(
+            (calls.len(), calls[0].category),
+            (1, Some(Category::Panic)),
+            "{fault:?}"
+        );
         let ended = calls[0].attempts.iter().map(|attempt| attempt.category);
-        assert!(calls[0].attempts.iter().all(|attempt| attempt.request_id.as_deref() == Some("req-1")));
+        assert!(
+            calls[0]
+                .attempts
+                .iter()
+                .all(|attempt| attempt.request_id.as_deref() == Some("req-1"))
+        );
         let expected = (fault != AfterModel).then_some(Category::Panic);
-        assert!(ended.into_iter().all(|category| category == expected), "{fault:?}");
+        assert!(
+            ended.into_iter().all(|category| category == expected),
+            "{fault:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_panic_in_one_call_of_a_map_leaves_the_others_alone() {
     let run = Run::new(Early(Fault::BeforeModel));
-    let faults = [Fault::AfterModel, Fault::BeforeModel, Fault::AfterModel, Fault::Display, Fault::Collect];
+    let faults = [
+        Fault::AfterModel,
+        Fault::BeforeModel,
+        Fault::AfterModel,
+        Fault::Display,
+        Fault::Collect,
+    ];
     let results = run.map(faults.map(Faulty)).await;
     let good: Vec<_> = results.iter().map(Result::is_ok).collect();
     assert_eq!(good, [false, false, false, false, true]);
@@ -143,7 +179,9 @@ impl Node for Cautious {
 
 async fn first_there_is(_: &Cautious, world: &World, _: &NodeError) -> Choice {
     tokio::task::yield_now().await;
-    Choice { item: world.inventory[0].to_owned() }
+    Choice {
+        item: world.inventory[0].to_owned(),
+    }
 }
 
 node_like_choose!(Cautious, first_there_is);
@@ -155,12 +193,18 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
     for polls in 0.. {
         let usage = TokenUsage::new(5, 2);
         let answers = || (0..2).map(|_| Reply::text(BAD).usage(usage));
-        let busy = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
-        let run = Run::new(Yielding(script(std::iter::once(busy.into()).chain(answers()))))
-            .model("spare", Yielding(script(answers())))
-            .model("well", script([GOOD]))
-            .with_clock(Turning(TestClock::new()))
-            .with_state(World { mood: Mood::Yield, ..world() });
+        let busy =
+            ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
+        let run = Run::new(Yielding(script(
+            std::iter::once(busy.into()).chain(answers()),
+        )))
+        .model("spare", Yielding(script(answers())))
+        .model("well", script([GOOD]))
+        .with_clock(Turning(TestClock::new()))
+        .with_state(World {
+            mood: Mood::Yield,
+            ..world()
+        });
         let ended = {
             let mut call = pin!(run.call(&Cautious));
             let mut left = polls;
@@ -180,15 +224,26 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
         assert_eq!(stats.usage, call.usage());
         assert_eq!(call.attempts.len() as u64, stats.usage.requests);
         let judged = run.state().seen.load(Ordering::Relaxed) as u64;
-        assert_eq!(stats.usage.total.known, 7 * judged, "what a validator saw was read");
-        let is_refused = |attempt: &&AttemptRecord| attempt.category == Some(Category::RateLimitError);
+        assert_eq!(
+            stats.usage.total.known,
+            7 * judged,
+            "what a validator saw was read"
+        );
+        let is_refused =
+            |attempt: &&AttemptRecord| attempt.category == Some(Category::RateLimitError);
         let refused = call.attempts.iter().filter(is_refused).count() as u64;
-        assert_eq!(stats.usage.total.unreported_calls, stats.usage.requests - judged - refused);
+        assert_eq!(
+            stats.usage.total.unreported_calls,
+            stats.usage.requests - judged - refused
+        );
         assert_eq!(call.category, (!ended).then_some(Category::Cancelled));
         run.call(&GOAL).model("well").await.unwrap();
         if ended {
             let awaits = 2 * 5 + 4 + 1 + 1;
-            assert_eq!(polls, awaits, "two of each request, one of each validation, the wait, the fallback");
+            assert_eq!(
+                polls, awaits,
+                "two of each request, one of each validation, the wait, the fallback"
+            );
             assert_eq!(call.degraded, Some(Degraded::FallbackValue));
             break;
         }
@@ -233,10 +288,20 @@ impl ChatModel for Yielding {
 async fn a_call_dropped_while_it_waits_has_its_time_and_no_attempt_more() {
     let busy = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(30));
     let run = Run::new(ScriptedModel::new().reply(busy)).with_state(world());
-    assert!(tokio::time::timeout(Duration::from_secs(10), run.call(&GOAL)).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(10), run.call(&GOAL))
+            .await
+            .is_err()
+    );
     let (stats, calls) = (run.ledger().of::<Choose>().unwrap(), run.ledger().calls());
-    assert_eq!((stats.usage.requests, stats.busy), (1, Duration::from_secs(10)));
-    assert_eq!(calls[0].attempts[0].category, Some(Category::RateLimitError));
+    assert_eq!(
+        (stats.usage.requests, stats.busy),
+        (1, Duration::from_secs(10))
+    );
+    assert_eq!(
+        calls[0].attempts[0].category,
+        Some(Category::RateLimitError)
+    );
 }
 
 /// A node without a model that calls two others side by side.
@@ -258,11 +323,31 @@ impl Exec<World> for Parent {
 #[tokio::test(start_paused = true)]
 async fn dropping_a_node_drops_and_accounts_for_the_calls_inside_it() {
     let run = Run::new(ScriptedModel::new().reply("hi").reply(Reply::never())).with_state(world());
-    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&Parent)).await.is_err());
-    let ended: Vec<_> = run.ledger().calls().iter().map(|call| (call.node.clone(), call.category)).collect();
+    assert!(
+        tokio::time::timeout(Duration::from_secs(1), run.call(&Parent))
+            .await
+            .is_err()
+    );
+    let ended: Vec<_> = run
+        .ledger()
+        .calls()
+        .iter()
+        .map(|call| (call.node.clone(), call.category))
+        .collect();
     let cancelled = Some(Category::Cancelled);
-    assert_eq!(ended, [("say".into(), None), ("say".into(), cancelled), ("parent".into(), cancelled)]);
-    assert_eq!(run.ledger().of::<Parent>().unwrap().usage.requests, 0, "it asked nothing itself");
+    assert_eq!(
+        ended,
+        [
+            ("say".into(), None),
+            ("say".into(), cancelled),
+            ("parent".into(), cancelled)
+        ]
+    );
+    assert_eq!(
+        run.ledger().of::<Parent>().unwrap().usage.requests,
+        0,
+        "it asked nothing itself"
+    );
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 2);
 }
 
@@ -301,7 +386,11 @@ async fn absurd_times_do_not_panic() {
     let before = clock.now();
     clock.sleep(Duration::from_secs(1)).await;
     clock.sleep(Duration::MAX).await;
-    assert_eq!(clock.now(), before + Duration::from_secs(1), "never goes back");
+    assert_eq!(
+        clock.now(),
+        before + Duration::from_secs(1),
+        "never goes back"
+    );
 }
 
 #[tokio::test]

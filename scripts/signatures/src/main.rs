@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, files @ ..] = &arguments[..] else { return Err("signatures FOLDER JSON..".into()) };
+    let [folder, files @ ..] = &arguments[..] else {
+        return Err("signatures FOLDER JSON..".into());
+    };
     let update = std::env::var_os("LLMNODE_UPDATE").is_some();
     let mut differ = Vec::new();
     for file in files {
@@ -20,7 +22,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         for item in api.items() {
             writeln!(text, "{item}")?;
         }
-        let name = Path::new(file).file_stem().and_then(|name| name.to_str()).ok_or("no name")?;
+        let name = Path::new(file)
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .ok_or("no name")?;
         let list = Path::new(folder).join(name).with_extension("txt");
         if update {
             std::fs::write(&list, text)?;

@@ -26,21 +26,32 @@ const SEEDS: u64 = 20;
 /// teach nothing, and that the teacher gets right.
 fn questions(seed: u64, with_useless: bool) -> Vec<(String, String)> {
     let useful = (0..4).flat_map(|category| (0..4).map(move |number| (category, number)));
-    let useful =
-        useful.map(|(category, number)| case(category, if number == 0 { "key" } else { "item" }, number));
+    let useful = useful
+        .map(|(category, number)| case(category, if number == 0 { "key" } else { "item" }, number));
     let useless = (0..if with_useless { 4 } else { 0 }).map(|number| case(9, "key", number));
-    let all: Vec<_> = useful.chain(useless).map(|(ask, answer)| (ask.question, answer.answer)).collect();
+    let all: Vec<_> = useful
+        .chain(useless)
+        .map(|(ask, answer)| (ask.question, answer.answer))
+        .collect();
     shuffled(all, seed)
 }
 
 fn validation() -> Vec<(String, String)> {
     let all = (0..4).flat_map(|category| [case(category, "item", 10), case(category, "item", 11)]);
-    all.map(|(ask, answer)| (ask.question, answer.answer)).collect()
+    all.map(|(ask, answer)| (ask.question, answer.answer))
+        .collect()
 }
 
 fn dataset(questions: &[(String, String)]) -> Dataset<Talk, Answer> {
     let case = |(question, answer): &(String, String)| {
-        (Talk { question: question.clone() }, Answer { answer: answer.clone() })
+        (
+            Talk {
+                question: question.clone(),
+            },
+            Answer {
+                answer: answer.clone(),
+            },
+        )
     };
     Dataset::new(questions.iter().map(case))
 }
@@ -50,26 +61,45 @@ fn reply(request: &llmnode::stub_server::LoggedRequest) -> StubReply {
     let teaches = model(request).starts_with("teacher");
     let messages = request.messages();
     let (_, asked) = messages.last().unwrap();
-    let question = asked.split("[[ ## question ## ]]").nth(1).unwrap().trim().lines().next().unwrap();
+    let question = asked
+        .split("[[ ## question ## ]]")
+        .nth(1)
+        .unwrap()
+        .trim()
+        .lines()
+        .next()
+        .unwrap();
     let (category, number) = category_of(question);
     let rule = format!("rule {category}");
     let shown = messages.iter().any(|(_, content)| content.contains(&rule));
-    let knows = if teaches { question.contains("key") } else { shown };
-    let (reasoning, answer) =
-        if knows { (rule, format!("{category}-{number}")) } else { ("I guess".into(), "?".into()) };
+    let knows = if teaches {
+        question.contains("key")
+    } else {
+        shown
+    };
+    let (reasoning, answer) = if knows {
+        (rule, format!("{category}-{number}"))
+    } else {
+        ("I guess".into(), "?".into())
+    };
     StubReply::text(format!(
         "[[ ## reasoning ## ]]\n{reasoning}\n\n[[ ## answer ## ]]\n{answer}\n\n[[ ## completed ## ]]"
     ))
 }
 
 fn model(request: &llmnode::stub_server::LoggedRequest) -> String {
-    request.json().and_then(|body| body["model"].as_str()).unwrap_or_default().to_owned()
+    request
+        .json()
+        .and_then(|body| body["model"].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DSPy: scripts/dspy-bootstrap"]
 async fn at_least_the_score_of_dspy_at_no_more_requests() {
-    let python = std::env::var("LLMNODE_DSPY_PYTHON").expect("LLMNODE_DSPY_PYTHON names a Python with DSPy");
+    let python =
+        std::env::var("LLMNODE_DSPY_PYTHON").expect("LLMNODE_DSPY_PYTHON names a Python with DSPy");
     let server = StubServer::builder()
         .default_reply(StubReply::for_request(reply))
         .log_limit(10_000)
@@ -81,15 +111,24 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
         let tasks: Vec<_> = (0..SEEDS).map(|seed| json!({"name": format!("dspy-{tag}-{seed}"), "train": questions(seed, with_useless), "validation": validation()})).collect();
         let input = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("llmnode-dspy-{tag}-{}.json", std::process::id()));
-        std::fs::write(&input, json!({"base_url": server.base_url(), "tasks": tasks}).to_string()).unwrap();
+        std::fs::write(
+            &input,
+            json!({"base_url": server.base_url(), "tasks": tasks}).to_string(),
+        )
+        .unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dspy/bootstrap.py");
         let (python, path) = (python.clone(), input.clone());
-        let output =
-            tokio::task::spawn_blocking(move || Command::new(python).arg(script).arg(path).output().unwrap())
-                .await
-                .unwrap();
+        let output = tokio::task::spawn_blocking(move || {
+            Command::new(python).arg(script).arg(path).output().unwrap()
+        })
+        .await
+        .unwrap();
         std::fs::remove_file(input).unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let last = String::from_utf8(output.stdout).unwrap();
         let theirs: Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
 
@@ -97,17 +136,30 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
         for seed in 0..SEEDS {
             let name = format!("{tag}-{seed}");
             let model = |of: &str| {
-                OpenAi::builder().base_url(server.base_url()).model(format!("{of}-{name}")).build().unwrap()
+                OpenAi::builder()
+                    .base_url(server.base_url())
+                    .model(format!("{of}-{name}"))
+                    .build()
+                    .unwrap()
             };
             let run = Run::new(model("student")).model("teacher", model("teacher"));
-            let (train, validation) = (dataset(&questions(seed, with_useless)), dataset(&validation()));
-            let bootstrap =
-                Bootstrap::new().teacher("teacher").seed(seed).limits(Limits::new().requests(100));
-            let optimised =
-                bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
-            let score = optimised.program().map_or(optimised.report().start.mean(), |program| {
-                program.provenance().unwrap().score.unwrap().val
-            });
+            let (train, validation) = (
+                dataset(&questions(seed, with_useless)),
+                dataset(&validation()),
+            );
+            let bootstrap = Bootstrap::new()
+                .teacher("teacher")
+                .seed(seed)
+                .limits(Limits::new().requests(100));
+            let optimised = bootstrap
+                .optimise(&run, &Program::new(), &train, &validation, exact())
+                .await
+                .unwrap();
+            let score = optimised
+                .program()
+                .map_or(optimised.report().start.mean(), |program| {
+                    program.provenance().unwrap().score.unwrap().val
+                });
 
             // What each asked, by the name of its models.
             let asked = |prefix: &str| {
@@ -115,14 +167,21 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
                     model_is(request, &format!("teacher-{prefix}{name}"))
                         || model_is(request, &format!("student-{prefix}{name}"))
                 };
-                server.requests().iter().filter(|request| of(request)).count()
+                server
+                    .requests()
+                    .iter()
+                    .filter(|request| of(request))
+                    .count()
             };
             let (ours, dspys) = (asked(""), asked("dspy-"));
             let dspy_score = theirs[format!("dspy-{name}")].as_f64().unwrap();
             assert!(score >= dspy_score, "{name}: {score} and {dspy_score}");
             assert!(ours <= dspys, "{name}: {ours} and {dspys} requests");
             assert_eq!(optimised.report().usage.requests, ours as u64);
-            for (sum, one) in sums.iter_mut().zip([score, dspy_score, ours as f64, dspys as f64]) {
+            for (sum, one) in sums
+                .iter_mut()
+                .zip([score, dspy_score, ours as f64, dspys as f64])
+            {
                 *sum += one / SEEDS as f64;
             }
         }

@@ -22,14 +22,25 @@ pub(crate) fn colours(numbers: std::ops::Range<usize>) -> Dataset<Name, Answer> 
     let names = numbers.flat_map(|number| {
         RULES.iter().map(move |(family, _)| {
             let colour = format!("{family} {number}");
-            (Name { colour: colour.clone() }, Answer { answer: format!("right: {colour}") })
+            (
+                Name {
+                    colour: colour.clone(),
+                },
+                Answer {
+                    answer: format!("right: {colour}"),
+                },
+            )
         })
     });
     Dataset::new(names)
 }
 
 pub(crate) fn rule_of(colour: &str) -> &'static str {
-    RULES.iter().find(|(family, _)| colour.starts_with(family)).unwrap().1
+    RULES
+        .iter()
+        .find(|(family, _)| colour.starts_with(family))
+        .unwrap()
+        .1
 }
 
 /// The feedback has the rule.
@@ -39,8 +50,9 @@ pub(crate) fn graded(input: &Name, expected: &Answer, output: &Answer) -> Score 
 
 /// A hash of a text.
 pub(crate) fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Names a colour rightly if the goal has its rule, and proposes a rule that it reads in the feedback. Some proposals are
@@ -54,7 +66,11 @@ pub(crate) fn learn(request: &Request) -> Reply {
     if !system.starts_with("You improve the instruction") {
         let colour = user.lines().last().unwrap();
         let right = system.contains(rule_of(colour));
-        let answer = if right { format!("right: {colour}") } else { colour.to_owned() };
+        let answer = if right {
+            format!("right: {colour}")
+        } else {
+            colour.to_owned()
+        };
         return Reply::json(Answer { answer });
     }
     let (before, cases) = user.split_once("Cases:").unwrap();

@@ -16,7 +16,12 @@ pub(crate) type Data = Dataset<Ask, Answer>;
 
 pub(crate) fn case(category: usize, kind: &str, number: usize) -> (Ask, Answer) {
     let question = format!("category {category}, {kind} {number}");
-    (Ask { question }, Answer { answer: format!("{category}-{number}") })
+    (
+        Ask { question },
+        Answer {
+            answer: format!("{category}-{number}"),
+        },
+    )
 }
 
 /// SplitMix64, so that a seed gives the same order everywhere.
@@ -26,7 +31,10 @@ pub(crate) fn shuffled<T>(mut items: Vec<T>, seed: u64) -> Vec<T> {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        items.swap(at, usize::try_from((mixed ^ (mixed >> 31)) % (at as u64 + 1)).unwrap());
+        items.swap(
+            at,
+            usize::try_from((mixed ^ (mixed >> 31)) % (at as u64 + 1)).unwrap(),
+        );
     }
     items
 }
@@ -40,13 +48,18 @@ pub(crate) fn train(seed: u64) -> Data {
 }
 
 pub(crate) fn validation() -> Data {
-    Dataset::new((0..4).flat_map(|category| [case(category, "item", 10), case(category, "item", 11)]))
+    Dataset::new(
+        (0..4).flat_map(|category| [case(category, "item", 10), case(category, "item", 11)]),
+    )
 }
 
 pub(crate) fn category_of(question: &str) -> (String, String) {
     let category = question.split("category ").nth(1).unwrap_or_default();
     let number = category.rsplit(' ').next().unwrap_or_default();
-    (category.split(',').next().unwrap_or_default().to_owned(), number.trim().to_owned())
+    (
+        category.split(',').next().unwrap_or_default().to_owned(),
+        number.trim().to_owned(),
+    )
 }
 
 pub(crate) fn answer(request: &Request, knows: impl Fn(&str, &str) -> bool) -> Reply {
@@ -63,7 +76,11 @@ pub(crate) fn answer(request: &Request, knows: impl Fn(&str, &str) -> bool) -> R
 /// Answers rightly where an example has the category's rule.
 pub(crate) fn student() -> FnModel {
     FnModel::new(|request| {
-        let shown: String = request.messages.iter().map(|message| message.content.as_str()).collect();
+        let shown: String = request
+            .messages
+            .iter()
+            .map(|message| message.content.as_str())
+            .collect();
         answer(request, |_, rule| shown.contains(rule))
     })
 }

@@ -56,7 +56,10 @@ mod members {
         let answer = r#"[{"thing": "x", "kind": "simple"}, {"thing": "y", "count": 1, "kind": {"Many": {"of": 2}}}, {"thing": "z", "kind": {"Pair": [1, 2]}}]"#;
         let choices = ask(&Ask { a: 1 }, answer).await;
         let kinds: Vec<_> = choices.iter().map(|one| &one.kind).collect();
-        assert_eq!(kinds, [&Kind::Plain, &Kind::Many { of: 2 }, &Kind::Pair(1, 2)]);
+        assert_eq!(
+            kinds,
+            [&Kind::Plain, &Kind::Many { of: 2 }, &Kind::Pair(1, 2)]
+        );
         assert_eq!((choices[0].item.as_str(), choices[1].count), ("x", Some(1)));
     }
 }
@@ -106,7 +109,11 @@ mod methods {
         fn gone(&self, missing: &Missing) -> Result<(), Invalid> {}
 
         #[cfg_attr(all(), allow(clippy::unused_self))]
-        fn here(&self, #[cfg(not(any()))] _: &World, #[cfg(any())] _: &Missing) -> Result<(), Invalid> {
+        fn here(
+            &self,
+            #[cfg(not(any()))] _: &World,
+            #[cfg(any())] _: &Missing,
+        ) -> Result<(), Invalid> {
             Err(Invalid::at("item", "no"))
         }
     }
@@ -126,7 +133,10 @@ mod methods {
     struct Ask;
 
     pub(super) async fn run() {
-        assert_eq!(complaints(world(), &Ask, r#"{"item": "x"}"#).await, ["item"]);
+        assert_eq!(
+            complaints(world(), &Ask, r#"{"item": "x"}"#).await,
+            ["item"]
+        );
         assert_eq!(look(1, &world()), 2);
     }
 }
@@ -160,6 +170,9 @@ mod whole {
 
     pub(super) async fn run() {
         assert_eq!(message(&Ask { a: 1 }.clone()), "1");
-        assert_eq!(super::ask(&Other, r#"{"firstWord": "a"}"#).await.first_word, "a");
+        assert_eq!(
+            super::ask(&Other, r#"{"firstWord": "a"}"#).await.first_word,
+            "a"
+        );
     }
 }

@@ -7,7 +7,11 @@ pub(crate) async fn run() {
 }
 
 /// 24. Blocks, attributes, macros, several of them; quotes and braces inside.
-#[deny(missing_docs, rustdoc::broken_intra_doc_links, clippy::missing_docs_in_private_items)]
+#[deny(
+    missing_docs,
+    rustdoc::broken_intra_doc_links,
+    clippy::missing_docs_in_private_items
+)]
 mod forms {
     use super::{message, world};
     use llmnode::prelude::*;
@@ -36,7 +40,11 @@ mod forms {
     impl Choice {
         /// Whether it is.
         fn is(&self) -> Result<(), Invalid> {
-            if self.item.is_empty() { Err(Invalid::at("item", "is empty")) } else { Ok(()) }
+            if self.item.is_empty() {
+                Err(Invalid::at("item", "is empty"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -52,7 +60,11 @@ mod forms {
         /// Not for the model.
         world: &super::super::support::World,
     ) -> Result<String, String> {
-        if world.items.is_empty() { Err(word) } else { Ok(word) }
+        if world.items.is_empty() {
+            Err(word)
+        } else {
+            Ok(word)
+        }
     }
 
     /// Asks.
@@ -76,9 +88,18 @@ mod forms {
     /// Runs it.
     pub(super) async fn run() {
         let answer = super::super::support::on(world(), &Ask { a: 1 }, r#"{"item": "x"}"#).await;
-        assert_eq!(answer.ok().map(|choice| (choice.item, choice.hidden)), Some(("x".to_owned(), None)));
+        assert_eq!(
+            answer.ok().map(|choice| (choice.item, choice.hidden)),
+            Some(("x".to_owned(), None))
+        );
         assert_eq!(look("x".to_owned(), &world()), Ok("x".to_owned()));
-        assert_eq!(message(&Pair { first: 1, second: "x" }), "1 \"x\"");
+        assert_eq!(
+            message(&Pair {
+                first: 1,
+                second: "x"
+            }),
+            "1 \"x\""
+        );
         assert_eq!(Choice::default().item, "");
     }
 }

@@ -55,10 +55,17 @@ mod node {
     of_a_type!(Item, super::World, name);
 
     pub(super) async fn run() {
-        let node = Ask { a: "x", b: vec![1], mark: "m" };
+        let node = Ask {
+            a: "x",
+            b: vec![1],
+            mark: "m",
+        };
         assert_eq!((message(&node).as_str(), node.mark), ("x and\n- 1", "m"));
         assert_eq!(ask(&node, "[1]").await, [1]);
-        assert_eq!((message(&One), message(&Two)), ("one".to_owned(), "two".to_owned()));
+        assert_eq!(
+            (message(&One), message(&Two)),
+            ("one".to_owned(), "two".to_owned())
+        );
         let item = super::super::support::on(super::world(), &Chosen, r#"{"name": "key"}"#).await;
         assert_eq!(item.ok().map(|item| item.name).as_deref(), Some("key"));
     }
@@ -111,7 +118,10 @@ mod output {
 
     pub(super) async fn run() {
         let answer = r#"[[{"item": "axe", "count": 1}, "plain"], [{"item": "key", "count": 0}, {"Both": [1, [{"Of": 2}]]}]]"#;
-        assert_eq!(complaints(world(), &Ask, answer).await, ["[0][0].item", "[0][0].count"]);
+        assert_eq!(
+            complaints(world(), &Ask, answer).await,
+            ["[0][0].item", "[0][0].count"]
+        );
     }
 }
 
@@ -166,7 +176,8 @@ mod flow {
     chain!(Both: First "1" => Second, Second "{state.words:list}" => end);
 
     pub(super) async fn run() {
-        let mut run = Run::new(super::super::support::model(["a", "b"])).with_state(State { words: vec![] });
+        let mut run =
+            Run::new(super::super::support::model(["a", "b"])).with_state(State { words: vec![] });
         assert!(run.flow(Both).await.is_ok());
         assert_eq!(run.state().words, ["a", "b"]);
     }

@@ -48,7 +48,9 @@ mod routed {
 
     impl Search {
         fn of(state: &World) -> Result<Self> {
-            Ok(Self { question: state.question.parse()? })
+            Ok(Self {
+                question: state.question.parse()?,
+            })
         }
     }
 
@@ -106,7 +108,10 @@ mod routed {
 
     pub(super) async fn run() {
         let script = model([r#"{"value": "search"}"#, "note", r#"{"value": "answer"}"#]);
-        let mut run = Run::new(script).with_state(World { question: "?".into(), ..World::default() });
+        let mut run = Run::new(script).with_state(World {
+            question: "?".into(),
+            ..World::default()
+        });
         let end = run.flow(Research).await;
         assert!(end.is_ok(), "{end:?}");
         assert_eq!(run.state().part.seen, 2);

@@ -31,7 +31,11 @@ mod nested {
     #[validate]
     impl<T: Debug> Page<T> {
         fn is_not_empty(&self) -> Result<(), Invalid> {
-            if self.items.is_empty() { Err(Invalid::at("items", "are none")) } else { Ok(()) }
+            if self.items.is_empty() {
+                Err(Invalid::at("items", "are none"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -44,7 +48,11 @@ mod nested {
     #[validate(state)]
     impl Book {
         fn is_there(&self, world: &World) -> Result<(), Invalid> {
-            if world.items.contains(&self.title) { Ok(()) } else { Err(Invalid::at("title", "is not there")) }
+            if world.items.contains(&self.title) {
+                Ok(())
+            } else {
+                Err(Invalid::at("title", "is not there"))
+            }
         }
     }
 
@@ -56,9 +64,17 @@ mod nested {
 
     pub(super) async fn run() {
         let answer = r#"{"items": [{"items": [{"title": "key"}, {"title": "axe"}], "rest": null}], "rest": {"items": [], "rest": null}}"#;
-        assert_eq!(complaints(world(), &List, answer).await, ["items[0].items[1].title", "rest.items"]);
         assert_eq!(
-            complaints(world(), &Lists, r#"[{"items": [null, {"title": "axe"}], "rest": null}]"#).await,
+            complaints(world(), &List, answer).await,
+            ["items[0].items[1].title", "rest.items"]
+        );
+        assert_eq!(
+            complaints(
+                world(),
+                &Lists,
+                r#"[{"items": [null, {"title": "axe"}], "rest": null}]"#
+            )
+            .await,
             ["[0].items[1].title"]
         );
     }
@@ -78,7 +94,11 @@ mod constants {
     #[validate]
     impl<T, const N: usize> Row<T, N> {
         fn is_full(&self) -> Result<(), Invalid> {
-            if self.cells.len() == N { Ok(()) } else { Err(Invalid::at("cells", format!("must be {N}"))) }
+            if self.cells.len() == N {
+                Ok(())
+            } else {
+                Err(Invalid::at("cells", format!("must be {N}")))
+            }
         }
     }
 
@@ -94,7 +114,10 @@ mod constants {
     }
 
     pub(super) async fn run() {
-        assert_eq!(ask(&Fill::<2>::new(), r#"{"cells": [1, 2]}"#).await.cells, [1, 2]);
+        assert_eq!(
+            ask(&Fill::<2>::new(), r#"{"cells": [1, 2]}"#).await.cells,
+            [1, 2]
+        );
     }
 }
 
@@ -121,7 +144,10 @@ mod by_the_node {
     }
 
     pub(super) async fn run() {
-        let node = Ask::<Vec<u8>> { question: "?", kind: PhantomData };
+        let node = Ask::<Vec<u8>> {
+            question: "?",
+            kind: PhantomData,
+        };
         assert_eq!(ask(&node, r#"{"value": [1]}"#).await.value, [1]);
         let _ = node.kind;
     }
@@ -188,7 +214,10 @@ mod either {
 
     pub(super) async fn run() {
         let answer = r#"[{"Left": "abc"}, {"Right": {"item": true, "count": 0}}, {"Left": "a"}]"#;
-        assert_eq!(complaints(world(), &Ask, answer).await, ["[0].Left", "[1].Right.count"]);
+        assert_eq!(
+            complaints(world(), &Ask, answer).await,
+            ["[0].Left", "[1].Right.count"]
+        );
     }
 }
 
@@ -219,7 +248,10 @@ mod associated {
     }
 
     pub(super) async fn run() {
-        let node = Ask::<Wood> { first: &1, rest: vec![2] };
+        let node = Ask::<Wood> {
+            first: &1,
+            rest: vec![2],
+        };
         assert_eq!(message(&node), "1 and\n- 2");
         let _: String = super::ask(&node, "ok").await;
     }

@@ -29,7 +29,13 @@ mod borrowed {
     pub(super) async fn run() {
         let (words, title) = (["a".to_owned()], Cow::Borrowed("t"));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let node = Ask { words: &words, title: &title, tail: None, before: &[], id: "x" };
+        let node = Ask {
+            words: &words,
+            title: &title,
+            tail: None,
+            before: &[],
+            id: "x",
+        };
         assert_eq!((message(&node).as_str(), node.id), ("- a\nt -", "x"));
     }
 }
@@ -51,7 +57,12 @@ mod objects {
     }
 
     pub(super) async fn run() {
-        let node = Ask { it: &1, other: Box::new("b"), third: vec![Arc::new('c')], make: |text| text };
+        let node = Ask {
+            it: &1,
+            other: Box::new("b"),
+            third: vec![Arc::new('c')],
+            make: |text| text,
+        };
         assert_eq!(message(&node), "1 b\n- c");
         assert_eq!((node.make)("x"), "x");
     }

@@ -149,7 +149,10 @@ mod blanket {
     }
 
     fn fall_back<T: serde::Serialize + Sync>(_: &Ask<'_, T>, _: &World, _: &NodeError) -> Choice {
-        Choice { item: String::new(), more: vec![] }
+        Choice {
+            item: String::new(),
+            more: vec![],
+        }
     }
 
     fn is_fine(_: &Choice, _: &World, _: &AttemptInfo) -> Result<(), Invalid> {
@@ -157,12 +160,22 @@ mod blanket {
     }
 
     pub(super) async fn run() {
-        let node = Ask { goal: "a", tone: 1, list: vec![], data: [1], note: None, history: vec![] };
+        let node = Ask {
+            goal: "a",
+            tone: 1,
+            list: vec![],
+            data: [1],
+            note: None,
+            history: vec![],
+        };
         let answer = r#"{"item": "key", "more": [{"One": 9}, {"Two": {"of": null}}]}"#;
         let run = Run::new(super::super::support::model([answer])).with_state(world());
         let report = run.call(&node).report().await;
         assert!(report.is_ok());
-        assert_eq!(complaints(world(), &Bare, answer).await, ["more[0]", "more[1].Two.of", "item"]);
+        assert_eq!(
+            complaints(world(), &Bare, answer).await,
+            ["more[0]", "more[1].Two.of", "item"]
+        );
     }
 
     #[llm_node(prompt = "x", output = Choice, state = World)]
@@ -215,14 +228,22 @@ mod aliases {
     #[validate]
     impl Choice {
         fn is_there(&self, world: &World, _: &AttemptInfo) -> Result<()> {
-            if world.items.contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+            if world.items.contains(&self.item) {
+                Ok(())
+            } else {
+                Err(Invalid::at("item", "no"))
+            }
         }
     }
 
     /// Looks.
     #[tool]
     fn look(word: &str) -> Result<bool, std::string::String> {
-        if word.is_empty() { Err("no word".to_owned()) } else { Ok(true) }
+        if word.is_empty() {
+            Err("no word".to_owned())
+        } else {
+            Ok(true)
+        }
     }
 
     #[llm_node(prompt = "{word:or(none)}", output = Choice, state = World, tools = [Look], validate = is_good)]
@@ -236,7 +257,12 @@ mod aliases {
 
     pub(super) async fn run() {
         assert_eq!(
-            complaints(world(), &Ask { word: None }, r#"{"item": "axe", "kinds": ["Here", "There"]}"#).await,
+            complaints(
+                world(),
+                &Ask { word: None },
+                r#"{"item": "axe", "kinds": ["Here", "There"]}"#
+            )
+            .await,
             ["item"]
         );
         assert!(look("").is_err());
@@ -271,7 +297,11 @@ mod modules {
         #[validate]
         impl Answer {
             fn is_fine(&self) -> Result<(), Invalid> {
-                if self.value.is_empty() { Err(Invalid::at("value", "is empty")) } else { Ok(()) }
+                if self.value.is_empty() {
+                    Err(Invalid::at("value", "is empty"))
+                } else {
+                    Ok(())
+                }
             }
         }
 
@@ -308,7 +338,11 @@ mod raw {
     #[validate]
     impl Answer {
         fn r#match(&self, r#ref: &Place) -> Result<(), Invalid> {
-            if r#ref.r#in.contains(&self.r#type) { Ok(()) } else { Err(Invalid::at("type", "no")) }
+            if r#ref.r#in.contains(&self.r#type) {
+                Ok(())
+            } else {
+                Err(Invalid::at("type", "no"))
+            }
         }
     }
 
@@ -330,10 +364,20 @@ mod raw {
     }
 
     pub(super) async fn run() {
-        let place = || Place { r#where: "here".into(), r#in: vec!["a".into()] };
+        let place = || Place {
+            r#where: "here".into(),
+            r#in: vec!["a".into()],
+        };
         let answer =
-            super::super::support::on(place(), &r#Ask { r#type: 1 }, r#"{"type": "a", "fn": 1}"#).await;
-        assert_eq!(answer.ok(), Some(Answer { r#type: "a".into(), r#fn: Some(1) }));
+            super::super::support::on(place(), &r#Ask { r#type: 1 }, r#"{"type": "a", "fn": 1}"#)
+                .await;
+        assert_eq!(
+            answer.ok(),
+            Some(Answer {
+                r#type: "a".into(),
+                r#fn: Some(1)
+            })
+        );
         assert_eq!(r#loop("x".into(), &place()), "x here");
     }
 }
@@ -430,9 +474,25 @@ mod macros {
     }
 
     pub(super) async fn run() {
-        std::assert_eq!(message(&Ask { a: 1, b: Vec::new() }), "  1\n(none)");
-        let answer = super::ask(&Ask { a: 1, b: Vec::new() }, r#"{"No": "so"}"#).await;
-        assert_eq!(std::mem::discriminant(&answer), std::mem::discriminant(&Answer::No(String::new())));
+        std::assert_eq!(
+            message(&Ask {
+                a: 1,
+                b: Vec::new()
+            }),
+            "  1\n(none)"
+        );
+        let answer = super::ask(
+            &Ask {
+                a: 1,
+                b: Vec::new(),
+            },
+            r#"{"No": "so"}"#,
+        )
+        .await;
+        assert_eq!(
+            std::mem::discriminant(&answer),
+            std::mem::discriminant(&Answer::No(String::new()))
+        );
     }
 }
 
@@ -495,17 +555,33 @@ mod fields {
     #[validate]
     impl Part {
         fn value(&self, state: &super::World) -> Result<(), Invalid> {
-            if usize::from(self.0) == state.items.len() { Ok(()) } else { Err(Invalid::new("no")) }
+            if usize::from(self.0) == state.items.len() {
+                Ok(())
+            } else {
+                Err(Invalid::new("no"))
+            }
         }
 
         fn state(&self, attempt: &AttemptInfo) -> Result<(), Invalid> {
-            if attempt.is_last() && self.0 == 7 { Err(Invalid::warn("seven")) } else { Ok(()) }
+            if attempt.is_last() && self.0 == 7 {
+                Err(Invalid::warn("seven"))
+            } else {
+                Ok(())
+            }
         }
     }
 
     /// Looks.
     #[tool]
-    fn look(state: u8, cx: u8, arguments: u8, value: u8, run: u8, node: u8, world: &super::World) -> usize {
+    fn look(
+        state: u8,
+        cx: u8,
+        arguments: u8,
+        value: u8,
+        run: u8,
+        node: u8,
+        world: &super::World,
+    ) -> usize {
         usize::from(state + cx + arguments + value + run + node) + world.items.len()
     }
 
@@ -545,7 +621,10 @@ mod fields {
         };
         assert_eq!(message(&ask), "0123456789012345678901234567");
         let answer = r#"{"state": 1, "cx": 2, "value": 1, "path": 1, "attempt": 1, "__llmnode": 1, "violations": [1, 3], "this": 2}"#;
-        assert_eq!(super::complaints(world(), &Other, answer).await, ["cx", "violations[1]", "this"]);
+        assert_eq!(
+            super::complaints(world(), &Other, answer).await,
+            ["cx", "violations[1]", "this"]
+        );
         assert_eq!(look(1, 1, 1, 1, 1, 1, &world()), 7);
     }
 }
@@ -607,11 +686,24 @@ mod types {
     }
 
     pub(super) async fn run() {
-        let node = Node { cx: &1, rest: (&"a", 1, 2) };
+        let node = Node {
+            cx: &1,
+            rest: (&"a", 1, 2),
+        };
         let _ = node.rest;
-        let state = || State { node: Run, invalid: vec![] };
-        assert_eq!(super::complaints(state(), &node, r#"{"error": {"Cx": 1}}"#).await, ["error"]);
-        assert!(super::complaints(state(), &node, r#"{"error": "Run"}"#).await.is_empty());
+        let state = || State {
+            node: Run,
+            invalid: vec![],
+        };
+        assert_eq!(
+            super::complaints(state(), &node, r#"{"error": {"Cx": 1}}"#).await,
+            ["error"]
+        );
+        assert!(
+            super::complaints(state(), &node, r#"{"error": "Run"}"#)
+                .await
+                .is_empty()
+        );
         assert_eq!(super::ask(&Exec, "a").await, "a");
         assert_eq!(message(&Message { s: 1 }), "1");
     }
@@ -644,7 +736,11 @@ mod constants {
     #[validate]
     impl Choice {
         fn is_there(&self, world: &World) -> Result<(), Invalid> {
-            if world.items.contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+            if world.items.contains(&self.item) {
+                Ok(())
+            } else {
+                Err(Invalid::at("item", "no"))
+            }
         }
     }
 
@@ -652,7 +748,11 @@ mod constants {
     impl Part {
         fn is_small(&self) -> Result<(), Invalid> {
             match self {
-                Self::One(3) | Self::Two { first: None, second: 0 } => Err(Invalid::new("no")),
+                Self::One(3)
+                | Self::Two {
+                    first: None,
+                    second: 0,
+                } => Err(Invalid::new("no")),
                 Self::One(_) | Self::Two { .. } => Ok(()),
             }
         }
@@ -676,9 +776,18 @@ mod constants {
     }
 
     pub(super) async fn run() {
-        let answer = r#"{"item": "key", "value": [{"One": 3}, {"Two": {"first": null, "second": 0}}]}"#;
+        let answer =
+            r#"{"item": "key", "value": [{"One": 3}, {"Two": {"first": null, "second": 0}}]}"#;
         assert_eq!(
-            complaints(world(), &Ask { item: 1, more: vec![] }, answer).await,
+            complaints(
+                world(),
+                &Ask {
+                    item: 1,
+                    more: vec![]
+                },
+                answer
+            )
+            .await,
             ["value[0]", "value[1]"]
         );
         assert_eq!(message(&Small { a: 1 }), "1");
@@ -708,7 +817,11 @@ mod variants {
     impl Maybe {
         fn is_some(&self) -> std::result::Result<(), Invalid> {
             use std::result::Result::{Err, Ok};
-            if *self == Maybe::None { Err(Invalid::new("is none")) } else { Ok(()) }
+            if *self == Maybe::None {
+                Err(Invalid::new("is none"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -722,7 +835,10 @@ mod variants {
             pub(super) b: std::option::Option<u8>,
         }
 
-        fn fine(_: &super::Outcome, _: &llmnode::AttemptInfo) -> std::result::Result<(), llmnode::Invalid> {
+        fn fine(
+            _: &super::Outcome,
+            _: &llmnode::AttemptInfo,
+        ) -> std::result::Result<(), llmnode::Invalid> {
             std::result::Result::Ok(())
         }
     }
@@ -730,6 +846,9 @@ mod variants {
     pub(super) async fn run() {
         let node = apart::Ask { a: 1, b: Some(2) };
         let answer = r#"{"Ok": [{"Err": {"some": "None"}}]}"#;
-        assert_eq!(super::complaints((), &node, answer).await, ["Ok[0].Err.some"]);
+        assert_eq!(
+            super::complaints((), &node, answer).await,
+            ["Ok[0].Err.some"]
+        );
     }
 }

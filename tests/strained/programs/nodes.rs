@@ -50,13 +50,22 @@ mod all {
 
     impl Ask {
         fn fall_back(&self, _: &World, _: &NodeError) -> Choice {
-            Choice { item: self.goal.clone(), parts: vec![] }
+            Choice {
+                item: self.goal.clone(),
+                parts: vec![],
+            }
         }
     }
 
     pub(super) async fn run() {
         let request = request_of(&Ask { goal: "go".into() }, &world());
-        assert_eq!(request.messages.last().map(|message| message.content.as_str()), Some("go 3\n- key"));
+        assert_eq!(
+            request
+                .messages
+                .last()
+                .map(|message| message.content.as_str()),
+            Some("go 3\n- key")
+        );
         assert!(request.transcript().contains("You are an adventurer."));
     }
 }
@@ -102,8 +111,9 @@ mod texts {
             j: [1, 2],
         };
         assert!(
-            message(&node)
-                .starts_with("{   1} +1 |   ab   |None|None|0001.500|1e0|0xff|**x**|y|[1,null]\n- 1\n- 2é"),
+            message(&node).starts_with(
+                "{   1} +1 |   ab   |None|None|0001.500|1e0|0xff|**x**|y|[1,null]\n- 1\n- 2é"
+            ),
             "{}",
             message(&node)
         );

@@ -24,13 +24,21 @@ mod tags {
     #[validate]
     impl Count {
         fn is_small(&self) -> Result<(), Invalid> {
-            if self.n < 9 { Ok(()) } else { Err(Invalid::at("n", "is large")) }
+            if self.n < 9 {
+                Ok(())
+            } else {
+                Err(Invalid::at("n", "is large"))
+            }
         }
     }
 
     #[llm_output]
     #[derive(Debug)]
-    #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+    #[serde(
+        tag = "kind",
+        rename_all = "snake_case",
+        rename_all_fields = "camelCase"
+    )]
     enum Internal {
         OfCount(Count),
         WithMore { first_count: Count },
@@ -60,7 +68,10 @@ mod tags {
 
     pub(super) async fn run() {
         let answer = r#"[{"kind": "with_more", "firstCount": {"n": 9}}, {"t": "Two", "c": [{"n": 1}, {"n": 9}]}, {"both": [{"n": 9}, {"n": 1}]}]"#;
-        assert_eq!(complaints((), &Ask, answer).await, ["[0].firstCount.n", "[1].c[1].n", "[2].both[0].n"]);
+        assert_eq!(
+            complaints((), &Ask, answer).await,
+            ["[0].firstCount.n", "[1].c[1].n", "[2].both[0].n"]
+        );
         let answer = r#"[{"kind": "of_count", "n": 9}, {"t": "Nothing"}, {"n": 9}]"#;
         assert_eq!(complaints((), &Ask, answer).await, ["[0].n", "[2].n"]);
     }
@@ -103,7 +114,9 @@ mod attributes {
         }
 
         pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-            String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+            String::deserialize(from)?
+                .parse()
+                .map_err(serde::de::Error::custom)
         }
     }
 
@@ -124,7 +137,11 @@ mod attributes {
     #[validate]
     impl Size {
         fn is_some(&self) -> Result<(), Invalid> {
-            if self.width == 0 { Err(Invalid::at("width", "is zero")) } else { Ok(()) }
+            if self.width == 0 {
+                Err(Invalid::at("width", "is zero"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -140,7 +157,12 @@ mod attributes {
         let answer = r#"[{"no": 1, "for": null, "price": "12", "lines": {"a": {"width": 1}}}]"#;
         let Orders(orders) = ask(&Ask, answer).await;
         assert_eq!(
-            (orders[0].order_number, orders[0].count, orders[0].price, orders[0].checked),
+            (
+                orders[0].order_number,
+                orders[0].count,
+                orders[0].price,
+                orders[0].checked
+            ),
             (1, 1, 12, false)
         );
         assert_eq!(orders[0].target, None);
@@ -171,11 +193,26 @@ mod plain {
     pub(super) async fn run() {
         assert!((ask(&Number, "1.5").await - 1.5).abs() < 1e-9);
         assert!(ask(&Yes, "true").await);
-        assert_eq!((ask(&Letter, "\"a\"").await, ask(&Least, "3").await.get()), ('a', 3));
+        assert_eq!(
+            (ask(&Letter, "\"a\"").await, ask(&Least, "3").await.get()),
+            ('a', 3)
+        );
         assert_eq!(ask(&List, r#"[["a", 1]]"#).await, [("a".to_owned(), 1)]);
-        assert_eq!(ask(&Maybe, r#"["a"]"#).await.as_deref(), Some(&["a".to_owned()][..]));
-        assert_eq!((ask(&Triple, "[1, 2, 3]").await, ask(&Map, r#"{"a": [1]}"#).await.len()), ([1, 2, 3], 1));
-        assert_eq!((ask(&Set, r#"["a"]"#).await.len(), ask(&Any, "{}").await), (1, serde_json::json!({})));
+        assert_eq!(
+            ask(&Maybe, r#"["a"]"#).await.as_deref(),
+            Some(&["a".to_owned()][..])
+        );
+        assert_eq!(
+            (
+                ask(&Triple, "[1, 2, 3]").await,
+                ask(&Map, r#"{"a": [1]}"#).await.len()
+            ),
+            ([1, 2, 3], 1)
+        );
+        assert_eq!(
+            (ask(&Set, r#"["a"]"#).await.len(), ask(&Any, "{}").await),
+            (1, serde_json::json!({}))
+        );
         assert_eq!(
             (
                 ask(&Text, "\"a\"").await.as_str(),
@@ -234,8 +271,7 @@ mod shapes {
     struct Ask;
 
     pub(super) async fn run() {
-        let answer =
-            r#"{"point": [1, 2], "wrapper": [[1, 2]], "unit": null, "own": {"inner": "Low"}, "unread": 1}"#;
+        let answer = r#"{"point": [1, 2], "wrapper": [[1, 2]], "unit": null, "own": {"inner": "Low"}, "unread": 1}"#;
         let all = ask(&Ask, answer).await;
         assert!(all.wrapper == Wrapper(vec![all.point]) && all.unit == Unit);
         assert_eq!((all.own.inner as u8, Level::default() as u8), (1, 5));
@@ -268,7 +304,11 @@ mod recursive {
     #[validate]
     impl Tree {
         fn has_a_name(&self) -> Result<(), Invalid> {
-            if self.name.is_empty() { Err(Invalid::at("name", "is empty")) } else { Ok(()) }
+            if self.name.is_empty() {
+                Err(Invalid::at("name", "is empty"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -280,6 +320,9 @@ mod recursive {
         let answer = format!(
             r#"{{"name": "a", "left": {leaf}, "rest": [{leaf}], "named": {{"x": {{"Tree": {leaf}}}, "y": {{"Name": ""}}}}}}"#
         );
-        assert_eq!(complaints((), &Ask, &answer).await, ["left.name", "rest[0].name", "named.x.Tree.name"]);
+        assert_eq!(
+            complaints((), &Ask, &answer).await,
+            ["left.name", "rest[0].name", "named.x.Tree.name"]
+        );
     }
 }

@@ -25,7 +25,11 @@ mod inside {
             #[validate]
             impl Answer {
                 fn is_some(&self) -> Result<(), Invalid> {
-                    if self.n == 0 { Err(Invalid::at("n", "is zero")) } else { Ok(()) }
+                    if self.n == 0 {
+                        Err(Invalid::at("n", "is zero"))
+                    } else {
+                        Ok(())
+                    }
                 }
             }
 
@@ -105,7 +109,9 @@ mod paths {
             _: &super::types::World,
             _: &llmnode::NodeError,
         ) -> super::types::Answer<u8> {
-            super::types::Answer { inner: super::parts::Part(vec![]) }
+            super::types::Answer {
+                inner: super::parts::Part(vec![]),
+            }
         }
     }
 
@@ -123,10 +129,19 @@ mod paths {
     struct Nested;
 
     pub(super) async fn run() {
-        let world = types::World { deep: types::Deep { names: (vec!["a".to_owned()], 1) } };
+        let world = types::World {
+            deep: types::Deep {
+                names: (vec!["a".to_owned()], 1),
+            },
+        };
         assert_eq!(actions::look(&world), 1);
         let answer = super::super::support::on(world, &Ask, r#"{"inner": [1]}"#).await;
         assert_eq!(answer.ok().map(|answer| answer.inner.0), Some(vec![1]));
-        assert_eq!(ask(&Nested, r#"{"inner": [{"inner": [1]}]}"#).await.inner.0[0].inner.0, [1]);
+        assert_eq!(
+            ask(&Nested, r#"{"inner": [{"inner": [1]}]}"#).await.inner.0[0]
+                .inner
+                .0,
+            [1]
+        );
     }
 }

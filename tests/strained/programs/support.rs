@@ -9,12 +9,16 @@ pub(crate) struct World {
 }
 
 pub(crate) fn world() -> World {
-    World { items: vec!["key".to_owned()] }
+    World {
+        items: vec!["key".to_owned()],
+    }
 }
 
 /// A model that answers so.
 pub(crate) fn model<R: Into<Reply>>(answers: impl IntoIterator<Item = R>) -> ScriptedModel {
-    answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
+    answers
+        .into_iter()
+        .fold(ScriptedModel::new(), ScriptedModel::reply)
 }
 
 /// The output of a node that is asked once, on a state.
@@ -28,7 +32,9 @@ pub(crate) async fn on<S: Sync + 'static, N: Exec<S>>(
 
 /// The output of a node without a state.
 pub(crate) async fn ask<N: Exec<()>>(node: &N, answer: &str) -> N::Output {
-    on((), node, answer).await.unwrap_or_else(|error| unreachable!("{error}"))
+    on((), node, answer)
+        .await
+        .unwrap_or_else(|error| unreachable!("{error}"))
 }
 
 /// The message of a node without a state.
@@ -51,7 +57,11 @@ pub(crate) async fn complaints<S: Sync + 'static, N: Exec<S>>(
         Err(error) => {
             let attempts = error.attempts();
             assert!(!attempts.is_empty(), "{error}");
-            attempts.iter().flat_map(|one| &one.violations).map(|one| one.path.clone()).collect()
+            attempts
+                .iter()
+                .flat_map(|one| &one.violations)
+                .map(|one| one.path.clone())
+                .collect()
         }
     }
 }

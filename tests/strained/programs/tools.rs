@@ -56,7 +56,11 @@ mod functions {
     #[validate(state)]
     impl Two {
         fn has_words(&self, world: &World) -> Result<(), Invalid> {
-            if self.words.len() > world.items.len() { Err(Invalid::at("words", "are many")) } else { Ok(()) }
+            if self.words.len() > world.items.len() {
+                Err(Invalid::at("words", "are many"))
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -66,20 +70,30 @@ mod functions {
     pub(super) async fn run() {
         let call = Reply::text("")
             .call("first", json!({"word": "a"}))
-            .call("two", json!({"words": ["a", "b"], "word": "c", "map": {}, "maybe": [{"Of": {"n": 1}}]}))
+            .call(
+                "two",
+                json!({"words": ["a", "b"], "word": "c", "map": {}, "maybe": [{"Of": {"n": 1}}]}),
+            )
             .call("three", json!({}))
             .call("four", json!({"how_many": 1}));
         let script = model([call]).reply("done");
         let run = Run::new(script.clone()).with_state(world());
         assert_eq!(run.call(&Ask).await.ok().as_deref(), Some("done"));
-        let results: Vec<_> =
-            script.requests()[1].messages.iter().map(|message| message.content.clone()).collect();
+        let results: Vec<_> = script.requests()[1]
+            .messages
+            .iter()
+            .map(|message| message.content.clone())
+            .collect();
         assert!(
-            results.contains(&"a0key".to_owned()) && results.iter().any(|text| text.contains("are many")),
+            results.contains(&"a0key".to_owned())
+                && results.iter().any(|text| text.contains("are many")),
             "{results:?}"
         );
         three();
-        assert_eq!(format!("{:?}{:?}", Kind::Plain, Kind::Of { n: 1 }).len(), 16);
+        assert_eq!(
+            format!("{:?}{:?}", Kind::Plain, Kind::Of { n: 1 }).len(),
+            16
+        );
     }
 }
 

@@ -29,17 +29,27 @@ mod signatures {
         #[must_use = "a verdict"]
         #[inline]
         fn one(self: &Self, World { items }: &World) -> Checked {
-            if items.contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "one")) }
+            if items.contains(&self.item) {
+                Ok(())
+            } else {
+                Err(Invalid::at("item", "one"))
+            }
         }
 
         async fn two<'a>(&'a self, _attempt: &'a AttemptInfo, state: &'a World) -> Checked<()> {
             std::future::ready(()).await;
-            (state.items.len() > 1).then_some(()).ok_or_else(|| Invalid::at("item", "two"))
+            (state.items.len() > 1)
+                .then_some(())
+                .ok_or_else(|| Invalid::at("item", "two"))
         }
 
         fn three(&self) -> Result<(), Invalid> {
             let count = u32::try_from(self.item.len())?;
-            if count as usize > Self::LONGEST { Err(Invalid::at("item", "three")) } else { Ok(()) }
+            if count as usize > Self::LONGEST {
+                Err(Invalid::at("item", "three"))
+            } else {
+                Ok(())
+            }
         }
 
         pub(crate) fn four(
@@ -56,7 +66,10 @@ mod signatures {
     pub(super) async fn run() {
         let answer = r#"[{"item": "longer"}]"#;
         assert_eq!(complaints(world(), &Ask, answer).await, ["[0].item"; 4]);
-        assert_eq!(complaints(Arc::new(world()), &Ask, answer).await, ["[0].item"; 4]);
+        assert_eq!(
+            complaints(Arc::new(world()), &Ask, answer).await,
+            ["[0].item"; 4]
+        );
     }
 }
 
@@ -79,12 +92,20 @@ mod functions {
 
     impl Checks for Ask {
         fn of_a_trait(list: &Vec<u8>, _: &World, _: &AttemptInfo) -> Result<(), Invalid> {
-            if list.is_empty() { Err(Invalid::new("is empty")) } else { Err(Invalid::at("[0]", "trait")) }
+            if list.is_empty() {
+                Err(Invalid::new("is empty"))
+            } else {
+                Err(Invalid::at("[0]", "trait"))
+            }
         }
     }
 
     fn short(list: &Vec<u8>, world: &World, _: &AttemptInfo) -> Result<(), Invalid> {
-        if list.len() <= world.items.len() { Err(Invalid::at("[0]", "short")) } else { Ok(()) }
+        if list.len() <= world.items.len() {
+            Err(Invalid::at("[0]", "short"))
+        } else {
+            Ok(())
+        }
     }
 
     mod checks {

@@ -21,7 +21,10 @@ const TURNS: usize = 20;
 fn cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
     let time = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap())
+        Duration::new(
+            time.tv_sec().unsigned_abs(),
+            1000 * u32::try_from(time.tv_usec()).unwrap(),
+        )
     };
     time(usage.user_time()) + time(usage.system_time())
 }
@@ -40,7 +43,9 @@ fn serve() {
     let mut output = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let Some(id) = message.get("id") else { continue };
+        let Some(id) = message.get("id") else {
+            continue;
+        };
         let result = match message["method"].as_str() {
             Some("initialize") => json!({
                 "protocolVersion": message["params"]["protocolVersion"],
@@ -52,7 +57,12 @@ fn serve() {
             ]}),
             _ => json!({"content": [{"type": "text", "text": "The ship sails on Monday."}]}),
         };
-        writeln!(output, "{}", json!({"jsonrpc": "2.0", "id": id, "result": result})).unwrap();
+        writeln!(
+            output,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": id, "result": result})
+        )
+        .unwrap();
         output.flush().unwrap();
     }
 }
@@ -60,10 +70,12 @@ fn serve() {
 /// Calls a tool in each turn but the last of each agent.
 fn model(tool: &'static str) -> FnModel {
     let turn = AtomicUsize::new(0);
-    FnModel::new(move |_| match turn.fetch_add(1, Ordering::Relaxed) % TURNS {
-        last if last == TURNS - 1 => Reply::text(r#"{"value": "Monday"}"#),
-        _ => Reply::text("").call(tool, json!({"name": "ships"})),
-    })
+    FnModel::new(
+        move |_| match turn.fetch_add(1, Ordering::Relaxed) % TURNS {
+            last if last == TURNS - 1 => Reply::text(r#"{"value": "Monday"}"#),
+            _ => Reply::text("").call(tool, json!({"name": "ships"})),
+        },
+    )
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -79,23 +91,43 @@ async fn main() -> Result<(), NodeError> {
     let server = Mcp::stdio(&own, ["serve"]).name("notes").connect().await?;
     let mut command = tokio::process::Command::new(&own);
     command.arg("serve");
-    let client = ClientConfig::default().serve(TokioChildProcess::new(command).unwrap()).await.unwrap();
+    let client = ClientConfig::default()
+        .serve(TokioChildProcess::new(command).unwrap())
+        .await
+        .unwrap();
     let peer = client.peer().clone();
 
     let at_once = Toolset::new().json_function("read", "Reads a note.", schema(), |_| async {
         Ok::<_, BoxError>("The ship sails on Monday.".to_owned())
     });
-    let by_hand = Toolset::new().json_function("read", "Reads a note.", schema(), move |arguments: Value| {
-        let peer = peer.clone();
-        async move {
-            let Value::Object(arguments) = arguments else { return Err("no object".into()) };
-            let result = peer.call_tool(CallToolRequestParams::new("read").with_arguments(arguments)).await?;
-            let text = result.content.first().and_then(|content| content.as_text()).ok_or("no text")?;
-            Ok::<_, BoxError>(text.text.clone())
-        }
-    });
+    let by_hand = Toolset::new().json_function(
+        "read",
+        "Reads a note.",
+        schema(),
+        move |arguments: Value| {
+            let peer = peer.clone();
+            async move {
+                let Value::Object(arguments) = arguments else {
+                    return Err("no object".into());
+                };
+                let result = peer
+                    .call_tool(CallToolRequestParams::new("read").with_arguments(arguments))
+                    .await?;
+                let text = result
+                    .content
+                    .first()
+                    .and_then(|content| content.as_text())
+                    .ok_or("no text")?;
+                Ok::<_, BoxError>(text.text.clone())
+            }
+        },
+    );
     let agent = |tools: Toolset| {
-        DynNode::builder("agent").output::<String>().tools(tools).turns(TURNS as u32).build()
+        DynNode::builder("agent")
+            .output::<String>()
+            .tools(tools)
+            .turns(TURNS as u32)
+            .build()
     };
     let agents = [
         (Run::new(model("read")), agent(at_once)?),

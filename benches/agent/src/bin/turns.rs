@@ -117,7 +117,10 @@ impl PortableTool for Search {
 fn cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
     let time = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap())
+        Duration::new(
+            time.tv_sec().unsigned_abs(),
+            1000 * u32::try_from(time.tv_usec()).unwrap(),
+        )
     };
     time(usage.user_time()) + time(usage.system_time())
 }
@@ -129,12 +132,26 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    rustls::crypto::ring::default_provider().install_default().unwrap();
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .unwrap();
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().expect("the URL that `agent serve` prints");
-    let rounds = arguments.next().map_or(200, |rounds| rounds.parse().unwrap());
-    let run = Run::new(OpenAi::builder().base_url(&url).api_key(KEY).model("m").build().unwrap());
-    let model = OpenAIConfig::new(KEY).with_base_url(&url).client().chat("m");
+    let rounds = arguments
+        .next()
+        .map_or(200, |rounds| rounds.parse().unwrap());
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(&url)
+            .api_key(KEY)
+            .model("m")
+            .build()
+            .unwrap(),
+    );
+    let model = OpenAIConfig::new(KEY)
+        .with_base_url(&url)
+        .client()
+        .chat("m");
     let agent = AgentBuilder::new(model).tool(Add).tool(Search).build();
 
     let mut figures: [Vec<f64>; 2] = Default::default();
@@ -143,8 +160,16 @@ async fn main() {
         for way in (0..2).map(|way| (way + round) % 2) {
             let begun = cpu();
             let answer = match way {
-                0 => agent.prompt(QUESTION).max_turns(TURNS).await.unwrap().output(),
-                _ => run.call(&by_llmnode::Work { question: QUESTION }).await.unwrap(),
+                0 => agent
+                    .prompt(QUESTION)
+                    .max_turns(TURNS)
+                    .await
+                    .unwrap()
+                    .output(),
+                _ => run
+                    .call(&by_llmnode::Work { question: QUESTION })
+                    .await
+                    .unwrap(),
             };
             let time = (cpu() - begun).as_secs_f64() * 1e6 / TURNS as f64;
             assert_eq!(answer, ANSWER);
@@ -154,7 +179,12 @@ async fn main() {
         }
     }
     let [rig, ours] = figures;
-    let ratio = median(ours.iter().zip(&rig).map(|(ours, rig)| ours / rig).collect());
+    let ratio = median(
+        ours.iter()
+            .zip(&rig)
+            .map(|(ours, rig)| ours / rig)
+            .collect(),
+    );
     println!("| an agent of {TURNS} turns | processor time a turn | ratio |\n|---|---|---|");
     println!("| rig | {:.1} µs | 1.00 |", median(rig));
     println!("| llmnode | {:.1} µs | {ratio:.2} |", median(ours));

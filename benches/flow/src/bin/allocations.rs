@@ -6,10 +6,16 @@ use flow_bench::contender::{Contender, Load};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [library, load @ ..] = &arguments[..] else { panic!("allocations LIBRARY STEPS RUNS yes|no") };
-    let contender = Contender::named(library).unwrap_or_else(|| panic!("nobody is called {library}"));
+    let [library, load @ ..] = &arguments[..] else {
+        panic!("allocations LIBRARY STEPS RUNS yes|no")
+    };
+    let contender =
+        Contender::named(library).unwrap_or_else(|| panic!("nobody is called {library}"));
     let load = Load::parse(load).expect("STEPS RUNS yes|no");
     contender.run(load);
     let counted = allocation_counter::measure(|| contender.run(load));
-    println!("{}", counted.count_total as f64 / (load.runs * load.steps) as f64);
+    println!(
+        "{}",
+        counted.count_total as f64 / (load.runs * load.steps) as f64
+    );
 }

@@ -4,7 +4,10 @@ use flow_bench::by_graph::{file, load};
 use flow_bench::measure::cpu;
 
 fn main() {
-    let nodes: usize = std::env::args().nth(1).and_then(|nodes| nodes.parse().ok()).expect("load NODES");
+    let nodes: usize = std::env::args()
+        .nth(1)
+        .and_then(|nodes| nodes.parse().ok())
+        .expect("load NODES");
     let file = file(nodes);
     load(&file);
     let times = (20_000 / nodes).max(3);

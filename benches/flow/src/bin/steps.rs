@@ -9,12 +9,15 @@ fn main() {
     let [in_all, library, load @ ..] = &arguments[..] else {
         panic!("steps STEPS_IN_ALL LIBRARY STEPS RUNS yes|no");
     };
-    let contender = Contender::named(library).unwrap_or_else(|| panic!("nobody is called {library}"));
+    let contender =
+        Contender::named(library).unwrap_or_else(|| panic!("nobody is called {library}"));
     let load = Load::parse(load).expect("STEPS RUNS yes|no");
     let times = (in_all.parse::<u64>().unwrap() / load.steps / load.runs).max(1);
     // What is made once, at the first use, is no part of a step.
     contender.run(load);
     let steps = times * load.runs * load.steps;
-    let [cpu, clock] = contender.time(load, times).map(|time| time.as_nanos() as f64 / steps as f64);
+    let [cpu, clock] = contender
+        .time(load, times)
+        .map(|time| time.as_nanos() as f64 / steps as f64);
     println!("{cpu} {clock}");
 }

@@ -24,14 +24,26 @@ impl Embedder for E5 {
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
         Box::pin(async move {
-            let made = || request.texts.iter().map(|text| self.made.lock().unwrap().get(*text).cloned());
+            let made = || {
+                request
+                    .texts
+                    .iter()
+                    .map(|text| self.made.lock().unwrap().get(*text).cloned())
+            };
             if let Some(vectors) = made().collect() {
                 return Ok(Embedded::new(vectors));
             }
-            let of = if request.purpose == Purpose::Query { &self.queries } else { &self.passages };
+            let of = if request.purpose == Purpose::Query {
+                &self.queries
+            } else {
+                &self.passages
+            };
             let embedded = of.embed(request, sink).await?;
             let texts = request.texts.iter().map(|text| (*text).to_owned());
-            self.made.lock().unwrap().extend(texts.zip(embedded.vectors.iter().cloned()));
+            self.made
+                .lock()
+                .unwrap()
+                .extend(texts.zip(embedded.vectors.iter().cloned()));
             Ok(embedded)
         })
     }
@@ -54,25 +66,41 @@ async fn main() -> Result<(), BoxError> {
     let model = OpenAi::from_env()?;
     let mut chapters = Vec::new();
     for path in std::env::args().skip(1) {
-        chapters.push(Document::new(path.as_str(), std::fs::read_to_string(&path)?));
+        chapters.push(Document::new(
+            path.as_str(),
+            std::fs::read_to_string(&path)?,
+        ));
     }
     let questions = concat!(env!("CARGO_MANIFEST_DIR"), "/questions.tsv");
     let questions = std::fs::read_to_string(questions)?;
-    let questions: Vec<Vec<&str>> = questions.lines().map(|line| line.split('\t').collect()).collect();
-    let (file, name) = (std::env::temp_dir(), format!("recall-{}", std::process::id()));
+    let questions: Vec<Vec<&str>> = questions
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let (file, name) = (
+        std::env::temp_dir(),
+        format!("recall-{}", std::process::id()),
+    );
     let file = file.join(format!("{name}.db"));
     let chroma = ChromaStore::open(&std::env::var("CHROMA_URL")?)?;
-    let stores: [(&str, Arc<dyn DocumentStore>); 2] =
-        [("a file", Arc::new(SqliteStore::open(&file)?)), ("Chroma", Arc::new(chroma))];
+    let stores: [(&str, Arc<dyn DocumentStore>); 2] = [
+        ("a file", Arc::new(SqliteStore::open(&file)?)),
+        ("Chroma", Arc::new(chroma)),
+    ];
     let embedder = Arc::new(E5 {
         queries: Embeddings::new(&model, "e5-query"),
         passages: Embeddings::new(&model, "e5-passage"),
         made: Mutex::default(),
     });
     let run = Run::new(model);
-    println!("| store | search | kind | found among five | at the first place |\n|---|---|---|---|---|");
+    println!(
+        "| store | search | kind | found among five | at the first place |\n|---|---|---|---|---|"
+    );
     for (store, place) in stores {
-        let docs = Collection::builder(place, &name).embedder(Arc::clone(&embedder)).open().await?;
+        let docs = Collection::builder(place, &name)
+            .embedder(Arc::clone(&embedder))
+            .open()
+            .await?;
         run.call(&docs.write_all(chapters.clone())).await?;
         eprintln!("{store}: {} chunks", docs.count().await?.chunks);
         for by in [By::Words, By::Vector, By::Both] {
@@ -82,7 +110,9 @@ async fn main() -> Result<(), BoxError> {
                     return Err("a line without three parts".into());
                 };
                 let hits = run.call(&docs.search(question).by(by)).await?;
-                let rank = hits.iter().position(|hit| spaced(&hit.text).contains(passage));
+                let rank = hits
+                    .iter()
+                    .position(|hit| spaced(&hit.text).contains(passage));
                 let counts = found.entry(kind).or_default();
                 counts[0] += 1;
                 counts[1] += usize::from(rank.is_some());

@@ -23,7 +23,11 @@ impl Embedder for Given {
         request: &'a EmbedRequest<'a>,
         _: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
-        let rows = if request.purpose == Purpose::Query { &self.queries } else { &self.documents };
+        let rows = if request.purpose == Purpose::Query {
+            &self.queries
+        } else {
+            &self.documents
+        };
         let row = |text: &&str| -> Vec<f32> {
             let at: usize = text.split(' ').nth(1).unwrap().parse().unwrap();
             rows[at * self.columns..][..self.columns].to_vec()
@@ -47,13 +51,19 @@ impl Embedder for Given {
 
 fn floats(path: &Path) -> Vec<f32> {
     let bytes = std::fs::read(path).unwrap();
-    bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()))
+        .collect()
 }
 
 /// Resident memory, in bytes.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0
 }
 
@@ -83,7 +93,10 @@ async fn main() -> Result<(), BoxError> {
         _ => Collection::builder(SqliteStore::open(&file)?, "docs"),
     };
     let docs = builder.embedder(Arc::clone(&given)).open().await?;
-    let documents = texts.lines().enumerate().map(|(at, text)| Document::new(at.to_string(), text));
+    let documents = texts
+        .lines()
+        .enumerate()
+        .map(|(at, text)| Document::new(at.to_string(), text));
     let documents: Vec<_> = documents.collect();
     let started = Instant::now();
     for part in documents.chunks(4096) {
@@ -91,7 +104,8 @@ async fn main() -> Result<(), BoxError> {
     }
     let ingest = count as f64 / started.elapsed().as_secs_f64();
     let started = Instant::now();
-    run.call(&docs.write_all(documents[..count.min(4096)].to_vec())).await?;
+    run.call(&docs.write_all(documents[..count.min(4096)].to_vec()))
+        .await?;
     let again = count.min(4096) as f64 / started.elapsed().as_secs_f64();
     println!("{}", json!({"ingest": ingest, "again": again}));
     Ok(())
@@ -102,8 +116,10 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
     let (run, k, count) = (Run::new(ScriptedModel::new()), 10, texts.lines().count());
     let before = resident();
     let started = Instant::now();
-    let docs =
-        Collection::builder(SqliteStore::open(file)?, "docs").embedder(Arc::clone(given)).open().await?;
+    let docs = Collection::builder(SqliteStore::open(file)?, "docs")
+        .embedder(Arc::clone(given))
+        .open()
+        .await?;
     let memory = (resident() - before) / count as f64;
     let open = started.elapsed().as_secs_f64() * 1e3;
     let queries = given.queries.len() / given.columns;
@@ -116,12 +132,20 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
             let hits = run.call(&search).await?;
             times.push(started.elapsed().as_secs_f64() * 1e3);
             if by == By::Vector {
-                found.push(hits.iter().map(|hit| hit.source.parse::<usize>().unwrap()).collect::<Vec<_>>());
+                found.push(
+                    hits.iter()
+                        .map(|hit| hit.source.parse::<usize>().unwrap())
+                        .collect::<Vec<_>>(),
+                );
             }
         }
         Ok(median(times))
     };
-    let words: Vec<&str> = texts.lines().map(|text| text.split(' ').nth(3).unwrap()).take(queries).collect();
+    let words: Vec<&str> = texts
+        .lines()
+        .map(|text| text.split(' ').nth(3).unwrap())
+        .take(queries)
+        .collect();
     let vector = times(By::Vector, &|at| format!("query {at}")).await?;
     let one = times(By::Words, &|at| words[at].to_owned()).await?;
     let both = times(By::Both, &|at| format!("query {at} {}", words[at])).await?;

@@ -21,7 +21,15 @@ impl swiftide::traits::EmbeddingModel for Given {
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, LanguageModelError> {
         let row = |text: &String| {
             // The text may stand behind its metadata.
-            let at: usize = text.split_once("chunk ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+            let at: usize = text
+                .split_once("chunk ")
+                .unwrap()
+                .1
+                .split(' ')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap();
             self.0[at * COLUMNS..][..COLUMNS].to_vec()
         };
         Ok(texts.iter().map(row).collect())
@@ -32,7 +40,10 @@ impl swiftide::traits::EmbeddingModel for Given {
 async fn main() -> anyhow::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap());
     let bytes = std::fs::read(folder.join("documents.f32"))?;
-    let numbers = bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
+    let numbers = bytes
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()))
+        .collect();
     let texts = std::fs::read_to_string(folder.join("texts.txt"))?;
     let nodes: Vec<_> = texts.lines().map(|text| Ok(TextNode::new(text))).collect();
     let count = nodes.len();

@@ -20,7 +20,10 @@ pub struct Figures(BTreeMap<String, Vec<f64>>);
 impl Figures {
     fn add(&mut self, prefix: &str, measured: BTreeMap<String, f64>) {
         for (name, value) in measured {
-            self.0.entry(format!("{prefix}{name}")).or_default().push(value);
+            self.0
+                .entry(format!("{prefix}{name}"))
+                .or_default()
+                .push(value);
         }
     }
 
@@ -36,7 +39,9 @@ impl Figures {
     }
 
     fn rounds(&self, name: &str) -> &Vec<f64> {
-        self.0.get(name).unwrap_or_else(|| panic!("{name} was not measured"))
+        self.0
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} was not measured"))
     }
 }
 
@@ -60,8 +65,14 @@ fn over_http(figures: &mut Figures) {
     for round in 0..ROUNDS {
         eprintln!("calls over HTTP, round {} of {ROUNDS} ...", round + 1);
         for (in_flight, calls) in [("1", "8000"), ("64", "20000"), ("1024", "20000")] {
-            for client in rotated(&[&BY[..], &["llmnode-corrected", "reqwest-corrected"]].concat(), round) {
-                let measured = measure("client", &[client, &server.address, "calls", in_flight, calls]);
+            for client in rotated(
+                &[&BY[..], &["llmnode-corrected", "reqwest-corrected"]].concat(),
+                round,
+            ) {
+                let measured = measure(
+                    "client",
+                    &[client, &server.address, "calls", in_flight, calls],
+                );
                 figures.add(&format!("{client}@{in_flight}."), measured);
             }
         }
@@ -77,9 +88,15 @@ fn memory(figures: &mut Figures) -> u64 {
     let in_flight = open_files().saturating_sub(100).min(10_000);
     let server = Server::start(2000);
     for round in 0..MEMORY_ROUNDS {
-        eprintln!("memory with {in_flight} calls in flight, round {} of {MEMORY_ROUNDS} ...", round + 1);
+        eprintln!(
+            "memory with {in_flight} calls in flight, round {} of {MEMORY_ROUNDS} ...",
+            round + 1
+        );
         for client in rotated(&BY, round) {
-            let measured = measure("client", &[client, &server.address, "memory", &in_flight.to_string()]);
+            let measured = measure(
+                "client",
+                &[client, &server.address, "memory", &in_flight.to_string()],
+            );
             figures.add(&format!("{client}."), measured);
         }
     }

@@ -41,18 +41,23 @@ const CANARY: &str = "sk-test-SECRET-0123456789";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: cases FILE, with one JSON object a line")?;
-    rustls::crypto::ring::default_provider().install_default().map_err(|_| "a TLS provider was there")?;
+    let path = std::env::args()
+        .nth(1)
+        .ok_or("usage: cases FILE, with one JSON object a line")?;
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| "a TLS provider was there")?;
     let file = std::fs::read_to_string(path)?;
-    let rows = file.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let rows = file
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let local = tokio::task::LocalSet::new();
     let runs = rows
         .filter(|row| row["server"].is_object())
         .map(|row| (row["id"].clone(), local.spawn_local(answer(row))));
     for (id, run) in runs.collect::<Vec<_>>() {
         // The client panics over keys that no header can hold.
-        let panicked =
-            |_| json!({"id": id, "category": "panic", "first": "panic", "retry": "no", "requests": 0});
+        let panicked = |_| json!({"id": id, "category": "panic", "first": "panic", "retry": "no", "requests": 0});
         println!("{}", local.run_until(run).await.unwrap_or_else(panicked));
     }
     Ok(())
@@ -72,12 +77,18 @@ async fn answer(row: Value) -> Value {
 async fn run(row: &Value) -> Result<Value, Box<dyn Error>> {
     let client = &row["client"];
     let server = Server::start(Response::sequence(row)?).await?;
-    let base_url = client["base_url"].as_str().map_or_else(|| server.base_url(), str::to_owned);
+    let base_url = client["base_url"]
+        .as_str()
+        .map_or_else(|| server.base_url(), str::to_owned);
     if !stays_here(&base_url) {
         return Err("the base URL leads to another machine, which is never asked".into());
     }
-    let key = client["api_key"].as_str().unwrap_or(if server.is_never_asked() { "" } else { CANARY });
-    let config = OpenAIConfig::new().with_api_base(base_url).with_api_key(key);
+    let key = client["api_key"]
+        .as_str()
+        .unwrap_or(if server.is_never_asked() { "" } else { CANARY });
+    let config = OpenAIConfig::new()
+        .with_api_base(base_url)
+        .with_api_key(key);
     let milliseconds =
         |field: &str, default| Duration::from_millis(client[field].as_u64().unwrap_or(default));
     let http = reqwest::Client::builder()
@@ -93,7 +104,9 @@ async fn run(row: &Value) -> Result<Value, Box<dyn Error>> {
         Ok(Err(error)) => (category(error), Value::Null, leaks(error, key)),
     };
     let times: Vec<_> = server.asked().into_iter().map(|(at, _)| at).collect();
-    let waits = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64() * 1e3);
+    let waits = times
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).as_secs_f64() * 1e3);
     let again = times.len() > 1;
     Ok(json!({
         "id": row["id"],
@@ -110,7 +123,9 @@ async fn run(row: &Value) -> Result<Value, Box<dyn Error>> {
 }
 
 fn request(client: &Value) -> Result<CreateChatCompletionRequest, OpenAIError> {
-    let tokens = client["prompt_tokens"].as_u64().map_or(1, |tokens| tokens.min(1 << 20) as usize);
+    let tokens = client["prompt_tokens"]
+        .as_u64()
+        .map_or(1, |tokens| tokens.min(1 << 20) as usize);
     let prompt = ChatCompletionRequestUserMessage::from("abc ".repeat(tokens));
     let mut request = CreateChatCompletionRequestArgs::default();
     request.model("m").messages(vec![prompt.into()]);
@@ -129,7 +144,9 @@ fn request(client: &Value) -> Result<CreateChatCompletionRequest, OpenAIError> {
 }
 
 fn usage(answer: &CreateChatCompletionResponse) -> Value {
-    let Some(usage) = &answer.usage else { return Value::Null };
+    let Some(usage) = &answer.usage else {
+        return Value::Null;
+    };
     json!({
         "input": usage.prompt_tokens,
         "output": usage.completion_tokens,
@@ -139,6 +156,10 @@ fn usage(answer: &CreateChatCompletionResponse) -> Value {
 }
 
 fn leaks(error: &OpenAIError, key: &str) -> usize {
-    let holds_key = |text: &String| text.contains(CANARY) || (!key.is_empty() && text.contains(key));
-    [error.to_string(), format!("{error:?}")].iter().filter(|text| holds_key(text)).count()
+    let holds_key =
+        |text: &String| text.contains(CANARY) || (!key.is_empty() && text.contains(key));
+    [error.to_string(), format!("{error:?}")]
+        .iter()
+        .filter(|text| holds_key(text))
+        .count()
 }

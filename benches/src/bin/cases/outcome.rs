@@ -5,13 +5,21 @@ use async_openai::types::chat::{CreateChatCompletionResponse, FinishReason};
 
 /// What an answer is; the typed one is `{"a": integer}`.
 pub(crate) fn judge(answer: &CreateChatCompletionResponse, is_text: bool) -> &'static str {
-    let Some(choice) = answer.choices.first() else { return "empty_response" };
-    if choice.message.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty()) {
+    let Some(choice) = answer.choices.first() else {
+        return "empty_response";
+    };
+    if choice
+        .message
+        .refusal
+        .as_ref()
+        .is_some_and(|refusal| !refusal.is_empty())
+    {
         return "refusal";
     }
     let text = choice.message.content.as_deref().unwrap_or_default();
     let is_read = is_text
-        || serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["a"].as_i64().is_some());
+        || serde_json::from_str::<serde_json::Value>(text)
+            .is_ok_and(|value| value["a"].as_i64().is_some());
     match choice.finish_reason {
         Some(FinishReason::ContentFilter) => "content_filter",
         Some(FinishReason::Length) if text.trim().is_empty() || !is_read => "truncated_output",
@@ -27,7 +35,9 @@ pub(crate) fn category(error: &OpenAIError) -> &'static str {
         OpenAIError::ApiError(error) => by_error(error),
         OpenAIError::Reqwest(error) if error.is_timeout() => "timeout",
         OpenAIError::Reqwest(error) if error.is_builder() => "api_key_error",
-        OpenAIError::Reqwest(error) => error.status().map_or("network", |status| by_status(status.as_u16())),
+        OpenAIError::Reqwest(error) => error
+            .status()
+            .map_or("network", |status| by_status(status.as_u16())),
         OpenAIError::InvalidArgument(_) => "config_error",
         _ => "bad_response",
     }
@@ -46,7 +56,10 @@ fn by_error(error: &ApiErrorResponse) -> &'static str {
         ("authentication_error", "api_key_error"),
         ("model_not_found", "not_found"),
     ];
-    let known = words.iter().find(|(word, _)| is(word)).map(|(_, category)| *category);
+    let known = words
+        .iter()
+        .find(|(word, _)| is(word))
+        .map(|(_, category)| *category);
     known.unwrap_or_else(|| by_status(error.status_code.as_u16()))
 }
 

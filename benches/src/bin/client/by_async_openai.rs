@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use async_openai::Client as OpenAi;
 use async_openai::config::OpenAIConfig;
 use async_openai::types::chat::{
-    ChatCompletionRequestSystemMessage, ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs,
-    ResponseFormat, ResponseFormatJsonSchema,
+    ChatCompletionRequestSystemMessage, ChatCompletionRequestUserMessage,
+    CreateChatCompletionRequestArgs, ResponseFormat, ResponseFormatJsonSchema,
 };
 use llmnode_benches::task::{Choice, Choose, SYSTEM, World, strict_schema};
 
@@ -23,7 +23,10 @@ pub struct ByAsyncOpenAi {
 impl ByAsyncOpenAi {
     pub fn new(url: &str) -> ByAsyncOpenAi {
         let config = OpenAIConfig::new().with_api_base(url).with_api_key(KEY);
-        ByAsyncOpenAi { client: OpenAi::build(reqwest::Client::new(), config), world: World::of_bytes(1000) }
+        ByAsyncOpenAi {
+            client: OpenAi::build(reqwest::Client::new(), config),
+            world: World::of_bytes(1000),
+        }
     }
 }
 
@@ -47,7 +50,14 @@ impl Client for ByAsyncOpenAi {
             .build()
             .unwrap();
         let response = self.client.chat().create(request).await.unwrap();
-        let answer = response.choices.into_iter().next().unwrap().message.content.unwrap();
+        let answer = response
+            .choices
+            .into_iter()
+            .next()
+            .unwrap()
+            .message
+            .content
+            .unwrap();
         let choice: Choice = serde_json::from_str(&answer).unwrap();
         check(&choice, &self.world).unwrap();
         assert_eq!(choice.chosen_item, "lamp");

@@ -26,14 +26,18 @@ pub struct Bad(Run<World>, u32);
 
 impl Bad {
     pub fn new(url: &str, retries: u32) -> Bad {
-        let settings = Settings::new().retries(retries).feedback_rounds(retries as usize);
+        let settings = Settings::new()
+            .retries(retries)
+            .feedback_rounds(retries as usize);
         Bad(run(url).with_settings(settings), retries)
     }
 }
 
 impl Client for Bad {
     async fn choose(&self, door: usize) {
-        let Err(error) = self.0.call(&Choose::door(door)).await else { panic!("a bad answer was taken") };
+        let Err(error) = self.0.call(&Choose::door(door)).await else {
+            panic!("a bad answer was taken")
+        };
         assert_eq!(
             (error.category(), error.attempts().len()),
             (Category::ValidationError, self.1 as usize + 1)
@@ -42,6 +46,11 @@ impl Client for Bad {
 }
 
 fn run(url: &str) -> Run<World> {
-    let model = OpenAi::builder().base_url(url).api_key(KEY).model(MODEL).build().unwrap();
+    let model = OpenAi::builder()
+        .base_url(url)
+        .api_key(KEY)
+        .model(MODEL)
+        .build()
+        .unwrap();
     Run::new(model).with_state(World::of_bytes(1000))
 }

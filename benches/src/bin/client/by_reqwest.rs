@@ -32,9 +32,20 @@ impl ByReqwest {
 
 impl ByReqwest {
     async fn ask(&self, messages: &[Message<'_>]) -> String {
-        let json_schema = JsonSchema { name: "Choice", schema: &self.schema, strict: true };
-        let response_format = ResponseFormat { r#type: "json_schema", json_schema };
-        let request = Request { model: MODEL, messages, response_format };
+        let json_schema = JsonSchema {
+            name: "Choice",
+            schema: &self.schema,
+            strict: true,
+        };
+        let response_format = ResponseFormat {
+            r#type: "json_schema",
+            json_schema,
+        };
+        let request = Request {
+            model: MODEL,
+            messages,
+            response_format,
+        };
         let response = self
             .client
             .post(self.url.clone())
@@ -46,7 +57,14 @@ impl ByReqwest {
             .unwrap();
         assert!(response.status().is_success());
         let response: Response = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
-        response.choices.into_iter().next().unwrap().message.content.unwrap()
+        response
+            .choices
+            .into_iter()
+            .next()
+            .unwrap()
+            .message
+            .content
+            .unwrap()
     }
 }
 
@@ -86,7 +104,10 @@ struct Message<'a> {
 }
 
 fn message<'a>(role: &'a str, content: impl Into<Cow<'a, str>>) -> Message<'a> {
-    Message { role, content: content.into() }
+    Message {
+        role,
+        content: content.into(),
+    }
 }
 
 #[derive(Serialize)]

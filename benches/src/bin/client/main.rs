@@ -31,27 +31,55 @@ pub fn check(choice: &Choice, world: &World) -> Result<(), String> {
     if world.inventory.contains(&choice.chosen_item) {
         return Ok(());
     }
-    Err(format!("{:?} is not available; allowed: {:?}", choice.chosen_item, world.inventory))
+    Err(format!(
+        "{:?} is not available; allowed: {:?}",
+        choice.chosen_item, world.inventory
+    ))
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let [client, address, rest @ ..] = &arguments[..] else { panic!("client and address are missing") };
-    rustls::crypto::ring::default_provider().install_default().unwrap();
+    let [client, address, rest @ ..] = &arguments[..] else {
+        panic!("client and address are missing")
+    };
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .unwrap();
     let url = |path: &str| format!("http://{address}/{path}/v1");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         match *client {
-            "async-openai" => measure(by_async_openai::ByAsyncOpenAi::new(&url("good")), address, rest).await,
+            "async-openai" => {
+                measure(
+                    by_async_openai::ByAsyncOpenAi::new(&url("good")),
+                    address,
+                    rest,
+                )
+                .await
+            }
             "reqwest" => measure(by_reqwest::ByReqwest::new(&url("good")), address, rest).await,
             "reqwest-corrected" => {
-                measure(by_reqwest::ByReqwest::new(&url("bad-then-good")), address, rest).await
+                measure(
+                    by_reqwest::ByReqwest::new(&url("bad-then-good")),
+                    address,
+                    rest,
+                )
+                .await
             }
             "llmnode" => measure(by_llmnode::Good::new(&url("good")), address, rest).await,
-            "llmnode-corrected" => measure(by_llmnode::Good::new(&url("bad-then-good")), address, rest).await,
-            "llmnode-4-retries" => measure(by_llmnode::Bad::new(&url("long-bad"), 4), address, rest).await,
-            "llmnode-8-retries" => measure(by_llmnode::Bad::new(&url("long-bad"), 8), address, rest).await,
+            "llmnode-corrected" => {
+                measure(by_llmnode::Good::new(&url("bad-then-good")), address, rest).await
+            }
+            "llmnode-4-retries" => {
+                measure(by_llmnode::Bad::new(&url("long-bad"), 4), address, rest).await
+            }
+            "llmnode-8-retries" => {
+                measure(by_llmnode::Bad::new(&url("long-bad"), 8), address, rest).await
+            }
             other => panic!("there is no client {other:?}"),
         }
     });
@@ -76,7 +104,10 @@ async fn measure(client: impl Client, address: &str, what: &[&str]) {
             client.choose(0).await;
             let (before, start) = (resident("VmRSS"), Instant::now());
             many(&client, in_flight, in_flight).await;
-            println!("memory {:.3}", (resident("VmHWM") - before) / in_flight as f64);
+            println!(
+                "memory {:.3}",
+                (resident("VmHWM") - before) / in_flight as f64
+            );
             println!("seconds {:.2}", start.elapsed().as_secs_f64());
         }
         other => panic!("nothing is measured by {other:?}"),

@@ -69,7 +69,10 @@ struct Sample<T> {
 
 /// Clean, fenced, between words: beside serde_json on the JSON alone.
 pub fn beside_serde(rounds: usize) {
-    println!("| answer, and what is read | {} | target | met |", SIZES.map(|size| size.0).join(" | "));
+    println!(
+        "| answer, and what is read | {} | target | met |",
+        SIZES.map(|size| size.0).join(" | ")
+    );
     println!("|---|{}---|---|", "---|".repeat(SIZES.len()));
     for row in timed(rounds, well_formed()) {
         let (mut cells, mut least) = (Vec::new(), f64::INFINITY);
@@ -82,7 +85,12 @@ pub fn beside_serde(rounds: usize) {
             cells.push(format!("{:.2} ({ours:.0} MB/s)", ours / serde));
             least = least.min(ours / serde);
         }
-        println!("| {} | {} | {} |", row.name, cells.join(" | "), row.met(least));
+        println!(
+            "| {} | {} | {} |",
+            row.name,
+            cells.join(" | "),
+            row.met(least)
+        );
     }
 }
 
@@ -95,62 +103,113 @@ fn well_formed() -> Vec<Row> {
         sample(format!("{before}{json}{after}"), json, report)
     };
     vec![
-        row("clean, a struct", CLEAN, |report| whole(report.clone(), plain(&report))),
+        row("clean, a struct", CLEAN, |report| {
+            whole(report.clone(), plain(&report))
+        }),
         row("clean on many lines, a struct", CLEAN, |report| {
             whole(report.clone(), Style::default().write(&report.value()))
         }),
         row("clean, any value", CLEAN, |report| {
             let value = |reader: Reader, text: &str| reader.value(text);
-            Sample { read: value, ..sample(plain(&report), plain(&report), report.value()) }
+            Sample {
+                read: value,
+                ..sample(plain(&report), plain(&report), report.value())
+            }
         }),
         row("clean, a list in its wrapper", CLEAN, |report| {
             let list = serde_json::to_string(&report.lines).unwrap();
             sample(format!("{{\"value\":{list}}}"), list, report.lines)
         }),
-        row("clean, a struct with defaults, all given", CLEAN, |report| {
-            let json = sparse(&report, 1.into()).to_string();
-            sample(json.clone(), json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
-        }),
+        row(
+            "clean, a struct with defaults, all given",
+            CLEAN,
+            |report| {
+                let json = sparse(&report, 1.into()).to_string();
+                sample(
+                    json.clone(),
+                    json.clone(),
+                    serde_json::from_str::<Sparse>(&json).unwrap(),
+                )
+            },
+        ),
         row("the same, `null` for the defaults", NULLS, |report| {
             let json = sparse(&report, 0.into()).to_string();
             let text = sparse(&report, Value::Null).to_string();
-            sample(text, json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
+            sample(
+                text,
+                json.clone(),
+                serde_json::from_str::<Sparse>(&json).unwrap(),
+            )
         }),
         row("in a fence, a struct", FENCED, |report| {
-            around("Here is the report:\n\n```json\n", report, "\n```\n\nAnything else?")
+            around(
+                "Here is the report:\n\n```json\n",
+                report,
+                "\n```\n\nAnything else?",
+            )
         }),
         row("between words, `{braces}` first, a struct", 0.0, |report| {
-            around("I put {name} and [links](to) where {they} belong:\n", report, "\nAnything else?")
+            around(
+                "I put {name} and [links](to) where {they} belong:\n",
+                report,
+                "\nAnything else?",
+            )
         }),
         row("after `<think>`, a struct", 0.0, |report| {
-            around("<think>\nI need {\"title\"} and a list of lines.\n</think>\n\n", report, "\n")
+            around(
+                "<think>\nI need {\"title\"} and a list of lines.\n</think>\n\n",
+                report,
+                "\n",
+            )
         }),
     ]
 }
 
 fn sample<T: LlmOutput>(text: String, json: String, value: T) -> Sample<T> {
-    Sample { text, json, value, read: |reader, text| reader.read(text) }
+    Sample {
+        text,
+        json,
+        value,
+        read: |reader, text| reader.read(text),
+    }
 }
 
 fn row<T>(name: &'static str, target: f64, make: impl Fn(Report) -> Sample<T>) -> Row
 where
     T: LlmOutput + PartialEq + 'static,
 {
-    let cells = SIZES.map(|(_, bytes)| beside(make(Report::of_bytes(bytes)))).into();
-    Row { name, target, cells }
+    let cells = SIZES
+        .map(|(_, bytes)| beside(make(Report::of_bytes(bytes))))
+        .into();
+    Row {
+        name,
+        target,
+        cells,
+    }
 }
 
 /// The answer read by llmnode, and its JSON alone by serde_json.
 fn beside<T: LlmOutput + PartialEq + 'static>(sample: Sample<T>) -> Cell {
     let bytes = sample.text.len();
     if !reads(&sample) {
-        return Cell { bytes, ways: vec![None, None] };
+        return Cell {
+            bytes,
+            ways: vec![None, None],
+        };
     }
     let sample = Rc::new(sample);
     let same = Rc::clone(&sample);
-    let ours = move || drop(black_box((sample.read)(Reader::new(), black_box(&sample.text))));
+    let ours = move || {
+        drop(black_box((sample.read)(
+            Reader::new(),
+            black_box(&sample.text),
+        )))
+    };
     let serde = move || drop(black_box(serde_json::from_str::<T>(black_box(&same.json))));
-    Cell { bytes, ways: vec![Some(Timed::new(ours)), Some(Timed::new(serde))] }
+    Cell {
+        bytes,
+        ways: vec![Some(Timed::new(ours)), Some(Timed::new(serde))],
+    }
 }
 
 fn reads<T: LlmOutput + PartialEq>(sample: &Sample<T>) -> bool {
@@ -167,18 +226,33 @@ fn reads<T: LlmOutput + PartialEq>(sample: &Sample<T>) -> bool {
 /// Nearly JSON: beside the repairers of others.
 pub fn beside_repairers(rounds: usize) {
     let sizes = SIZES.map(|size| size.0).join(" / ");
-    let peers = PEERS.map(|peer| format!("{}, any value", peer.name)).join(" | ");
-    println!("\n| MB/s at {sizes} | llmnode, a struct | llmnode, any value | {peers} | target | met |");
+    let peers = PEERS
+        .map(|peer| format!("{}, any value", peer.name))
+        .join(" | ");
+    println!(
+        "\n| MB/s at {sizes} | llmnode, a struct | llmnode, any value | {peers} | target | met |"
+    );
     println!("|---|---|---|{}---|---|", "---|".repeat(PEERS.len()));
     for row in timed(rounds, broken()) {
-        let speeds: Vec<Vec<_>> = row.cells.iter().map(|cell| cell.speeds().collect()).collect();
+        let speeds: Vec<Vec<_>> = row
+            .cells
+            .iter()
+            .map(|cell| cell.speeds().collect())
+            .collect();
         let mut columns = vec![String::new(); 2 + PEERS.len()];
         for (way, column) in (0..speeds[0].len()).zip(&mut columns) {
             *column = cell(speeds.iter().map(|speeds| speeds[way]));
         }
         let ours = speeds.iter().flat_map(|speeds| speeds.iter().take(2));
-        let least = ours.map(|speed| speed.unwrap_or(0.0)).fold(f64::INFINITY, f64::min);
-        println!("| {} | {} | {} |", row.name, columns.join(" | "), row.met(least));
+        let least = ours
+            .map(|speed| speed.unwrap_or(0.0))
+            .fold(f64::INFINITY, f64::min);
+        println!(
+            "| {} | {} | {} |",
+            row.name,
+            columns.join(" | "),
+            row.met(least)
+        );
     }
 }
 
@@ -193,7 +267,10 @@ fn broken() -> Vec<Row> {
         bare_keys: true,
         raw_line_ends: true,
     };
-    let commas = Style { trailing_commas: true, ..style() };
+    let commas = Style {
+        trailing_commas: true,
+        ..style()
+    };
     let fenced = |report: &Report| {
         let json = commas.write(&report.value());
         format!("Here is the report:\n\n```json\n{json}\n```\n\nAnything else?")
@@ -201,11 +278,41 @@ fn broken() -> Vec<Row> {
     let written = |name, style: Style| repair(name, |report| style.write(&report.value()));
     vec![
         written("commas too many", commas),
-        written("single quotes", Style { single_quotes: true, ..style() }),
-        written("comments", Style { comments: true, ..style() }),
-        written("`True`, `False`, `None`", Style { python: true, ..style() }),
-        written("keys without quotes", Style { bare_keys: true, ..style() }),
-        written("raw line ends in strings", Style { raw_line_ends: true, ..style() }),
+        written(
+            "single quotes",
+            Style {
+                single_quotes: true,
+                ..style()
+            },
+        ),
+        written(
+            "comments",
+            Style {
+                comments: true,
+                ..style()
+            },
+        ),
+        written(
+            "`True`, `False`, `None`",
+            Style {
+                python: true,
+                ..style()
+            },
+        ),
+        written(
+            "keys without quotes",
+            Style {
+                bare_keys: true,
+                ..style()
+            },
+        ),
+        written(
+            "raw line ends in strings",
+            Style {
+                raw_line_ends: true,
+                ..style()
+            },
+        ),
         written("all of these", all),
         repair("in a fence, commas too many", fenced),
         fitting(),
@@ -216,13 +323,25 @@ fn repair(name: &'static str, write: impl Fn(&Report) -> String) -> Row {
     let cell = |(_, bytes)| {
         let report = Report::of_bytes(bytes);
         let (text, value): (Rc<str>, Value) = (write(&report).into(), report.value());
-        let typed = |text: &str| Reader::new().read::<Report>(text).ok().map(|reading| reading.value);
+        let typed = |text: &str| {
+            Reader::new()
+                .read::<Report>(text)
+                .ok()
+                .map(|reading| reading.value)
+        };
         let any = |text: &str| Reader::new().value(text).ok().map(|reading| reading.value);
         let mut ways = vec![way(&text, &report, typed), way(&text, &value, any)];
         ways.extend(PEERS.map(|peer| way(&text, &value, peer.read)));
-        Cell { bytes: text.len(), ways }
+        Cell {
+            bytes: text.len(),
+            ways,
+        }
     };
-    Row { name, target: REPAIR, cells: SIZES.map(cell).into() }
+    Row {
+        name,
+        target: REPAIR,
+        cells: SIZES.map(cell).into(),
+    }
 }
 
 /// What only the type can mend: repairers of text have nothing to say here.
@@ -230,11 +349,23 @@ fn fitting() -> Row {
     let cell = |(_, bytes)| {
         let report = Report::of_bytes(bytes);
         let text: Rc<str> = Style::default().write(&untyped(&report)).into();
-        let read = |text: &str| Reader::new().read::<Report>(text).ok().map(|reading| reading.value);
-        Cell { bytes: text.len(), ways: vec![way(&text, &report, read)] }
+        let read = |text: &str| {
+            Reader::new()
+                .read::<Report>(text)
+                .ok()
+                .map(|reading| reading.value)
+        };
+        Cell {
+            bytes: text.len(),
+            ways: vec![way(&text, &report, read)],
+        }
     };
     let name = "made to fit: `\"3\"`, `\"true\"`, `\" red \"`, `inStock`";
-    Row { name, target: REPAIR, cells: SIZES.map(cell).into() }
+    Row {
+        name,
+        target: REPAIR,
+        cells: SIZES.map(cell).into(),
+    }
 }
 
 /// One way of reading, if it comes to the value that was written.

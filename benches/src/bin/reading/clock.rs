@@ -20,7 +20,11 @@ pub struct Timed<'a> {
 
 impl<'a> Timed<'a> {
     pub fn new(work: impl FnMut() + 'a) -> Self {
-        Timed { work: Box::new(work), times: 0, least: f64::INFINITY }
+        Timed {
+            work: Box::new(work),
+            times: 0,
+            least: f64::INFINITY,
+        }
     }
 
     /// Finds how often makes a batch.

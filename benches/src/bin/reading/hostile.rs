@@ -82,11 +82,21 @@ type Way = fn(&str);
 
 /// How a text is read.
 const WAYS: [(&str, Way); 5] = [
-    ("any value", |text| drop(black_box(Reader::new().value(text)))),
-    ("a struct", |text| drop(black_box(Reader::new().read::<Report>(text)))),
-    ("a struct, exactly", |text| drop(black_box(Reader::new().exact(true).read::<Report>(text)))),
-    ("a list", |text| drop(black_box(Reader::new().read::<Vec<Line>>(text)))),
-    ("a Boolean", |text| drop(black_box(Reader::new().read::<bool>(text)))),
+    ("any value", |text| {
+        drop(black_box(Reader::new().value(text)))
+    }),
+    ("a struct", |text| {
+        drop(black_box(Reader::new().read::<Report>(text)))
+    }),
+    ("a struct, exactly", |text| {
+        drop(black_box(Reader::new().exact(true).read::<Report>(text)))
+    }),
+    ("a list", |text| {
+        drop(black_box(Reader::new().read::<Vec<Line>>(text)))
+    }),
+    ("a Boolean", |text| {
+        drop(black_box(Reader::new().read::<bool>(text)))
+    }),
 ];
 
 fn text(family: usize, bytes: usize) -> String {
@@ -107,10 +117,19 @@ struct Row {
 pub fn table(rounds: usize, wanted: Option<&str>) {
     let is_wanted = |family: &usize| wanted.is_none_or(|part| text(*family, 64).starts_with(part));
     let mut rows: Vec<Row> = (0..FAMILIES.len()).filter(is_wanted).map(Row::of).collect();
-    measure(rounds, rows.iter_mut().flat_map(|row| row.small.iter_mut().chain(&mut row.doubled)));
+    measure(
+        rounds,
+        rows.iter_mut()
+            .flat_map(|row| row.small.iter_mut().chain(&mut row.doubled)),
+    );
     let peers = PEERS.map(|peer| peer.name).join(" | ");
-    println!("\n| 64 KB of | ms | read as | twice the text, at most | 4 MB, ms | exponent | {peers} | met |");
-    println!("|---|---|---|---|---|---|{}---|", "---|".repeat(PEERS.len()));
+    println!(
+        "\n| 64 KB of | ms | read as | twice the text, at most | 4 MB, ms | exponent | {peers} | met |"
+    );
+    println!(
+        "|---|---|---|---|---|---|{}---|",
+        "---|".repeat(PEERS.len())
+    );
     rows.iter().for_each(Row::print);
 }
 
@@ -137,7 +156,9 @@ impl Row {
             }
         };
         let (left, _, way) = (0..WAYS.len()).map(reach).max().unwrap();
-        let sizes = (0..).map(|times| SMALL << times).take_while(|bytes| *bytes <= LARGE / left);
+        let sizes = (0..)
+            .map(|times| SMALL << times)
+            .take_while(|bytes| *bytes <= LARGE / left);
         Row {
             family,
             small: WAYS.iter().map(|way| timed(way.1, SMALL)).collect(),
@@ -146,7 +167,11 @@ impl Row {
     }
 
     fn print(&self) {
-        let ways = self.small.iter().zip(WAYS).map(|(timed, way)| (timed.least, way.0));
+        let ways = self
+            .small
+            .iter()
+            .zip(WAYS)
+            .map(|(timed, way)| (timed.least, way.0));
         let (slowest, way) = ways.max_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
         let times: Vec<f64> = self.doubled.iter().map(|timed| timed.least).collect();
         let pairs = times.windows(2).filter(|pair| pair[0] >= SHORT);
@@ -159,9 +184,19 @@ impl Row {
             "| {} | {:.2} | {way} | {} | {} | {} | {peers} | {} |",
             named(self.family),
             slowest * 1e3,
-            if growth > 0.0 { format!("{growth:.2} ×") } else { "too short".to_owned() },
-            if whole { format!("{:.0}", last * 1e3) } else { "not waited for".to_owned() },
-            exponent.map(|exponent| format!("{exponent:.2}")).unwrap_or_default(),
+            if growth > 0.0 {
+                format!("{growth:.2} ×")
+            } else {
+                "too short".to_owned()
+            },
+            if whole {
+                format!("{:.0}", last * 1e3)
+            } else {
+                "not waited for".to_owned()
+            },
+            exponent
+                .map(|exponent| format!("{exponent:.2}"))
+                .unwrap_or_default(),
             yes_or_no(whole && slowest * 1e3 <= TIME && growth <= GROWTH),
         );
     }
@@ -170,7 +205,11 @@ impl Row {
 fn named(family: usize) -> String {
     let (before, part) = FAMILIES[family];
     let code = |text: &str| format!("```` {} ````", text.replace('\n', "\\n"));
-    if before.is_empty() { code(part) } else { format!("{}, after {}", code(part), code(before)) }
+    if before.is_empty() {
+        code(part)
+    } else {
+        format!("{}, after {}", code(part), code(before))
+    }
 }
 
 /// A peer's milliseconds for 64 KB, in a process of its own, since some overflow their stack.
@@ -203,9 +242,15 @@ fn in_process(peer: Peer, family: usize) -> String {
 
 /// The other side of [`in_process`].
 pub fn peer(name: &str, family: &str) {
-    let peer = PEERS.into_iter().find(|peer| peer.name == name).expect("a peer's name");
+    let peer = PEERS
+        .into_iter()
+        .find(|peer| peer.name == name)
+        .expect("a peer's name");
     let text = text(family.parse().expect("the number of a family"), SMALL);
     let begin = llmnode_benches::measure::cpu();
     drop(black_box((peer.read)(black_box(&text))));
-    println!("{:.2}", (llmnode_benches::measure::cpu() - begin).as_secs_f64() * 1e3);
+    println!(
+        "{:.2}",
+        (llmnode_benches::measure::cpu() - begin).as_secs_f64() * 1e3
+    );
 }

@@ -25,7 +25,9 @@ fn main() {
     {
         return hostile::peer(name, family);
     }
-    let rounds = arguments.first().map_or(ROUNDS, |rounds| rounds.parse().expect("the number of rounds"));
+    let rounds = arguments.first().map_or(ROUNDS, |rounds| {
+        rounds.parse().expect("the number of rounds")
+    });
     let wants = |part: &str| arguments.get(1).is_none_or(|wanted| wanted == part);
     if wants("clean") {
         answers::beside_serde(rounds);

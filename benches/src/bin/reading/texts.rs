@@ -57,7 +57,11 @@ pub struct SparseLine {
 impl Report {
     /// A report whose compact JSON has about so many bytes.
     pub fn of_bytes(bytes: usize) -> Report {
-        let mut report = Report { title: "Stock of the week".to_owned(), complete: true, lines: Vec::new() };
+        let mut report = Report {
+            title: "Stock of the week".to_owned(),
+            complete: true,
+            lines: Vec::new(),
+        };
         let mut length = 0;
         while length < bytes {
             let line = Line::nth(report.lines.len());
@@ -75,7 +79,12 @@ impl Report {
 impl Line {
     // No comma stands within a string: jsonrepair 0.1 ends strings there, and would have no figures.
     fn nth(n: usize) -> Line {
-        const NAMES: [&str; 4] = ["lamp", "oil lamp of brass", "rope of 30 m", "Schlüssel (alt)"];
+        const NAMES: [&str; 4] = [
+            "lamp",
+            "oil lamp of brass",
+            "rope of 30 m",
+            "Schlüssel (alt)",
+        ];
         Line {
             name: format!("{} {n}", NAMES[n % 4]),
             quantity: (n * 7 % 100) as u32,
@@ -106,7 +115,10 @@ pub fn untyped(report: &Report) -> Value {
         line["quantity"] = json!(line["quantity"].to_string());
         line["price"] = json!(line["price"].to_string());
         line["in_stock"] = json!(line["in_stock"].to_string());
-        line["color"] = json!(format!(" {} ", line["color"].as_str().unwrap().to_lowercase()));
+        line["color"] = json!(format!(
+            " {} ",
+            line["color"].as_str().unwrap().to_lowercase()
+        ));
         let members = line.as_object_mut().unwrap();
         let in_stock = members.remove("in_stock").unwrap();
         members.insert("inStock".to_owned(), in_stock);
@@ -138,18 +150,20 @@ impl Style {
             Value::Null => to.push_str(if self.python { "None" } else { "null" }),
             Value::Bool(it) if self.python => to.push_str(if *it { "True" } else { "False" }),
             Value::String(text) => self.string(text, to),
-            Value::Array(items) => {
-                self.list("[]", items.iter(), depth, to, |item, to| self.value(item, depth + 1, to))
-            }
-            Value::Object(members) => self.list("{}", members.iter(), depth, to, |(key, value), to| {
-                if self.bare_keys {
-                    to.push_str(key)
-                } else {
-                    self.string(key, to)
-                }
-                to.push_str(": ");
-                self.value(value, depth + 1, to);
+            Value::Array(items) => self.list("[]", items.iter(), depth, to, |item, to| {
+                self.value(item, depth + 1, to)
             }),
+            Value::Object(members) => {
+                self.list("{}", members.iter(), depth, to, |(key, value), to| {
+                    if self.bare_keys {
+                        to.push_str(key)
+                    } else {
+                        self.string(key, to)
+                    }
+                    to.push_str(": ");
+                    self.value(value, depth + 1, to);
+                })
+            }
             other => to.push_str(&other.to_string()),
         }
     }
@@ -171,7 +185,11 @@ impl Style {
         for (index, one) in all.enumerate() {
             if self.comments && depth == 2 && around == "[]" {
                 line(depth, to);
-                to.push_str(if index % 2 == 0 { "// the next one" } else { "/* and one more */" });
+                to.push_str(if index % 2 == 0 {
+                    "// the next one"
+                } else {
+                    "/* and one more */"
+                });
             }
             line(depth, to);
             each(one, to);

@@ -36,7 +36,11 @@ impl Action for String {
     const NAMES: Option<&'static [&'static str]> = None;
 
     fn name(&self) -> Cow<'static, str> {
-        if self.is_empty() { Cow::Borrowed(DEFAULT) } else { Cow::Owned(self.clone()) }
+        if self.is_empty() {
+            Cow::Borrowed(DEFAULT)
+        } else {
+            Cow::Owned(self.clone())
+        }
     }
 }
 

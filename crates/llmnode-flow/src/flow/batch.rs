@@ -70,8 +70,10 @@ impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
     fn post(self, outputs: Vec<<N as Node>::Output>, state: &mut S) -> Result<N::Action, BoxError> {
         let (items, given) = (self.items().len(), outputs.len());
         if items != given {
-            let message =
-                format!("`{}` has {items} items, and {given} outputs were given for them", Self::NAME);
+            let message = format!(
+                "`{}` has {items} items, and {given} outputs were given for them",
+                Self::NAME
+            );
             return Err(NodeError::new(Category::ConfigError, message).into());
         }
         <N as BatchStep<S>>::post(self.into_items(), outputs, state)

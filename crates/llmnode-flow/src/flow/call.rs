@@ -45,15 +45,34 @@ where
     N: Step<S> + Send + 'static,
     S: Send + Sync,
 {
-    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly(StepSpan::none()));
+    let (mut at, usage_sum, mut log) = (
+        Position::default(),
+        UsageSum::default(),
+        SpanOnly(StepSpan::none()),
+    );
     let (core, state) = run.parts();
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let of_flow = FlowContext { usage_sum: &usage_sum, observer: None, number: 0 };
+    let of_flow = FlowContext {
+        usage_sum: &usage_sum,
+        observer: None,
+        number: 0,
+    };
     let within = Caller::default().of_flow(&of_flow);
-    let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
+    let flowing = FlowCursor {
+        core,
+        state,
+        at,
+        depth: 0,
+        within,
+        log,
+        happened,
+    };
     match <N as Runnable<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
-        Progress::Continue => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
+        Progress::Continue => Err(NodeError::new(
+            Category::ConfigError,
+            "a node went on after its end",
+        )),
     }
 }
 

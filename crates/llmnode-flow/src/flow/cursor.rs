@@ -2,7 +2,9 @@
 
 use llmnode_model::internal::catch_panic;
 use llmnode_reader::internal::one_line;
-use llmnode_runtime::internal::{Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore};
+use llmnode_runtime::internal::{
+    Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore,
+};
 use llmnode_runtime::{CallReport, Category, Exec, NodeError};
 use tracing::Span;
 
@@ -46,14 +48,33 @@ impl<'f, S> FlowCursor<'f, S> {
 
     pub(super) fn nested(&mut self) -> FlowCursor<'_, S> {
         let depth = self.depth + 1;
-        FlowCursor { depth, ..self.reborrow() }
+        FlowCursor {
+            depth,
+            ..self.reborrow()
+        }
     }
 
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<FlowCursor<'f, P>, NodeError> {
-        let FlowCursor { core, state, at, depth, within, log, happened } = self;
+        let FlowCursor {
+            core,
+            state,
+            at,
+            depth,
+            within,
+            log,
+            happened,
+        } = self;
         let state = catch_panic(|| part(state))
             .map_err(|said| panicked("the path to the part of the state", said))?;
-        Ok(FlowCursor { core, state, at, depth, within, log, happened })
+        Ok(FlowCursor {
+            core,
+            state,
+            at,
+            depth,
+            within,
+            log,
+            happened,
+        })
     }
 
     /// A flow whose first step is itself would otherwise overflow the stack.
@@ -77,7 +98,10 @@ impl<'f, S> FlowCursor<'f, S> {
 
     pub(super) fn unknown_step(&self, flow: &str) -> NodeError {
         let label = one_line(self.at.at(self.depth).unwrap_or_default(), 200);
-        NodeError::new(Category::ConfigError, format!("the flow `{flow}` has no step `{label}`"))
+        NodeError::new(
+            Category::ConfigError,
+            format!("the flow `{flow}` has no step `{label}`"),
+        )
     }
 
     pub(super) fn begin_step(&mut self, node: &str) -> Span {
@@ -101,7 +125,10 @@ impl<'f, S> FlowCursor<'f, S> {
         N: Exec<S>,
     {
         let number = self.within.flow().map_or(0, |flow| flow.number);
-        let caller = self.within.at(self.at, number).in_span(self.log.step_span());
+        let caller = self
+            .within
+            .at(self.at, number)
+            .in_span(self.log.step_span());
         self.core.call(caller, &*self.state, node)
     }
 }
@@ -112,6 +139,9 @@ pub(super) fn panicked(what: &str, said: String) -> NodeError {
 
 impl<S> std::fmt::Debug for FlowCursor<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FlowCursor").field("at", &self.at).field("depth", &self.depth).finish_non_exhaustive()
+        f.debug_struct("FlowCursor")
+            .field("at", &self.at)
+            .field("depth", &self.depth)
+            .finish_non_exhaustive()
     }
 }

@@ -17,14 +17,22 @@ pub trait CxExt {
     ///
     /// # Errors
     /// The error of the step that ended it. The state is lost then.
-    fn flow<'c, P, F>(&'c self, flow: F, state: P) -> BoxFuture<'c, Result<(P, F::Action), NodeError>>
+    fn flow<'c, P, F>(
+        &'c self,
+        flow: F,
+        state: P,
+    ) -> BoxFuture<'c, Result<(P, F::Action), NodeError>>
     where
         F: RunFlow<'c, P>,
         P: Send + Sync + 'c;
 }
 
 impl<S: ?Sized + Sync> CxExt for Cx<'_, S> {
-    fn flow<'c, P, F>(&'c self, flow: F, mut state: P) -> BoxFuture<'c, Result<(P, F::Action), NodeError>>
+    fn flow<'c, P, F>(
+        &'c self,
+        flow: F,
+        mut state: P,
+    ) -> BoxFuture<'c, Result<(P, F::Action), NodeError>>
     where
         F: RunFlow<'c, P>,
         P: Send + Sync + 'c,
@@ -33,7 +41,11 @@ impl<S: ?Sized + Sync> CxExt for Cx<'_, S> {
         Box::pin(async move {
             let (core, within) = self.caller();
             let watchers = within.observed().map(Watchers::within).unwrap_or_default();
-            let options = RunOptions { within, watchers, ..RunOptions::default() };
+            let options = RunOptions {
+                within,
+                watchers,
+                ..RunOptions::default()
+            };
             let drive = FlowDriver::begin(core, &mut state, runner, options)?;
             let span = drive.span();
             let action = drive.finish().instrument(span).await?;

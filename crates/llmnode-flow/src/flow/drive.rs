@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    CallLimits, Caller, ErrorInternals as _, FlowContext, Observer, Origin, Position, RunCore, UsageSum,
+    CallLimits, Caller, ErrorInternals as _, FlowContext, Observer, Origin, Position, RunCore,
+    UsageSum,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
@@ -35,8 +36,9 @@ pub trait RunFlow<'r, S> {
 
 pub(super) type OutlineFn<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
 
-type Advance<'r, S, A> =
-    dyn for<'f> FnMut(FlowCursor<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>> + Send + 'r;
+type Advance<'r, S, A> = dyn for<'f> FnMut(FlowCursor<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>>
+    + Send
+    + 'r;
 
 /// How a flow is run.
 pub struct Runner<'r, S, A> {
@@ -69,7 +71,10 @@ impl<S, A> Runner<'_, S, A> {
     /// Sets how recordings show the state that a run ends with.
     #[must_use]
     pub fn showing(self, shown: fn(&S) -> String) -> Self {
-        Runner { shown: Some(shown), ..self }
+        Runner {
+            shown: Some(shown),
+            ..self
+        }
     }
 }
 
@@ -125,16 +130,31 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         runner: Runner<'r, S, A>,
         options: RunOptions<'r, S, A>,
     ) -> Result<Self, NodeError> {
-        let RunOptions { max_steps, from, watchers, replayer, paused, allow_changed_tool, within } = options;
+        let RunOptions {
+            max_steps,
+            from,
+            watchers,
+            replayer,
+            paused,
+            allow_changed_tool,
+            within,
+        } = options;
         // With a journal, the position comes from the journal.
-        let stands = paused.as_ref().filter(|_| replayer.is_none()).and_then(Paused::position);
+        let stands = paused
+            .as_ref()
+            .filter(|_| replayer.is_none())
+            .and_then(Paused::position);
         let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
-        let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
+        let max_steps = runner
+            .bounds
+            .max_steps
+            .map_or(max_steps, |most| most.min(max_steps));
         let limits = limits(&runner, &within, core)?;
         let continues = paused.is_some();
         let (name, outline, clock) = (&runner.name, &*runner.outline, &*core.clock);
-        let recorder = FlowRecorder::begin(name, outline, &at, clock, (watchers, within), continues);
+        let recorder =
+            FlowRecorder::begin(name, outline, &at, clock, (watchers, within), continues);
         let usage_sum = UsageSum::with_parent(within.flow().map(|flow| flow.usage_sum));
         let (recording_core, taken, happened) = (None, 0, None);
         Ok(FlowDriver {
@@ -163,7 +183,12 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
         let outcome = self.run().await.map_err(|error| error.at(&self.at));
         let ended = outcome.is_ok();
-        let output = || self.runner.shown.filter(|_| ended).map(|shown| shown(self.state));
+        let output = || {
+            self.runner
+                .shown
+                .filter(|_| ended)
+                .map(|shown| shown(self.state))
+        };
         self.recorder.end(outcome.as_ref().err(), &self.at, &output);
         outcome
     }
@@ -189,7 +214,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     }
 
     fn record_state(&self) {
-        self.recorder.state(&|| self.runner.shown.map(|shown| shown(self.state)));
+        self.recorder
+            .state(&|| self.runner.shown.map(|shown| shown(self.state)));
     }
 
     /// After exec, only the journal is awaited, and it records a completed step: a dropped flow leaves no half step.
@@ -197,11 +223,19 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
         let allow = self.allow_changed_tool;
-        let origin = paused.as_ref().map(|paused| Origin::paused(paused).allowing_changed_tool(allow));
+        let origin = paused
+            .as_ref()
+            .map(|paused| Origin::paused(paused).allowing_changed_tool(allow));
         let observer = self.recorder.observer();
-        let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
+        let observer = observer
+            .as_deref()
+            .map(|watching| watching as &dyn Observer);
         let number = self.recorder.number();
-        let of_flow = FlowContext { usage_sum: &self.usage_sum, observer, number };
+        let of_flow = FlowContext {
+            usage_sum: &self.usage_sum,
+            observer,
+            number,
+        };
         let within = self.within.of_flow(&of_flow).with_origin(origin.as_ref());
         let flowing = FlowCursor {
             core: self.recording_core.as_deref().unwrap_or(self.core),
@@ -217,7 +251,9 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         match &progress {
             Ok(Progress::Continue) => self.recorder.step_ended(&self.at, false, &self.usage_sum),
             Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.usage_sum),
-            Err(error) => self.recorder.step_failed(&self.at, error.category(), &self.usage_sum),
+            Err(error) => self
+                .recorder
+                .step_failed(&self.at, error.category(), &self.usage_sum),
         }
         if let (Some(replayer), Some(left)) = (&mut self.replayer, left) {
             follow(&mut **replayer, left, &self.at, self.state, &progress).await?;
@@ -227,12 +263,24 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
 
     /// Restores position and state from the journal. `Some`: the recorded run has ended, with this action.
     async fn begin_replay(&mut self) -> Result<Option<A>, NodeError> {
-        let Some(replayer) = &mut self.replayer else { return Ok(None) };
+        let Some(replayer) = &mut self.replayer else {
+            return Ok(None);
+        };
         let outline = (self.runner.outline)();
         let (core, limits) = (self.core, self.limits.as_ref());
-        let flow = FlowStart { outline, core, state: &mut *self.state, at: &mut self.at, limits };
+        let flow = FlowStart {
+            outline,
+            core,
+            state: &mut *self.state,
+            at: &mut self.at,
+            limits,
+        };
         match replayer.begin(flow).await? {
-            StartPoint::Steps { core, taken, happened } => {
+            StartPoint::Steps {
+                core,
+                taken,
+                happened,
+            } => {
                 (self.recording_core, self.taken, self.happened) = (Some(core), taken, happened);
                 Ok(None)
             }
@@ -246,13 +294,21 @@ fn limits<'r, S, A>(
     within: &Caller<'r>,
     core: &'r RunCore,
 ) -> Result<Option<CallLimits<'r>>, NodeError> {
-    let Bounds { limits, requests, .. } = runner.bounds;
+    let Bounds {
+        limits, requests, ..
+    } = runner.bounds;
     if limits == Limits::new() && requests.is_none() {
         return Ok(None);
     }
     let around = within.limits();
     let clock = &*core.clock;
-    CallLimits::of_flow(runner.name.clone(), (limits, requests), around, (&core.limits, clock)).map(Some)
+    CallLimits::of_flow(
+        runner.name.clone(),
+        (limits, requests),
+        around,
+        (&core.limits, clock),
+    )
+    .map(Some)
 }
 
 fn follow<'f, S, A>(

@@ -35,7 +35,13 @@ impl<'r, S, A> Flows<'r, S, A> {
         S: 'r,
     {
         let flows = Box::new(flows.map(F::runner));
-        Flows { run, flows, max_steps: None, on_progress: None, recorder: None }
+        Flows {
+            run,
+            flows,
+            max_steps: None,
+            on_progress: None,
+            recorder: None,
+        }
     }
 }
 
@@ -64,7 +70,11 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
             on_progress: None,
             recorder: None,
         };
-        Fork { run, parts, options }
+        Fork {
+            run,
+            parts,
+            options,
+        }
     }
 }
 
@@ -104,10 +114,19 @@ where
     }
 
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
-        let Flows { run, mut flows, max_steps, on_progress, recorder } = self;
+        let Flows {
+            run,
+            mut flows,
+            max_steps,
+            on_progress,
+            recorder,
+        } = self;
         let clock = Arc::clone(&run.core().clock);
-        let mut counter =
-            ProgressCounter::new(on_progress, ProgressCounter::exact_size(|| flows.size_hint()), &*clock);
+        let mut counter = ProgressCounter::new(
+            on_progress,
+            ProgressCounter::exact_size(|| flows.size_hint()),
+            &*clock,
+        );
         counter.begin();
         for index in 0.. {
             let (outcome, further) = match catch_panic(|| flows.next()) {
@@ -179,7 +198,8 @@ struct ForkOptions<'r> {
     recorder: Option<&'r dyn RunRecorder>,
 }
 
-type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
+type Parts<'r, S, P, A> =
+    Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
 struct ForkOutcome<P, A> {
     /// `None`: the state could not be split, so that no flow began.
@@ -191,7 +211,10 @@ impl<P, A> ItemOutcome for ForkOutcome<P, A> {
     type Output = (P, A);
 
     fn failed(error: NodeError) -> Self {
-        ForkOutcome { state: None, outcome: Err(error) }
+        ForkOutcome {
+            state: None,
+            outcome: Err(error),
+        }
     }
 
     fn has_failed(&self) -> bool {
@@ -199,14 +222,18 @@ impl<P, A> ItemOutcome for ForkOutcome<P, A> {
     }
 
     fn of_item(self, index: usize) -> Self {
-        ForkOutcome { outcome: self.outcome.map_err(|error| error.of_item(index)), ..self }
+        ForkOutcome {
+            outcome: self.outcome.map_err(|error| error.of_item(index)),
+            ..self
+        }
     }
 
     fn into_result(self) -> Result<(P, A), NodeError> {
         let action = self.outcome?;
         // A flow with an action had a state.
-        let state =
-            self.state.ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no state"))?;
+        let state = self
+            .state
+            .ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no state"))?;
         Ok((state, action))
     }
 }
@@ -246,7 +273,9 @@ where
     /// action or error. There is no state if the function that splits it panicked.
     pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
         let all = side_by_side(self.run, self.parts, self.options).all().await;
-        all.into_iter().map(|ForkOutcome { state, outcome }| (state, outcome)).collect()
+        all.into_iter()
+            .map(|ForkOutcome { state, outcome }| (state, outcome))
+            .collect()
     }
 
     /// Writes the state and the action of each flow back into the state of the run, in the order of the items, after
@@ -256,12 +285,21 @@ where
     /// The error of the flow that failed first; nothing is written then. A panic of `join` is the error of its item;
     /// what was written before it stays.
     pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
-        let Fork { run, parts, options } = self;
+        let Fork {
+            run,
+            parts,
+            options,
+        } = self;
         let parts = side_by_side(run, parts, options).try_all().await?;
-        parts.into_iter().enumerate().try_for_each(|(index, (part, action))| {
-            let joined = catch_panic(|| join(run.state_mut(), part, action));
-            joined.map_err(|said| panicked("the function that joins the states", said).of_item(index))
-        })
+        parts
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(index, (part, action))| {
+                let joined = catch_panic(|| join(run.state_mut(), part, action));
+                joined.map_err(|said| {
+                    panicked("the function that joins the states", said).of_item(index)
+                })
+            })
     }
 }
 
@@ -275,7 +313,11 @@ where
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { side_by_side(self.run, self.parts, self.options).try_all().await })
+        Box::pin(async move {
+            side_by_side(self.run, self.parts, self.options)
+                .try_all()
+                .await
+        })
     }
 }
 
@@ -289,19 +331,32 @@ where
     P: Send + Sync + 'r,
     A: Send + 'static,
 {
-    let ForkOptions { total, concurrency, max_steps, on_progress, recorder } = options;
+    let ForkOptions {
+        total,
+        concurrency,
+        max_steps,
+        on_progress,
+        recorder,
+    } = options;
     let counter = ProgressCounter::new(on_progress, total, &*run.core().clock);
-    let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, ForkOutcome<P, A>> {
-        let (part, runner) = match split {
-            Ok(parts) => parts,
-            Err(error) => return Box::pin(ready(ForkOutcome::failed(error))),
+    let flow =
+        move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, ForkOutcome<P, A>> {
+            let (part, runner) = match split {
+                Ok(parts) => parts,
+                Err(error) => return Box::pin(ready(ForkOutcome::failed(error))),
+            };
+            let mut run = run.with_state(part);
+            Box::pin(async move {
+                let outcome = FlowCall::new(&mut run, runner)
+                    .at_most(max_steps)
+                    .recorded_by(recorder)
+                    .await;
+                ForkOutcome {
+                    state: Some(run.into_state()),
+                    outcome,
+                }
+            })
         };
-        let mut run = run.with_state(part);
-        Box::pin(async move {
-            let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).recorded_by(recorder).await;
-            ForkOutcome { state: Some(run.into_state()), outcome }
-        })
-    };
     let source = move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow));
     BoundedFutures::new(Box::new(source), concurrency, counter)
 }
@@ -309,7 +364,10 @@ where
 impl<S, A> fmt::Debug for Flows<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flows")
-            .field("total", &ProgressCounter::exact_size(|| self.flows.size_hint()))
+            .field(
+                "total",
+                &ProgressCounter::exact_size(|| self.flows.size_hint()),
+            )
             .finish_non_exhaustive()
     }
 }

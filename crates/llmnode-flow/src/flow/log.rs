@@ -64,10 +64,20 @@ impl<'r> FlowRecorder<'r> {
     ) -> Self {
         if !watchers.watches.is_empty() {
             let outline = outline();
-            watchers.watches.iter().for_each(|watch| watch.open(outline.clone(), at.clone()));
+            watchers
+                .watches
+                .iter()
+                .for_each(|watch| watch.open(outline.clone(), at.clone()));
         }
         let began = catch_panic(|| clock.now()).unwrap_or_else(|_| Instant::now());
-        let (started, number) = (SystemTime::now(), if within.is_recorded() { next_number() } else { 0 });
+        let (started, number) = (
+            SystemTime::now(),
+            if within.is_recorded() {
+                next_number()
+            } else {
+                0
+            },
+        );
         if number > 0 {
             within.record(&RunEvent::FlowBegan {
                 flow: number,
@@ -107,7 +117,10 @@ impl<'r> FlowRecorder<'r> {
 
     pub(super) fn state(&self, text: &OutputText<'_>) {
         if self.number > 0 {
-            self.within.record(&RunEvent::FlowState { flow: self.number, text });
+            self.within.record(&RunEvent::FlowState {
+                flow: self.number,
+                text,
+            });
         }
     }
 
@@ -115,15 +128,33 @@ impl<'r> FlowRecorder<'r> {
         self.close(at, ended, None, usage_sum);
     }
 
-    pub(super) fn step_failed(&mut self, at: &Position, category: Category, usage_sum: &UsageSum<'_>) {
+    pub(super) fn step_failed(
+        &mut self,
+        at: &Position,
+        category: Category,
+        usage_sum: &UsageSum<'_>,
+    ) {
         self.close(at, false, Some(category), usage_sum);
     }
 
-    fn close(&mut self, at: &Position, ended: bool, category: Option<Category>, usage_sum: &UsageSum<'_>) {
+    fn close(
+        &mut self,
+        at: &Position,
+        ended: bool,
+        category: Option<Category>,
+        usage_sum: &UsageSum<'_>,
+    ) {
         self.steps = self.steps.saturating_add(1);
         self.span.end(category);
         self.span = StepSpan::none();
-        let Some(OpenStep { mut record, began, taken }) = self.step.take() else { return };
+        let Some(OpenStep {
+            mut record,
+            began,
+            taken,
+        }) = self.step.take()
+        else {
+            return;
+        };
         let tallied = usage_sum.take();
         let now = self.now();
         (record.category, record.usage, record.asking) = (category, tallied.usage, tallied.asking);
@@ -133,21 +164,42 @@ impl<'r> FlowRecorder<'r> {
         }
         let (flow, usage, elapsed) = (self.number, record.usage, record.elapsed);
         if flow > 0 {
-            self.within.record(&RunEvent::StepEnded { flow, edges: &taken, category, usage, elapsed });
+            self.within.record(&RunEvent::StepEnded {
+                flow,
+                edges: &taken,
+                category,
+                usage,
+                elapsed,
+            });
         }
-        let Some(watching) = &self.watching else { return };
+        let Some(watching) = &self.watching else {
+            return;
+        };
         let next = (!ended).then_some(at);
         let elapsed = now.saturating_duration_since(self.began);
         watching.note(|book| {
-            taken.iter().for_each(|(from, action)| book.count_edge(from, action));
+            taken
+                .iter()
+                .for_each(|(from, action)| book.count_edge(from, action));
             book.add(record.clone());
             (book.position, book.elapsed) = (next.cloned(), elapsed);
         });
-        watching.notify(&FlowEvent::StepEnded { step: &record, next });
+        watching.notify(&FlowEvent::StepEnded {
+            step: &record,
+            next,
+        });
     }
 
-    pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position, output: &OutputText<'_>) {
-        let (category, error) = (error.map(NodeError::category), error.map(|error| error as &dyn Display));
+    pub(super) fn end(
+        &mut self,
+        error: Option<&NodeError>,
+        at: &Position,
+        output: &OutputText<'_>,
+    ) {
+        let (category, error) = (
+            error.map(NodeError::category),
+            error.map(|error| error as &dyn Display),
+        );
         self.end_with((category, error), at, output);
     }
 
@@ -171,9 +223,15 @@ impl<'r> FlowRecorder<'r> {
                 elapsed,
             });
         }
-        let Some(watching) = &self.watching else { return };
+        let Some(watching) = &self.watching else {
+            return;
+        };
         watching.note(|book| (book.category, book.elapsed) = (category, elapsed));
-        watching.notify(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
+        watching.notify(&FlowEvent::FlowEnded {
+            steps: self.steps,
+            elapsed,
+            category,
+        });
     }
 
     /// A running step counts as cancelled, with what it used.
@@ -198,7 +256,9 @@ impl StepLog for FlowRecorder<'_> {
         self.span = StepSpan::begin(at, node);
         if self.watching.is_some() || self.number > 0 {
             let began = self.now();
-            let started = self.started.checked_add(began.saturating_duration_since(self.began));
+            let started = self
+                .started
+                .checked_add(began.saturating_duration_since(self.began));
             let record = StepRecord {
                 position: at.clone(),
                 node: node.to_owned(),
@@ -209,12 +269,23 @@ impl StepLog for FlowRecorder<'_> {
                 asking: Duration::ZERO,
                 elapsed: Duration::ZERO,
             };
-            self.step = Some(OpenStep { record, began, taken: Vec::new() });
+            self.step = Some(OpenStep {
+                record,
+                began,
+                taken: Vec::new(),
+            });
             if self.number > 0 {
                 let (flow, started) = (self.number, started.unwrap_or(self.started));
-                self.within.record(&RunEvent::StepBegan { flow, position: at, node, started });
+                self.within.record(&RunEvent::StepBegan {
+                    flow,
+                    position: at,
+                    node,
+                    started,
+                });
             }
-            self.watching.iter().for_each(|watching| watching.step_begins(at, node));
+            self.watching
+                .iter()
+                .for_each(|watching| watching.step_begins(at, node));
         }
         self.span.span().clone()
     }

@@ -67,9 +67,9 @@ where
 
 pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     match catch_panic_async(|| N::prep(state)).await {
-        Ok(prepared) => {
-            prepared.map_err(|error| step_error(Category::PrepError, "prep failed", error).of_node(N::NAME))
-        }
+        Ok(prepared) => prepared.map_err(|error| {
+            step_error(Category::PrepError, "prep failed", error).of_node(N::NAME)
+        }),
         Err(said) => Err(panicked("prep", said).of_node(N::NAME)),
     }
 }
@@ -81,9 +81,8 @@ pub(super) fn post<S, N: Step<S>>(
 ) -> Result<N::Action, NodeError> {
     let name = node.name();
     match catch_panic(|| node.post(output, state)) {
-        Ok(action) => {
-            action.map_err(|error| step_error(Category::Aborted, "post failed", error).of_node(name))
-        }
+        Ok(action) => action
+            .map_err(|error| step_error(Category::Aborted, "post failed", error).of_node(name)),
         Err(said) => Err(panicked("post", said).of_node(name)),
     }
 }

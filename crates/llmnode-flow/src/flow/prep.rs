@@ -46,6 +46,7 @@ where
 {
     let made = path(state).into_outcome();
     Box::pin(async move {
-        made.await.map_err(|error| step_error(Category::PrepError, "batch failed", error).into())
+        made.await
+            .map_err(|error| step_error(Category::PrepError, "batch failed", error).into())
     })
 }

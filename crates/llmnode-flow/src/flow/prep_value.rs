@@ -101,11 +101,14 @@ impl<T> Field<T> {
         form(&PrepForm(PhantomData));
         let error = match value.into_field() {
             Ok(value) => return Ok(value),
-            Err(Some(error)) => {
-                step_error(Category::PrepError, format!("the field `{name}` could not be prepared"), error)
-            }
+            Err(Some(error)) => step_error(
+                Category::PrepError,
+                format!("the field `{name}` could not be prepared"),
+                error,
+            ),
             Err(None) => {
-                let message = format!("the field `{name}` could not be prepared: its `#[prep]` gave `None`");
+                let message =
+                    format!("the field `{name}` could not be prepared: its `#[prep]` gave `None`");
                 NodeError::new(Category::PrepError, message)
             }
         };

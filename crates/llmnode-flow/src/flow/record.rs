@@ -58,7 +58,11 @@ pub struct StepRecord {
     /// What went wrong; `None`: it ended with an action.
     pub category: Option<Category>,
     /// When it began, by the machine's clock. `None` in records of older versions.
-    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(
+        rename = "started_unix_ms",
+        with = "milliseconds::unix::optional",
+        default
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<SystemTime>,
     /// What its requests used, including those of nodes that its node called.

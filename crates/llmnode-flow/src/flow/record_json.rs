@@ -34,9 +34,36 @@ impl FlowRecord {
             elapsed_ms: Milliseconds,
         }
         let read = read_format(json, FORMAT, VERSION)?;
-        let Body { outline, position, category, taken, path, steps, edges, elapsed_ms } = read;
-        let edges = edges.into_iter().map(|Edge { from, action, times }| (from, action, times)).collect();
-        Ok(FlowRecord { outline, position, category, taken, path, steps, edges, elapsed: elapsed_ms.0 })
+        let Body {
+            outline,
+            position,
+            category,
+            taken,
+            path,
+            steps,
+            edges,
+            elapsed_ms,
+        } = read;
+        let edges = edges
+            .into_iter()
+            .map(
+                |Edge {
+                     from,
+                     action,
+                     times,
+                 }| (from, action, times),
+            )
+            .collect();
+        Ok(FlowRecord {
+            outline,
+            position,
+            category,
+            taken,
+            path,
+            steps,
+            edges,
+            elapsed: elapsed_ms.0,
+        })
     }
 }
 
@@ -61,7 +88,11 @@ impl Serialize for FlowRecord {
         record.serialize_field("taken", &self.taken)?;
         record.serialize_field("path", &self.path)?;
         record.serialize_field("steps", &self.steps)?;
-        let edges = self.edges.iter().map(|(from, action, times)| Edge { from, action, times: *times });
+        let edges = self.edges.iter().map(|(from, action, times)| Edge {
+            from,
+            action,
+            times: *times,
+        });
         record.serialize_field("edges", &edges.collect::<Vec<_>>())?;
         record.serialize_field("elapsed_ms", &Milliseconds(self.elapsed))?;
         record.end()

@@ -8,7 +8,10 @@ use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 use super::outline::Outline;
 
 pub(crate) trait Replayer<S, A>: Send {
-    fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
+    fn begin<'f>(
+        &'f mut self,
+        flow: FlowStart<'f, S>,
+    ) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 
     /// `action`: the flow has ended.
     fn stepped(
@@ -23,7 +26,10 @@ pub(crate) trait Replayer<S, A>: Send {
     fn failed(&mut self) -> BoxFuture<'_, ()>;
 }
 
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
+#[cfg_attr(
+    not(feature = "journal"),
+    expect(dead_code, reason = "only a journal follows flows")
+)]
 pub(crate) struct FlowStart<'f, S> {
     pub(crate) outline: Outline,
     pub(crate) core: &'f RunCore,
@@ -32,7 +38,10 @@ pub(crate) struct FlowStart<'f, S> {
     pub(crate) limits: Option<&'f CallLimits<'f>>,
 }
 
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
+#[cfg_attr(
+    not(feature = "journal"),
+    expect(dead_code, reason = "only a journal follows flows")
+)]
 pub(crate) enum StartPoint<A> {
     Steps {
         core: Box<RunCore>,
@@ -52,7 +61,11 @@ pub(crate) struct ReplayedOutput {
 impl ReplayedOutput {
     #[cfg(feature = "journal")]
     pub(crate) fn of<N: Node + 'static>(output: N::Output) -> Self {
-        ReplayedOutput { node: TypeId::of::<N>(), name: N::NAME, output: Box::new(output) }
+        ReplayedOutput {
+            node: TypeId::of::<N>(),
+            name: N::NAME,
+            output: Box::new(output),
+        }
     }
 
     #[cfg(feature = "journal")]

@@ -48,7 +48,8 @@ impl FlowSpan {
     }
 
     pub(crate) fn end(&self, steps: u64, category: Option<Category>) {
-        self.0.record(FLOW_STEPS, i64::try_from(steps).unwrap_or(i64::MAX));
+        self.0
+            .record(FLOW_STEPS, i64::try_from(steps).unwrap_or(i64::MAX));
         failed(&self.0, category);
     }
 }
@@ -97,7 +98,8 @@ impl StepSpan {
 
 fn failed(span: &Span, category: Option<Category>) {
     if let Some(category) = category {
-        span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+        span.record(ERROR_TYPE, category.as_str())
+            .record(STATUS, "ERROR");
         span.record(STATUS_DESCRIPTION, category.as_str());
     }
 }

@@ -91,7 +91,11 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// # Errors
     /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted). A
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
-    fn post(self, output: <Self as Step<S>>::Output, state: &mut S) -> Result<Self::Action, BoxError>;
+    fn post(
+        self,
+        output: <Self as Step<S>>::Output,
+        state: &mut S,
+    ) -> Result<Self::Action, BoxError>;
 
     /// How pictures show it, if it is more than one node.
     #[doc(hidden)]

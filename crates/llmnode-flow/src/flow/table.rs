@@ -71,30 +71,47 @@ pub(super) enum EdgeSelector<A> {
 impl Edge {
     /// An edge of this action.
     pub const fn new(action: &'static str, to: Target) -> Self {
-        Edge { action: Cow::Borrowed(action), to }
+        Edge {
+            action: Cow::Borrowed(action),
+            to,
+        }
     }
 
     fn shown(&self) -> &str {
-        if self.action == DEFAULT { "" } else { &self.action }
+        if self.action == DEFAULT {
+            ""
+        } else {
+            &self.action
+        }
     }
 }
 
 impl<A> Arm<A> {
     /// To a step, or to none yet.
     pub fn to(edge: usize) -> Self {
-        Arm { edge: EdgeSelector::Index(edge), action: None }
+        Arm {
+            edge: EdgeSelector::Index(edge),
+            action: None,
+        }
     }
 
     /// Out of the flow.
     pub fn end(edge: usize, action: A) -> Self {
-        Arm { edge: EdgeSelector::Index(edge), action: Some(action) }
+        Arm {
+            edge: EdgeSelector::Index(edge),
+            action: Some(action),
+        }
     }
 }
 
 impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
     /// A flow of that name without steps.
     pub fn new(name: &'static str, max_steps: Option<u64>) -> Self {
-        Table { name: name.into(), max_steps, steps: Vec::new() }
+        Table {
+            name: name.into(),
+            max_steps,
+            steps: Vec::new(),
+        }
     }
 
     pub(super) fn erased_step(
@@ -104,7 +121,11 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         erased_step: impl ErasedStep<S, A> + 'static,
     ) -> Self {
         let (label, edges) = (Label::Static(label), edges.into());
-        self.steps.push(TableStep { label, edges, erased_step: Box::new(erased_step) });
+        self.steps.push(TableStep {
+            label,
+            edges,
+            erased_step: Box::new(erased_step),
+        });
         self
     }
 }
@@ -141,7 +162,9 @@ impl<S, A> Table<S, A> {
         }
         let label = |step: usize| self.steps.get(step).map(|step| step.label.as_str());
         let index = flow.at.step(flow.depth, self.steps.len(), label);
-        index.and_then(|index| self.steps.get(index)).ok_or_else(|| flow.unknown_step(&self.name))
+        index
+            .and_then(|index| self.steps.get(index))
+            .ok_or_else(|| flow.unknown_step(&self.name))
     }
 
     pub(super) fn take_edge(
@@ -150,10 +173,13 @@ impl<S, A> Table<S, A> {
         flow: &mut FlowCursor<'_, S>,
         then: impl FnOnce() -> Arm<A>,
     ) -> Result<Progress<A>, NodeError> {
-        let arm = catch_panic(then).map_err(|said| panicked("what follows from an action", said))?;
+        let arm =
+            catch_panic(then).map_err(|said| panicked("what follows from an action", said))?;
         let edge = match &arm.edge {
             EdgeSelector::Index(index) => step.edges.get(*index),
-            EdgeSelector::Action(action, _) => step.edges.iter().find(|edge| edge.action == *action),
+            EdgeSelector::Action(action, _) => {
+                step.edges.iter().find(|edge| edge.action == *action)
+            }
         };
         let shown = edge.map_or("", Edge::shown);
         if let Some(Target::Step(to)) = edge.map(|edge| edge.to)
@@ -163,29 +189,52 @@ impl<S, A> Table<S, A> {
             return Ok(Progress::Continue);
         }
         match (edge.map(|edge| edge.to), arm) {
-            (Some(Target::End), Arm { action: Some(action), .. }) => {
+            (
+                Some(Target::End),
+                Arm {
+                    action: Some(action),
+                    ..
+                },
+            ) => {
                 flow.leave_flow(shown);
                 Ok(Progress::Done(action))
             }
-            (Some(Target::End), Arm { edge: EdgeSelector::Action(action, own), .. }) => {
+            (
+                Some(Target::End),
+                Arm {
+                    edge: EdgeSelector::Action(action, own),
+                    ..
+                },
+            ) => {
                 flow.leave_flow(shown);
                 Ok(Progress::Done(own(action)))
             }
-            (_, arm) => Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge))),
+            (_, arm) => Err(NodeError::new(
+                Category::ConfigError,
+                self.nowhere(step, edge, &arm.edge),
+            )),
         }
     }
 
     fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &EdgeSelector<A>) -> String {
         let (label, name) = (step.label.as_str(), &self.name);
         if let (None, EdgeSelector::Action(action, _)) = (edge, by) {
-            let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
+            let known: Vec<_> = step
+                .edges
+                .iter()
+                .map(|edge| format!("`{}`", edge.action))
+                .collect();
             let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
             return format!(
                 "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {known}"
             );
         }
         let action = edge.map_or("", Edge::shown);
-        let by = if action.is_empty() { String::new() } else { format!(" by `{action}`") };
+        let by = if action.is_empty() {
+            String::new()
+        } else {
+            format!(" by `{action}`")
+        };
         format!("the flow `{name}` has `todo!()` after `{label}`{by}; write the next step there")
     }
 
@@ -271,7 +320,15 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self {
-        self.erased_step(label, edges, TypedStep { made: None::<fn(&S) -> N>, part, then })
+        self.erased_step(
+            label,
+            edges,
+            TypedStep {
+                made: None::<fn(&S) -> N>,
+                part,
+                then,
+            },
+        )
     }
 
     /// Adds a step that the flow itself prepares.
@@ -284,6 +341,14 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self {
-        self.erased_step(label, edges, TypedStep { made: Some(make), part, then })
+        self.erased_step(
+            label,
+            edges,
+            TypedStep {
+                made: Some(make),
+                part,
+                then,
+            },
+        )
     }
 }

@@ -126,10 +126,17 @@ impl LiveRecord {
 
     /// Bounded by the edges of the flow: an action without an edge ends it before.
     pub(super) fn count_edge(&mut self, from: &Position, action: &str) {
-        let known = self.ways.get(from).and_then(|actions| actions.get(action)).copied();
+        let known = self
+            .ways
+            .get(from)
+            .and_then(|actions| actions.get(action))
+            .copied();
         let index = known.unwrap_or_else(|| {
             let index = self.edges.len();
-            self.ways.entry(from.clone()).or_default().insert(action.to_owned(), index);
+            self.ways
+                .entry(from.clone())
+                .or_default()
+                .insert(action.to_owned(), index);
             self.edges.push((from.clone(), action.to_owned(), 0));
             index
         });
@@ -167,7 +174,9 @@ impl StepStats {
 
     fn add(&mut self, step: &StepRecord) {
         self.visits = self.visits.saturating_add(1);
-        self.failures = self.failures.saturating_add(u64::from(step.category.is_some()));
+        self.failures = self
+            .failures
+            .saturating_add(u64::from(step.category.is_some()));
         self.usage += step.usage;
         self.asking = self.asking.saturating_add(step.asking);
         self.elapsed = self.elapsed.saturating_add(step.elapsed);

@@ -29,8 +29,12 @@ impl<'r> Watchers<'r> {
         if around.listens() {
             let calls = calls.clone();
             watchers.listeners.push(Box::new(move |at, event| {
-                let path: Vec<String> =
-                    calls.iter().map(String::as_str).chain(at.labels()).map(str::to_owned).collect();
+                let path: Vec<String> = calls
+                    .iter()
+                    .map(String::as_str)
+                    .chain(at.labels())
+                    .map(str::to_owned)
+                    .collect();
                 around.event(&path, event);
             }));
         }
@@ -57,14 +61,26 @@ struct WatcherState<'r> {
 
 impl<'r> ActiveWatchers<'r> {
     pub(super) fn begin(watchers: Watchers<'r>, depth: usize) -> Option<Arc<Self>> {
-        let Watchers { watches, hooks, listeners } = &watchers;
+        let Watchers {
+            watches,
+            hooks,
+            listeners,
+        } = &watchers;
         let listens = !listeners.is_empty();
         let observes = listens || !hooks.is_empty();
         if !observes && watches.is_empty() {
             return None;
         }
-        let state = Mutex::new(WatcherState { watchers, at: Position::default() });
-        Some(Arc::new(ActiveWatchers { depth, listens, observes, state }))
+        let state = Mutex::new(WatcherState {
+            watchers,
+            at: Position::default(),
+        });
+        Some(Arc::new(ActiveWatchers {
+            depth,
+            listens,
+            observes,
+            state,
+        }))
     }
 
     pub(super) fn step_begins(&self, at: &Position, node: &str) {
@@ -74,11 +90,19 @@ impl<'r> ActiveWatchers<'r> {
     }
 
     pub(super) fn note(&self, note: impl Fn(&mut LiveRecord)) {
-        self.lock().watchers.watches.iter().for_each(|watch| watch.note(&note));
+        self.lock()
+            .watchers
+            .watches
+            .iter()
+            .for_each(|watch| watch.note(&note));
     }
 
     pub(super) fn notify(&self, event: &FlowEvent<'_>) {
-        self.lock().watchers.hooks.iter_mut().for_each(|hook| run_hook(|| hook(event)));
+        self.lock()
+            .watchers
+            .hooks
+            .iter_mut()
+            .for_each(|hook| run_hook(|| hook(event)));
     }
 
     fn lock(&self) -> MutexGuard<'_, WatcherState<'r>> {
@@ -101,12 +125,22 @@ impl Observer for ActiveWatchers<'_> {
         let below = self.below(calls);
         let inner = (!below.is_empty()).then(|| at.below(below.iter().map(String::as_str)));
         let at = inner.as_ref().unwrap_or(at);
-        watchers.listeners.iter_mut().for_each(|listener| run_hook(|| listener(at, event)));
+        watchers
+            .listeners
+            .iter_mut()
+            .for_each(|listener| run_hook(|| listener(at, event)));
     }
 
     fn step(&self, calls: &[String], step: &mut dyn Any) {
-        let Some(inner) = step.downcast_mut::<NestedEvent>() else { return };
-        inner.nest_under(&self.lock().at.below(self.below(calls).iter().map(String::as_str)));
+        let Some(inner) = step.downcast_mut::<NestedEvent>() else {
+            return;
+        };
+        inner.nest_under(
+            &self
+                .lock()
+                .at
+                .below(self.below(calls).iter().map(String::as_str)),
+        );
         self.notify(&inner.event());
     }
 }
@@ -118,20 +152,28 @@ fn run_hook(hook: impl FnOnce()) {
 }
 
 enum NestedEvent {
-    Begins { position: Position, node: String },
-    Ended { step: Box<StepRecord>, next: Option<Position> },
+    Begins {
+        position: Position,
+        node: String,
+    },
+    Ended {
+        step: Box<StepRecord>,
+        next: Option<Position>,
+    },
 }
 
 impl NestedEvent {
     /// `None` for the end of a nested flow, which the end of the outer step reports.
     fn of(event: &FlowEvent<'_>) -> Option<Self> {
         match event {
-            FlowEvent::StepBegins { position, node } => {
-                Some(NestedEvent::Begins { position: (*position).clone(), node: (*node).to_owned() })
-            }
-            FlowEvent::StepEnded { step, next } => {
-                Some(NestedEvent::Ended { step: Box::new((*step).clone()), next: next.cloned() })
-            }
+            FlowEvent::StepBegins { position, node } => Some(NestedEvent::Begins {
+                position: (*position).clone(),
+                node: (*node).to_owned(),
+            }),
+            FlowEvent::StepEnded { step, next } => Some(NestedEvent::Ended {
+                step: Box::new((*step).clone()),
+                next: next.cloned(),
+            }),
             FlowEvent::FlowEnded { .. } => None,
         }
     }
@@ -139,7 +181,10 @@ impl NestedEvent {
     fn event(&self) -> FlowEvent<'_> {
         match self {
             NestedEvent::Begins { position, node } => FlowEvent::StepBegins { position, node },
-            NestedEvent::Ended { step, next } => FlowEvent::StepEnded { step, next: next.as_ref() },
+            NestedEvent::Ended { step, next } => FlowEvent::StepEnded {
+                step,
+                next: next.as_ref(),
+            },
         }
     }
 

@@ -7,7 +7,11 @@ use crate::flow::{Outline, OutlineStep, To};
 /// Names what differs; empty if a run of one flow can continue as the other.
 pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
     let (Outline::Flow(old, before), Outline::Flow(new, now)) = (was, is) else {
-        return if was == is { Vec::new() } else { vec!["the flow".to_owned()] };
+        return if was == is {
+            Vec::new()
+        } else {
+            vec!["the flow".to_owned()]
+        };
     };
     let mut changed = Vec::new();
     if old != new {
@@ -23,7 +27,13 @@ pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
         (Some(old), Some(new)) => edges(old) != edges(new) || place_differs(&old.place, &new.place),
         _ => true,
     };
-    changed.extend(labels.into_iter().copied().filter(differs).map(|label| format!("the step `{label}`")));
+    changed.extend(
+        labels
+            .into_iter()
+            .copied()
+            .filter(differs)
+            .map(|label| format!("the step `{label}`")),
+    );
     changed
 }
 
@@ -33,13 +43,20 @@ fn by_label(steps: &[OutlineStep]) -> BTreeMap<&str, &OutlineStep> {
 
 /// Without their order, which does not matter.
 fn edges(step: &OutlineStep) -> BTreeMap<&str, &To> {
-    step.edges.iter().map(|(action, target)| (&**action, target)).collect()
+    step.edges
+        .iter()
+        .map(|(action, target)| (&**action, target))
+        .collect()
 }
 
 fn place_differs(was: &Outline, is: &Outline) -> bool {
     match (was, is) {
         (Outline::Parallel(before), Outline::Parallel(now)) => {
-            before.len() != now.len() || before.iter().zip(now).any(|(old, new)| place_differs(old, new))
+            before.len() != now.len()
+                || before
+                    .iter()
+                    .zip(now)
+                    .any(|(old, new)| place_differs(old, new))
         }
         _ => !changed_steps(was, is).is_empty(),
     }
@@ -49,13 +66,24 @@ fn place_differs(was: &Outline, is: &Outline) -> bool {
 mod tests {
     use super::*;
 
-    fn step(label: &'static str, node: &'static str, edges: &[(&'static str, &'static str)]) -> OutlineStep {
+    fn step(
+        label: &'static str,
+        node: &'static str,
+        edges: &[(&'static str, &'static str)],
+    ) -> OutlineStep {
         let target = |to: &'static str| match to {
             "end" => To::End,
             label => To::Step(label.into()),
         };
-        let edges = edges.iter().map(|(action, to)| ((*action).into(), target(to))).collect();
-        OutlineStep { label: label.into(), place: Outline::Node(node.into()), edges }
+        let edges = edges
+            .iter()
+            .map(|(action, to)| ((*action).into(), target(to)))
+            .collect();
+        OutlineStep {
+            label: label.into(),
+            place: Outline::Node(node.into()),
+            edges,
+        }
     }
 
     fn flow(steps: Vec<OutlineStep>) -> Outline {
@@ -65,7 +93,11 @@ mod tests {
     #[test]
     fn each_step_that_differs_is_named() {
         let was = flow(vec![
-            step("Decide", "decide", &[("Search", "Search"), ("Answer", "Answer")]),
+            step(
+                "Decide",
+                "decide",
+                &[("Search", "Search"), ("Answer", "Answer")],
+            ),
             step("Search", "search", &[("", "Decide")]),
             step("Answer", "answer", &[("", "end")]),
         ]);
@@ -76,14 +108,25 @@ mod tests {
         ]);
         assert_eq!(
             changed_steps(&was, &is),
-            ["the step `Answer`", "the step `Decide`", "the step `Find`", "the step `Search`"]
+            [
+                "the step `Answer`",
+                "the step `Decide`",
+                "the step `Find`",
+                "the step `Search`"
+            ]
         );
     }
 
     #[test]
     fn the_order_of_steps_and_edges_matters_only_at_the_start() {
-        let (a, b) = (step("A", "a", &[("x", "B"), ("y", "C")]), step("B", "b", &[("", "end")]));
-        let (turned, c) = (step("A", "a", &[("y", "C"), ("x", "B")]), step("C", "c", &[("", "end")]));
+        let (a, b) = (
+            step("A", "a", &[("x", "B"), ("y", "C")]),
+            step("B", "b", &[("", "end")]),
+        );
+        let (turned, c) = (
+            step("A", "a", &[("y", "C"), ("x", "B")]),
+            step("C", "c", &[("", "end")]),
+        );
         let was = flow(vec![a.clone(), b.clone(), c.clone()]);
         assert!(changed_steps(&was, &flow(vec![turned, c.clone(), b.clone()])).is_empty());
         assert_eq!(changed_steps(&was, &flow(vec![b, a, c])), ["the start"]);
@@ -91,9 +134,17 @@ mod tests {
 
     #[test]
     fn flows_within_are_compared_too() {
-        let outer =
-            |inner| flow(vec![OutlineStep { label: "Inner".into(), place: inner, edges: Vec::new() }]);
-        let (was, is) = (outer(flow(vec![step("A", "a", &[])])), outer(flow(vec![step("A", "b", &[])])));
+        let outer = |inner| {
+            flow(vec![OutlineStep {
+                label: "Inner".into(),
+                place: inner,
+                edges: Vec::new(),
+            }])
+        };
+        let (was, is) = (
+            outer(flow(vec![step("A", "a", &[])])),
+            outer(flow(vec![step("A", "b", &[])])),
+        );
         assert_eq!(changed_steps(&was, &is), ["the step `Inner`"]);
         let node = outer(Outline::Node("n".into()));
         assert_eq!(changed_steps(&was, &node), ["the step `Inner`"]);

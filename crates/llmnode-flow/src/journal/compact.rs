@@ -28,7 +28,12 @@ impl OpenFile {
     /// Rewrites the file where that pays. The last record must be that of a step.
     pub(super) fn tidy(&mut self, ended: bool) {
         let Some(end) = self.end else { return };
-        let Superseded { bytes, rewrite_threshold, answers, .. } = self.superseded;
+        let Superseded {
+            bytes,
+            rewrite_threshold,
+            answers,
+            ..
+        } = self.superseded;
         // The journal of a flow that has ended must not keep what models and tools returned.
         let erases = ended && answers;
         if !erases
@@ -49,7 +54,9 @@ impl OpenFile {
         let (beside, file) = self.create()?;
         let renamed = self.copy_to(&beside, &file).and_then(|length| {
             let renamed = fs::rename(&beside, &self.path);
-            renamed.map_err(|source| io_error(&self.path, "replaced", source)).map(|()| length)
+            renamed
+                .map_err(|source| io_error(&self.path, "replaced", source))
+                .map(|()| length)
         });
         let length = renamed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
         // The old file has been replaced, so its handle leads to a file without a name.
@@ -80,12 +87,17 @@ impl OpenFile {
     }
 
     fn names(&self) -> impl Iterator<Item = PathBuf> {
-        let run = self.run.as_ref().map(|run| format!("{:016x}", fnv(run.as_bytes())));
+        let run = self
+            .run
+            .as_ref()
+            .map(|run| format!("{:016x}", fnv(run.as_bytes())));
         let suffix = |run: &String, n| match n {
             0 => format!(".{run}.compacting"),
             n => format!(".{run}-{n}.compacting"),
         };
-        let suffixes = run.into_iter().flat_map(move |run| (0..NAMES).map(move |n| suffix(&run, n)));
+        let suffixes = run
+            .into_iter()
+            .flat_map(move |run| (0..NAMES).map(move |n| suffix(&run, n)));
         suffixes.map(|suffix| sidecar::path(&self.path, &suffix))
     }
 
@@ -101,7 +113,11 @@ impl OpenFile {
     /// Anything that is not a journal of this run is left alone: also a link, or a file with a cut first line.
     fn is_leftover(&self, path: &Path) -> bool {
         let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
-        regular && first_record(path).as_ref().and_then(run_of).is_some_and(|run| Some(run) == self.run)
+        regular
+            && first_record(path)
+                .as_ref()
+                .and_then(run_of)
+                .is_some_and(|run| Some(run) == self.run)
     }
 
     /// Only the last step keeps its state. Returns the length of the copy.
@@ -112,8 +128,11 @@ impl OpenFile {
         let (mut n, mut length) = (0, 0);
         scan(&self.path, &self.file, &mut |json, line| {
             let keeps = n == last || !is_prunable(&line.record);
-            let bytes =
-                if keeps { line::frame(json) } else { line::write(n, line.unix_ms, &pruned(line.record))? };
+            let bytes = if keeps {
+                line::frame(json)
+            } else {
+                line::write(n, line.unix_ms, &pruned(line.record))?
+            };
             (n, length) = (n + 1, length + bytes.len() as u64);
             to.write_all(&bytes)?;
             // If this process dies, its first line identifies the file as a leftover.
@@ -128,7 +147,9 @@ impl OpenFile {
 
 fn first_record(path: &Path) -> Option<Record> {
     let mut bytes = Vec::new();
-    BufReader::new(File::open(path).ok()?.take(FIRST_LINE)).read_until(b'\n', &mut bytes).ok()?;
+    BufReader::new(File::open(path).ok()?.take(FIRST_LINE))
+        .read_until(b'\n', &mut bytes)
+        .ok()?;
     bytes.pop_if(|byte| *byte == b'\n')?;
     match line::look(&bytes, true) {
         LineContent::Complete(json) => line::read(json, 0).ok().map(|line| line.record),
@@ -139,23 +160,33 @@ fn first_record(path: &Path) -> Option<Record> {
 /// Whether a record has content that is needless once a later step is completed.
 fn is_prunable(record: &Record) -> bool {
     use Entry::{Answered, Started, Stepped, ToolEnded};
-    matches!(record.0, Started(_) | Stepped(_) | Answered(_) | ToolEnded(_))
+    matches!(
+        record.0,
+        Started(_) | Stepped(_) | Answered(_) | ToolEnded(_)
+    )
 }
 
 /// The record itself stays in its place: records are counted.
 fn pruned(record: Record) -> Record {
     Record(match record.0 {
-        Entry::Answered(Answered { attempt, .. }) => {
-            Entry::Answered(Answered { attempt, ..Answered::default() })
-        }
+        Entry::Answered(Answered { attempt, .. }) => Entry::Answered(Answered {
+            attempt,
+            ..Answered::default()
+        }),
         Entry::ToolEnded(ended) => Entry::ToolEnded(Box::new(ToolEnded {
             call: String::new(),
             result: Message::tool("", ""),
             failed: false,
             ..*ended
         })),
-        Entry::Started(started) => Entry::Started(Started { state: None, ..started }),
-        Entry::Stepped(step) => Entry::Stepped(Stepped { state: None, ..step }),
+        Entry::Started(started) => Entry::Started(Started {
+            state: None,
+            ..started
+        }),
+        Entry::Stepped(step) => Entry::Stepped(Stepped {
+            state: None,
+            ..step
+        }),
         other => other,
     })
 }

@@ -32,10 +32,17 @@ pub(super) struct JournalReplayer<'r, S> {
 }
 
 impl<S> JournalReplayer<'_, S> {
-    pub(super) fn new<A>(call: &FlowCall<'_, S, A>, journal: impl Journal + 'static, resumes: bool) -> Self {
+    pub(super) fn new<A>(
+        call: &FlowCall<'_, S, A>,
+        journal: impl Journal + 'static,
+        resumes: bool,
+    ) -> Self {
         let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
         let has_other_journal = call.has_replayer();
-        let resume_check = ResumeCheck { resumes, ..ResumeCheck::default() };
+        let resume_check = ResumeCheck {
+            resumes,
+            ..ResumeCheck::default()
+        };
         JournalReplayer {
             journal,
             recorder: None,
@@ -56,7 +63,8 @@ impl<S> JournalReplayer<'_, S> {
         };
         let given = std::mem::replace(state, read_back(json, "the state in the journal")?);
         if let Some(carry) = self.carry.take() {
-            catch_panic(|| carry(state, given)).map_err(|said| panicked("carrying over the state", &said))?;
+            catch_panic(|| carry(state, given))
+                .map_err(|said| panicked("carrying over the state", &said))?;
         }
         Ok(())
     }
@@ -72,12 +80,23 @@ impl<S> JournalReplayer<'_, S> {
         let state = json(flow.state, "the state")?;
         // Better found now than after a crash.
         read_back::<S>(&state, "the state that was just written")?;
-        let started =
-            Started { id: random_id(), outline: flow.outline, at: flow.at.clone(), state: Some(state) };
+        let started = Started {
+            id: random_id(),
+            outline: flow.outline,
+            at: flow.at.clone(),
+            state: Some(state),
+        };
         flow.core.ledger.set_journal_records(&started.id, 1);
         self.run = (started.id.clone(), 0);
         let replay = ReplayStore::new(prefix(&started.id, 0), Vec::new());
-        self.keep(journal, Entry::Started(started).into(), replay, flow.at, flow.core).await
+        self.keep(
+            journal,
+            Entry::Started(started).into(),
+            replay,
+            flow.at,
+            flow.core,
+        )
+        .await
     }
 
     async fn keep(
@@ -114,9 +133,13 @@ impl<S> JournalReplayer<'_, S> {
             return Err(config_error("a flow began twice".to_owned()));
         };
         let mut history = History::counting(flow.core);
-        journal.read(&mut |record| history.take(record)).await.map_err(NodeError::from)?;
+        journal
+            .read(&mut |record| history.take(record))
+            .await
+            .map_err(NodeError::from)?;
         history.close();
-        self.resume_check.check_happened(&history, self.happened.as_ref())?;
+        self.resume_check
+            .check_happened(&history, self.happened.as_ref())?;
         if history.is_empty() {
             return Ok(StartPoint::Steps {
                 core: self.start(journal, flow).await?,
@@ -129,9 +152,12 @@ impl<S> JournalReplayer<'_, S> {
                 "the journal is that of a map; give the flow a journal of its own".to_owned(),
             ));
         }
-        self.resume_check.check(&history, &flow.outline, flow.at, self.happened.is_some())?;
-        let ended =
-            history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
+        self.resume_check
+            .check(&history, &flow.outline, flow.at, self.happened.is_some())?;
+        let ended = history
+            .action()
+            .map(|action| read_back(action, "the action in the journal"))
+            .transpose()?;
         self.restore(&history, flow.state)?;
         *flow.at = history.position().clone();
         let (taken, core) = (history.steps(), flow.core);
@@ -144,9 +170,17 @@ impl<S> JournalReplayer<'_, S> {
         if let Some(action) = ended {
             return Ok(StartPoint::Ended(action));
         }
-        let resumed = Entry::Resumed(Resumed { rerun: self.resume_check.rerun, drops_answers: false }).into();
+        let resumed = Entry::Resumed(Resumed {
+            rerun: self.resume_check.rerun,
+            drops_answers: false,
+        })
+        .into();
         let core = self.keep(journal, resumed, replay, flow.at, core).await?;
-        Ok(StartPoint::Steps { core, taken, happened: self.happened.take() })
+        Ok(StartPoint::Steps {
+            core,
+            taken,
+            happened: self.happened.take(),
+        })
     }
 }
 
@@ -155,7 +189,10 @@ where
     S: Serialize + DeserializeOwned + Send + Sync,
     A: Serialize + DeserializeOwned + Send + 'static,
 {
-    fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>> {
+    fn begin<'f>(
+        &'f mut self,
+        flow: FlowStart<'f, S>,
+    ) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>> {
         Box::pin(JournalReplayer::begin(self, flow))
     }
 
@@ -166,13 +203,17 @@ where
         state: &S,
         action: Option<&A>,
     ) -> BoxFuture<'_, Result<(), NodeError>> {
-        let Some(recorder) = self.recorder.clone() else { return Box::pin(std::future::ready(Ok(()))) };
+        let Some(recorder) = self.recorder.clone() else {
+            return Box::pin(std::future::ready(Ok(())));
+        };
         let step = stepped(left, at, state, action);
         let at = at.clone();
         self.run.1 += 1;
         let prefix = prefix(&self.run.0, self.run.1);
         Box::pin(async move {
-            let unfit = step.map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix)).err();
+            let unfit = step
+                .map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix))
+                .err();
             // What the step used is recorded even if its state cannot be.
             let written = recorder.append_all().await.map_err(NodeError::from);
             unfit.map_or(written, Err)
@@ -192,16 +233,27 @@ where
     }
 }
 
-fn stepped<S, A>(left: Position, at: &Position, state: &S, action: Option<&A>) -> Result<Stepped, NodeError>
+fn stepped<S, A>(
+    left: Position,
+    at: &Position,
+    state: &S,
+    action: Option<&A>,
+) -> Result<Stepped, NodeError>
 where
     S: Serialize + DeserializeOwned,
     A: Serialize + DeserializeOwned,
 {
     let step = step_at(&left);
     let state = readable(state, &format!("the state after {step}"))?;
-    let action =
-        action.map(|action| readable(action, &format!("the flow's action after {step}"))).transpose()?;
-    Ok(Stepped { left, at: at.clone(), state: Some(state), action })
+    let action = action
+        .map(|action| readable(action, &format!("the flow's action after {step}")))
+        .transpose()?;
+    Ok(Stepped {
+        left,
+        at: at.clone(),
+        state: Some(state),
+        action,
+    })
 }
 
 pub(super) fn random_id() -> String {

@@ -48,9 +48,16 @@ struct Kept {
 #[serde(rename_all = "snake_case")]
 enum Then {
     Paused(Box<Paused>),
-    InDoubt { node: String, at: Position, fault: Option<String> },
+    InDoubt {
+        node: String,
+        at: Position,
+        fault: Option<String>,
+    },
     Returned(Value),
-    Failed { category: Category, message: String },
+    Failed {
+        category: Category,
+        message: String,
+    },
 }
 
 /// What follows an [`Entry`].
@@ -177,7 +184,9 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
             Box::pin(async move {
                 let output = flow.await?;
                 serde_json::to_value(&output).map_err(|error| {
-                    config_error(format!("what came of the flow cannot be written as JSON: {error}"))
+                    config_error(format!(
+                        "what came of the flow cannot be written as JSON: {error}"
+                    ))
                 })
             })
         });
@@ -198,7 +207,11 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// in each replay.
     pub fn name(&self) -> String {
         let number = self.entries + 1;
-        if self.known.is_empty() { format!("start {number}") } else { format!("{} {number}", self.at) }
+        if self.known.is_empty() {
+            format!("start {number}")
+        } else {
+            format!("{} {number}", self.at)
+        }
     }
 
     /// Returns what the engine should run once, and keep: the next entry.
@@ -207,16 +220,28 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// A failure of the transport, which may pass: the engine should try again after a while.
     pub fn next(&self) -> impl Future<Output = Result<Entry, NodeError>> + Send + 'static {
         let (start, under_way) = (Arc::clone(&self.start), Arc::clone(&self.under_way));
-        let (known, decided, settlement) =
-            (Arc::clone(&self.known), self.decided.clone(), self.settlement.clone());
+        let (known, decided, settlement) = (
+            Arc::clone(&self.known),
+            self.decided.clone(),
+            self.settlement.clone(),
+        );
         async move {
             // Dropped in the middle, it drops the flow, which begins anew from what was kept.
             let waiting = lock(&under_way).take();
             let mut flow = match waiting {
                 Some(flow) => flow,
                 None => {
-                    if let (None, Some(PendingStep { node, at, .. })) = (&settlement, in_doubt(&known)) {
-                        return Ok(Entry::of(Vec::new(), Some(Then::InDoubt { node, at, fault: None })));
+                    if let (None, Some(PendingStep { node, at, .. })) =
+                        (&settlement, in_doubt(&known))
+                    {
+                        return Ok(Entry::of(
+                            Vec::new(),
+                            Some(Then::InDoubt {
+                                node,
+                                at,
+                                fault: None,
+                            }),
+                        ));
                     }
                     UnderWay::start(&start, (known, decided, settlement))
                 }
@@ -334,7 +359,10 @@ impl ReplayStart {
         N: Node + 'static,
         N::Output: DeserializeOwned,
     {
-        self.settles.push(Settles { node: N::NAME, happened: Box::new(Of::<N>(PhantomData)) });
+        self.settles.push(Settles {
+            node: N::NAME,
+            happened: Box::new(Of::<N>(PhantomData)),
+        });
         self
     }
 
@@ -360,12 +388,16 @@ impl ReplayStart {
                 // Without a call in doubt, the flow says so itself.
                 let PendingStep { node, at, .. } =
                     in_doubt.ok_or_else(|| config_error("no call is in doubt".to_owned()))?;
-                output_of(&node, output, &self.settles).map(|output| resume.happened_as(output)).map_err(
-                    |fault| {
-                        *lock(&self.refused) = Some(Then::InDoubt { node, at, fault: Some(fault.clone()) });
+                output_of(&node, output, &self.settles)
+                    .map(|output| resume.happened_as(output))
+                    .map_err(|fault| {
+                        *lock(&self.refused) = Some(Then::InDoubt {
+                            node,
+                            at,
+                            fault: Some(fault.clone()),
+                        });
                         config_error(fault)
-                    },
-                )
+                    })
             }
         }
     }
@@ -375,7 +407,10 @@ fn output_of(node: &str, output: Value, settles: &[Settles]) -> Result<ReplayedO
     let settles = settles.iter().find(|settles| settles.node == node).ok_or_else(|| {
         format!("the program does not say how to read an output of `{node}`: `ReplayStart::settles` does, or settle it by a rerun")
     })?;
-    settles.happened.read(output).map_err(|error| format!("that is no output of `{node}`: {error}"))
+    settles
+        .happened
+        .read(output)
+        .map_err(|error| format!("that is no output of `{node}`: {error}"))
 }
 
 impl fmt::Debug for ReplayStart {
@@ -390,7 +425,10 @@ impl fmt::Debug for ReplayStart {
 /// The call that has to be settled before the flow can start.
 fn in_doubt(known: &[Record]) -> Option<PendingStep> {
     let mut history = History::default();
-    known.iter().cloned().for_each(|record| history.take(record));
+    known
+        .iter()
+        .cloned()
+        .for_each(|record| history.take(record));
     history.close();
     history.in_doubt().cloned()
 }
@@ -429,7 +467,10 @@ impl UnderWay {
         let (sender, events) = mpsc::channel(1);
         let shared = Arc::<Shared>::default();
         let refused = Refused::default();
-        let journal = Replayed { known, to: Some((sender.clone(), Arc::clone(&shared))) };
+        let journal = Replayed {
+            known,
+            to: Some((sender.clone(), Arc::clone(&shared))),
+        };
         let flow = start(ReplayStart {
             journal,
             decided,
@@ -442,7 +483,14 @@ impl UnderWay {
             // Nobody waits for it any more.
             let _ = sender.send(Event::Over(outcome)).await;
         });
-        UnderWay { events, shared, refused, task, kept: None, failed: None }
+        UnderWay {
+            events,
+            shared,
+            refused,
+            task,
+            kept: None,
+            failed: None,
+        }
     }
 
     /// The next entry, and whether more of this task will follow it.
@@ -468,7 +516,10 @@ impl UnderWay {
             Some(Event::Over(outcome)) => return self.over(outcome),
             None => {
                 let message = "the task of the flow is gone, by a panic or the end of the runtime";
-                let then = Then::Failed { category: Category::Panic, message: message.to_owned() };
+                let then = Then::Failed {
+                    category: Category::Panic,
+                    message: message.to_owned(),
+                };
                 (self.entry(Some(then)), false)
             }
         })
@@ -489,7 +540,10 @@ impl UnderWay {
                     self.failed = Some(error);
                     return Ok((self.entry(None), true));
                 }
-                (None, None) => Then::Failed { category: error.category(), message: error.to_string() },
+                (None, None) => Then::Failed {
+                    category: error.category(),
+                    message: error.to_string(),
+                },
             },
         };
         Ok((self.entry(Some(then)), false))
@@ -522,7 +576,10 @@ struct Replayed {
 
 impl Replayed {
     fn of(known: &Arc<Vec<Record>>) -> Self {
-        Replayed { known: Arc::clone(known), to: None }
+        Replayed {
+            known: Arc::clone(known),
+            to: None,
+        }
     }
 }
 
@@ -541,8 +598,11 @@ impl Journal for Replayed {
 
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
-            let gone = || JournalError::Other("the engine has given the flow to another process".into());
-            let Some((events, shared)) = &self.to else { return Err(gone()) };
+            let gone =
+                || JournalError::Other("the engine has given the flow to another process".into());
+            let Some((events, shared)) = &self.to else {
+                return Err(gone());
+            };
             lock(&shared.records).push(record.clone());
             match weight(record) {
                 Weight::Figures => Ok(()),

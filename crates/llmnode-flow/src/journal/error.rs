@@ -86,7 +86,8 @@ impl From<JournalError> for NodeError {
 
 fn remedy(whole: u64) -> String {
     match whole {
-        0 => "Nothing was changed; put back a copy of the file, or start again with another one".to_owned(),
+        0 => "Nothing was changed; put back a copy of the file, or start again with another one"
+            .to_owned(),
         _ => format!(
             "The lines before it are whole, and nothing was changed; put back a copy of the file, or cut it to its first {whole} \
              bytes to go on from there"

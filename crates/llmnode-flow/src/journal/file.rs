@@ -49,7 +49,10 @@ pub struct JournalFile {
 /// The lock stays with the handle that holds it.
 impl Clone for JournalFile {
     fn clone(&self) -> Self {
-        JournalFile { file: Arc::clone(&self.file), lock: None }
+        JournalFile {
+            file: Arc::clone(&self.file),
+            lock: None,
+        }
     }
 }
 
@@ -117,7 +120,9 @@ impl JournalFile {
         let record = match &record.0 {
             Entry::ToolEnded(_) if open.without_answers => return Ok(None),
             Entry::Answered(answered) if open.without_answers => {
-                let Some(attempt) = &answered.attempt else { return Ok(None) };
+                let Some(attempt) = &answered.attempt else {
+                    return Ok(None);
+                };
                 figures = Entry::AttemptEnded(attempt.clone()).into();
                 &figures
             }
@@ -133,8 +138,8 @@ impl JournalFile {
             Fsync::Never => false,
             Fsync::EachStep => {
                 // Within a flow, answers need to survive a crash of the process only, not of the machine.
-                let of_map =
-                    open.run.is_none() && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
+                let of_map = open.run.is_none()
+                    && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
                 started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
             }
         };
@@ -155,8 +160,13 @@ struct PendingSync {
 
 impl PendingSync {
     fn sync(&self) -> Result<(), JournalError> {
-        let outcome =
-            self.file.sync_data().and_then(|()| if self.name { sync_name(&self.path) } else { Ok(()) });
+        let outcome = self.file.sync_data().and_then(|()| {
+            if self.name {
+                sync_name(&self.path)
+            } else {
+                Ok(())
+            }
+        });
         outcome.map_err(|source| io_error(&self.path, "synced to the disk", source))
     }
 }
@@ -179,10 +189,14 @@ impl Journal for JournalFile {
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             self.acquire_writer_lock()?;
-            let Some(forced) = self.write(record)? else { return Ok(()) };
+            let Some(forced) = self.write(record)? else {
+                return Ok(());
+            };
             let name = forced.name;
             let synced = tokio::task::spawn_blocking(move || forced.sync());
-            synced.await.unwrap_or_else(|error| Err(JournalError::Other(error.into())))?;
+            synced
+                .await
+                .unwrap_or_else(|error| Err(JournalError::Other(error.into())))?;
             if name {
                 // Until the name is synced, each synced record syncs it as well.
                 self.opened().renamed = false;
@@ -195,7 +209,9 @@ impl Journal for JournalFile {
 fn sync_name(path: &Path) -> io::Result<()> {
     // Elsewhere directories cannot be opened, and need not be.
     if cfg!(unix) {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         File::open(directory.unwrap_or(".".as_ref()))?.sync_all()?;
     }
     Ok(())
@@ -223,12 +239,15 @@ mod tests {
 
     fn step() -> Record {
         let state = "x".repeat(400_000);
-        record(&format!(r#"{{"stepped": {{"left": [], "at": ["A"], "state": "{state}"}}}}"#))
+        record(&format!(
+            r#"{{"stepped": {{"left": [], "at": ["A"], "state": "{state}"}}}}"#
+        ))
     }
 
     #[tokio::test]
     async fn a_directory_that_cannot_be_forced_to_the_disk_is_an_error_and_the_new_file_goes_on() {
-        let folder = std::env::temp_dir().join(format!("llmnode-journal-unsynced-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("llmnode-journal-unsynced-{}", std::process::id()));
         let (path, away) = (folder.join("flow.journal"), folder.with_extension("away"));
         std::fs::create_dir_all(&folder).unwrap();
         let mut journal = JournalFile::open(&path).unwrap().fsync(Fsync::Never);
@@ -251,7 +270,12 @@ mod tests {
         std::fs::rename(&folder, &away).unwrap();
         let error = forced.sync().unwrap_err();
         std::fs::rename(&away, &folder).unwrap();
-        assert!(error.to_string().contains("flow.journal cannot be synced to the disk: "), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("flow.journal cannot be synced to the disk: "),
+            "{error}"
+        );
         assert!(journal.opened().renamed);
         journal.append(&step()).await.unwrap();
         assert!(!journal.opened().renamed);

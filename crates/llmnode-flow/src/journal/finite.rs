@@ -20,7 +20,10 @@ impl NotFinite {
         if number.is_finite() {
             return Ok(());
         }
-        Err(NotFinite { path: Vec::new(), message: format!("is {number}, which JSON does not have") })
+        Err(NotFinite {
+            path: Vec::new(),
+            message: format!("is {number}, which JSON does not have"),
+        })
     }
 
     fn within(mut self, step: impl Display) -> Self {
@@ -34,7 +37,11 @@ impl Display for NotFinite {
         match &self.path[..] {
             [] => f.write_str("it")?,
             path => f.write_str(
-                path.iter().rev().map(String::as_str).collect::<String>().trim_start_matches('.'),
+                path.iter()
+                    .rev()
+                    .map(String::as_str)
+                    .collect::<String>()
+                    .trim_start_matches('.'),
             )?,
         }
         write!(f, " {}", self.message)
@@ -45,7 +52,10 @@ impl std::error::Error for NotFinite {}
 
 impl ser::Error for NotFinite {
     fn custom<T: Display>(message: T) -> Self {
-        NotFinite { path: Vec::new(), message: message.to_string() }
+        NotFinite {
+            path: Vec::new(),
+            message: message.to_string(),
+        }
     }
 }
 
@@ -61,12 +71,16 @@ impl CompoundCheck {
     fn check_item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
         let index = self.seen;
         self.seen += 1;
-        value.serialize(FiniteCheck).map_err(|error| error.within(format_args!("[{index}]")))
+        value
+            .serialize(FiniteCheck)
+            .map_err(|error| error.within(format_args!("[{index}]")))
     }
 }
 
 fn named<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<(), NotFinite> {
-    value.serialize(FiniteCheck).map_err(|error| error.within(format_args!(".{name}")))
+    value
+        .serialize(FiniteCheck)
+        .map_err(|error| error.within(format_args!(".{name}")))
 }
 
 macro_rules! plain {
@@ -129,7 +143,12 @@ impl Serializer for FiniteCheck {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), NotFinite> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+    ) -> Result<(), NotFinite> {
         Ok(())
     }
 
@@ -216,7 +235,9 @@ impl ser::SerializeMap for CompoundCheck {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
-        value.serialize(FiniteCheck).map_err(|error| error.within(format_args!("[{}]", self.key)))
+        value
+            .serialize(FiniteCheck)
+            .map_err(|error| error.within(format_args!("[{}]", self.key)))
     }
 
     fn end(self) -> Result<(), NotFinite> {
@@ -256,20 +277,45 @@ mod tests {
             (message(f64::NAN), "it is NaN"),
             (message(Figure::One(Some(f64::INFINITY))), "One is inf"),
             (message(Figure::Two(f32::NEG_INFINITY, 1.0)), "[0] is -inf"),
-            (message([Figure::None, Figure::Named { low: f64::NAN }]), "[1].low is NaN"),
+            (
+                message([Figure::None, Figure::Named { low: f64::NAN }]),
+                "[1].low is NaN",
+            ),
             (message((1_u8, "a", Point(0.0, f64::NAN))), "[2][1] is NaN"),
-            (message(BTreeMap::from([(7, vec![Some(f64::NAN)])])), "[7][0] is NaN"),
+            (
+                message(BTreeMap::from([(7, vec![Some(f64::NAN)])])),
+                "[7][0] is NaN",
+            ),
         ];
         for (message, expected) in all {
-            assert_eq!(message, Some(format!("{expected}, which JSON does not have")));
+            assert_eq!(
+                message,
+                Some(format!("{expected}, which JSON does not have"))
+            );
         }
     }
 
     #[test]
     fn all_else_passes() {
-        let value =
-            (Unit, (), 'c', true, [1.5, f64::MAX], Figure::One(None), BTreeMap::from([("x", i128::MIN)]));
+        let value = (
+            Unit,
+            (),
+            'c',
+            true,
+            [1.5, f64::MAX],
+            Figure::One(None),
+            BTreeMap::from([("x", i128::MIN)]),
+        );
         assert_eq!(message(value), None);
-        assert_eq!(message((1_i8, 2_u128, "text", Some(Figure::None), std::net::Ipv4Addr::LOCALHOST)), None);
+        assert_eq!(
+            message((
+                1_i8,
+                2_u128,
+                "text",
+                Some(Figure::None),
+                std::net::Ipv4Addr::LOCALHOST
+            )),
+            None
+        );
     }
 }

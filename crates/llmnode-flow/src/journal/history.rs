@@ -10,7 +10,9 @@ use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Le
 
 use super::error::JournalError;
 use super::journal::Journal;
-use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
+use super::record::{
+    Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded,
+};
 use super::replay::{ReplayEntry, ReplayStore};
 use crate::flow::{Outline, Position};
 
@@ -117,7 +119,10 @@ impl History {
             known: 0,
             prior_spend: core.limits.new_prior_spend(),
         };
-        History { counting: Some(counting), ..History::default() }
+        History {
+            counting: Some(counting),
+            ..History::default()
+        }
     }
 
     pub(super) fn take(&mut self, record: Record) {
@@ -134,8 +139,14 @@ impl History {
                 }
             }
             Entry::CallBegan(call) => {
-                self.non_idempotent_calls
-                    .push((vec![call.id], PendingStep { node: call.node, at: call.at, attempt: None }));
+                self.non_idempotent_calls.push((
+                    vec![call.id],
+                    PendingStep {
+                        node: call.node,
+                        at: call.at,
+                        attempt: None,
+                    },
+                ));
             }
             Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
@@ -168,11 +179,23 @@ impl History {
         // An agent's call has an answer for each turn.
         let known: HashSet<CallId> = self.dropped.iter().filter_map(|known| known.call).collect();
         for one in &self.replay_entries {
-            if let ReplayEntry::Answer(Answered { call, answer, rejected: false, .. }, usage) = one
+            if let ReplayEntry::Answer(
+                Answered {
+                    call,
+                    answer,
+                    rejected: false,
+                    ..
+                },
+                usage,
+            ) = one
                 && call.is_none_or(|call| !known.contains(&call))
             {
                 let usage = usage.as_deref().copied();
-                self.dropped.push(DroppedAnswer { call: *call, answer: answer.clone(), usage });
+                self.dropped.push(DroppedAnswer {
+                    call: *call,
+                    answer: answer.clone(),
+                    usage,
+                });
             }
         }
     }
@@ -188,7 +211,10 @@ impl History {
         self.identify(started.id.clone());
         self.at = started.at.clone();
         self.state = started.state.clone();
-        self.started = Some(Started { state: None, ..started });
+        self.started = Some(Started {
+            state: None,
+            ..started
+        });
     }
 
     fn step(&mut self, step: Stepped) {
@@ -203,18 +229,24 @@ impl History {
     }
 
     fn has(&self, id: CallId) -> bool {
-        self.counting.as_ref().is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
+        self.counting
+            .as_ref()
+            .is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
     }
 
     fn keep_answer(&mut self, mut answered: Answered) {
         // No request matches an old hash any more, but what the answer cost is reported.
         self.old_hashes.0 += usize::from(is_old_hash(&answered.request));
         let attempt = answered.attempt.take();
-        if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
+        if let Some((id, call)) = answered
+            .call
+            .and_then(|id| Some((id, self.open.get_mut(&id)?)))
+        {
             call.answered = true;
             self.rejected.extend(answered.rejected.then_some(id));
         }
-        self.replay_entries.push(ReplayEntry::Answer(answered, None));
+        self.replay_entries
+            .push(ReplayEntry::Answer(answered, None));
         if let Some(attempt) = attempt {
             self.end_attempt(*attempt);
         }
@@ -228,9 +260,10 @@ impl History {
         call.attempts.insert(attempt.id, attempt);
         if std::mem::take(&mut call.answered) {
             let used = std::mem::take(&mut call.used);
-            let of_call =
-                |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
-            if let Some(ReplayEntry::Answer(_, usage)) = self.replay_entries.iter_mut().rev().find(of_call) {
+            let of_call = |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
+            if let Some(ReplayEntry::Answer(_, usage)) =
+                self.replay_entries.iter_mut().rev().find(of_call)
+            {
                 *usage = Some(Box::new(used));
             }
         }
@@ -267,7 +300,10 @@ impl History {
     }
 
     fn end(&mut self, ended: CallEnded) {
-        let CallEnded { path, call: mut record } = ended;
+        let CallEnded {
+            path,
+            call: mut record,
+        } = ended;
         if self.rejected.remove(&record.id) && record.category.is_some() {
             self.forget_rejected(record.id);
         }
@@ -294,14 +330,19 @@ impl History {
         });
         let accepted: HashSet<_> = answers.collect();
         self.replay_entries.retain(|one| match one {
-            ReplayEntry::Answer(it, _) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
+            ReplayEntry::Answer(it, _) => {
+                !it.rejected || it.call != Some(call) || accepted.contains(&of(it))
+            }
             ReplayEntry::Result(_) => true,
         });
     }
 
     fn enter(&mut self, node: NodeKey, record: CallRecord, counts: bool) {
         if let Some(counting) = &mut self.counting {
-            record.attempts.iter().for_each(|attempt| counting.prior_spend.add(&node, attempt, !counts));
+            record
+                .attempts
+                .iter()
+                .for_each(|attempt| counting.prior_spend.add(&node, attempt, !counts));
         }
         if counts {
             self.ledger.import_call(node, record);
@@ -323,7 +364,9 @@ impl History {
 
     /// Counts what was spent for the run. Returns all of it, including what the run itself spent.
     pub(super) fn count(self, core: &RunCore) -> PriorSpend {
-        let Some(UsageImport { prior_spend, .. }) = self.counting else { return PriorSpend::default() };
+        let Some(UsageImport { prior_spend, .. }) = self.counting else {
+            return PriorSpend::default();
+        };
         core.ledger.import_all(&self.ledger);
         core.ledger.set_journal_records(&self.run, self.records);
         core.limits.add_prior_spend(&prior_spend);
@@ -441,7 +484,8 @@ impl OpenCall {
 
     fn all_attempts(&mut self) -> Vec<AttemptRecord> {
         let lost = std::mem::take(&mut self.under_way).into_iter();
-        self.attempts.extend(lost.map(|(id, began)| (id, cancelled(began.attempt))));
+        self.attempts
+            .extend(lost.map(|(id, began)| (id, cancelled(began.attempt))));
         std::mem::take(&mut self.attempts).into_values().collect()
     }
 

@@ -42,7 +42,12 @@ pub(super) fn write(n: u64, unix_ms: u64, record: &Record) -> Result<Vec<u8>, se
 pub(super) fn frame(json: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FRAME + json.len() + 1);
     // Writing to a `Vec` does not fail.
-    let _ = write!(bytes, "{:08x} {:08x} ", crc32fast::hash(json.as_bytes()), json.len());
+    let _ = write!(
+        bytes,
+        "{:08x} {:08x} ",
+        crc32fast::hash(json.as_bytes()),
+        json.len()
+    );
     bytes.extend_from_slice(json.as_bytes());
     bytes.push(b'\n');
     bytes
@@ -60,19 +65,27 @@ pub(super) enum LineContent<'b> {
 pub(super) fn look(line: &[u8], ended: bool) -> LineContent<'_> {
     // After a crash, blocks that were never written read as zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
-    let begin = if ended { line } else { &line[..line.len() - zeros] };
+    let begin = if ended {
+        line
+    } else {
+        &line[..line.len() - zeros]
+    };
     match begin.split_at_checked(FRAME) {
         None if !ended => LineContent::Torn,
         None => LineContent::Damaged("it is too short"),
         Some((frame, json)) => match numbers(frame) {
             None => LineContent::Damaged("it does not begin with a checksum and a length"),
             Some((_, length)) if !ended && json.len() < length => LineContent::Torn,
-            Some((_, length)) if json.len() != length => LineContent::Damaged("its length does not match"),
+            Some((_, length)) if json.len() != length => {
+                LineContent::Damaged("its length does not match")
+            }
             Some((checksum, _)) if crc32fast::hash(json) != checksum => {
                 LineContent::Damaged("its checksum does not match")
             }
-            Some(_) => std::str::from_utf8(json)
-                .map_or(LineContent::Damaged("it is not text"), LineContent::Complete),
+            Some(_) => std::str::from_utf8(json).map_or(
+                LineContent::Damaged("it is not text"),
+                LineContent::Complete,
+            ),
         },
     }
 }
@@ -82,14 +95,21 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     let begin = &bytes[..bytes.len() - zeros];
     let json = begin.get(FRAME..).unwrap_or_default();
-    is_framed(begin) && json.iter().zip(begins().as_bytes()).all(|(is, says)| is == says)
+    is_framed(begin)
+        && json
+            .iter()
+            .zip(begins().as_bytes())
+            .all(|(is, says)| is == says)
 }
 
 fn is_framed(line: &[u8]) -> bool {
-    line.iter().take(FRAME).enumerate().all(|(at, byte)| match at {
-        8 | 17 => *byte == b' ',
-        _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-    })
+    line.iter()
+        .take(FRAME)
+        .enumerate()
+        .all(|(at, byte)| match at {
+            8 | 17 => *byte == b' ',
+            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        })
 }
 
 /// A damaged first line of a journal still has the frame or the format; a foreign file has neither.

@@ -26,7 +26,9 @@ impl Lock {
                 lock.share(&path, like);
                 Ok(lock)
             }
-            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: journal.to_owned() }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked {
+                path: journal.to_owned(),
+            }),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
@@ -56,7 +58,10 @@ fn open(path: &Path, like: &File) -> io::Result<File> {
     }
     // Opening a pipe would block.
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other(format!("{} is not a regular file", path.display())));
+        return Err(io::Error::other(format!(
+            "{} is not a regular file",
+            path.display()
+        )));
     }
     OpenOptions::new().append(true).open(path)
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use llmnode_runtime::internal::{
-    JournaledAnswer, JournaledConversation, PriorSpend, Recorder, RecorderEvent, RunCore, recorded_by,
+    JournaledAnswer, JournaledConversation, PriorSpend, Recorder, RecorderEvent, RunCore,
+    recorded_by,
 };
 use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall, Usage};
 
@@ -79,18 +80,30 @@ struct MapRecorder {
 
 impl MapRecorder {
     /// What was spent on earlier answers counts for the run from now on.
-    async fn read(mut journal: Box<dyn Journal>, core: &RunCore) -> Result<(Self, PriorSpend), NodeError> {
+    async fn read(
+        mut journal: Box<dyn Journal>,
+        core: &RunCore,
+    ) -> Result<(Self, PriorSpend), NodeError> {
         let mut history = History::counting(core);
-        journal.read(&mut |record| history.take(record)).await.map_err(NodeError::from)?;
+        journal
+            .read(&mut |record| history.take(record))
+            .await
+            .map_err(NodeError::from)?;
         history.close();
         if history.outline().is_some() {
             return Err(config_error(
                 "the journal is that of a flow; give the map a journal of its own".to_owned(),
             ));
         }
-        let started = history.run().is_empty().then(|| Entry::MapStarted(MapStarted { id: random_id() }));
+        let started = history
+            .run()
+            .is_empty()
+            .then(|| Entry::MapStarted(MapStarted { id: random_id() }));
         let started = started.map(Record::from);
-        started.iter().cloned().for_each(|record| history.take(record));
+        started
+            .iter()
+            .cloned()
+            .for_each(|record| history.take(record));
         let replay = history.replay();
         let figures = replay.figures();
         let recorder = JournalRecorder::new(journal, Position::default(), replay);
@@ -100,7 +113,15 @@ impl MapRecorder {
         }
         let non_idempotent_node = OnceLock::new();
         let has_matched = AtomicBool::new(false);
-        Ok((MapRecorder { recorder, non_idempotent_node, figures, has_matched }, history.count(core)))
+        Ok((
+            MapRecorder {
+                recorder,
+                non_idempotent_node,
+                figures,
+                has_matched,
+            },
+            history.count(core),
+        ))
     }
 }
 
@@ -118,7 +139,8 @@ impl Recorder for MapRecorder {
             // Each process calls each item again.
             RecorderEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
             RecorderEvent::CallBegan { call, .. } => {
-                self.non_idempotent_node.get_or_init(|| call.node.to_owned());
+                self.non_idempotent_node
+                    .get_or_init(|| call.node.to_owned());
             }
             _ => self.recorder.note(event),
         }
@@ -137,7 +159,11 @@ impl Recorder for MapRecorder {
         self.recorder.name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+    fn answer(
+        &self,
+        conversation: &str,
+        request: &str,
+    ) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         let answer = self.recorder.answer(conversation, request);
         if answer.is_some() {
             self.has_matched.store(true, Ordering::Relaxed);
@@ -150,7 +176,9 @@ impl Recorder for MapRecorder {
     }
 
     fn unmatched(&self) -> Option<String> {
-        self.figures.clone().filter(|_| !self.has_matched.load(Ordering::Relaxed))
+        self.figures
+            .clone()
+            .filter(|_| !self.has_matched.load(Ordering::Relaxed))
     }
 
     fn drop_answers(&self) {
@@ -162,7 +190,9 @@ impl Recorder for MapRecorder {
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
-        let Some(node) = self.non_idempotent_node.get() else { return self.recorder.write() };
+        let Some(node) = self.non_idempotent_node.get() else {
+            return self.recorder.write();
+        };
         let fault = format!(
             "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
              leave out `resume`, or call the node in a flow with a journal"

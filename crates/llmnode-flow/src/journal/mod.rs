@@ -25,7 +25,10 @@ mod error;
 mod file;
 mod finite;
 mod history;
-#[expect(clippy::module_inception, reason = "the trait that the room is named after")]
+#[expect(
+    clippy::module_inception,
+    reason = "the trait that the room is named after"
+)]
 mod journal;
 mod line;
 mod lock;

@@ -66,20 +66,35 @@ pub(super) struct Superseded {
 
 impl End {
     pub(super) fn moved_to(self, length: u64) -> Self {
-        End { records: self.records, valid_len: length, length, missing_newline: false }
+        End {
+            records: self.records,
+            valid_len: length,
+            length,
+            missing_newline: false,
+        }
     }
 }
 
 impl Superseded {
     pub(super) fn dropped(self) -> Self {
-        Superseded { bytes: 0, rewrite_threshold: 0, answers: false, ..self }
+        Superseded {
+            bytes: 0,
+            rewrite_threshold: 0,
+            answers: false,
+            ..self
+        }
     }
 
     fn see(&mut self, record: &Record) {
         let state = match &record.0 {
             Entry::Started(started) => started.state.as_ref(),
             Entry::Stepped(step) => step.state.as_ref(),
-            Entry::Answered(Answered { request, answer, calls, .. }) => {
+            Entry::Answered(Answered {
+                request,
+                answer,
+                calls,
+                ..
+            }) => {
                 self.answers |= !request.is_empty();
                 let of_calls: usize = calls.iter().map(|call| call.arguments.len()).sum();
                 self.bytes = self.bytes.saturating_add((answer.len() + of_calls) as u64);
@@ -110,11 +125,17 @@ impl OpenFile {
         let regular = opened.and_then(|file| {
             let kind = file.metadata()?.file_type();
             // Reading a device may never end.
-            if kind.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+            if kind.is_file() {
+                Ok(file)
+            } else {
+                Err(io::Error::other("it is not a regular file"))
+            }
         });
         let file = regular.map_err(|source| io_error(&path, "opened", source))?;
         // Links are resolved, so that the file itself is locked and replaced.
-        let path = path.canonicalize().map_err(|source| io_error(&path, "opened", source))?;
+        let path = path
+            .canonicalize()
+            .map_err(|source| io_error(&path, "opened", source))?;
         Ok(OpenFile {
             path,
             file: Arc::new(file),
@@ -135,8 +156,10 @@ impl OpenFile {
     }
 
     pub(super) fn read(&mut self, each: &mut dyn FnMut(Record)) -> Result<(), JournalError> {
-        self.superseded =
-            Superseded { rewrite_threshold: self.superseded.rewrite_threshold, ..Superseded::default() };
+        self.superseded = Superseded {
+            rewrite_threshold: self.superseded.rewrite_threshold,
+            ..Superseded::default()
+        };
         let (mut superseded, mut run) = (self.superseded, None);
         let end = scan(&self.path, &self.file, &mut |_, line| {
             superseded.see(&line.record);
@@ -156,7 +179,11 @@ impl OpenFile {
         self.check_unchanged(end)?;
         let failed = |source| io_error(&self.path, "written", source);
         let line = line::write(end.records, now(), record).map_err(|error| failed(error.into()))?;
-        let line = if end.missing_newline { [b"\n".as_slice(), &line].concat() } else { line };
+        let line = if end.missing_newline {
+            [b"\n".as_slice(), &line].concat()
+        } else {
+            line
+        };
         if end.length > end.valid_len {
             self.file.set_len(end.valid_len).map_err(failed)?;
         }
@@ -167,19 +194,29 @@ impl OpenFile {
             return Err(failed(source));
         }
         let valid_len = end.valid_len + line.len() as u64;
-        self.end =
-            Some(End { records: end.records + 1, valid_len, length: valid_len, missing_newline: false });
+        self.end = Some(End {
+            records: end.records + 1,
+            valid_len,
+            length: valid_len,
+            missing_newline: false,
+        });
         self.superseded.see(record);
         self.run = self.run.take().or_else(|| run_of(record));
         Ok(())
     }
 
     fn check_unchanged(&self, end: End) -> Result<(), JournalError> {
-        let there =
-            std::fs::metadata(&self.path).map_err(|source| io_error(&self.path, "written", source))?;
-        let same =
-            there.len() == end.length && sidecar::is_same_file(&self.path, &self.file).unwrap_or(false);
-        if same { Ok(()) } else { Err(JournalError::TakenOver { path: self.path.clone() }) }
+        let there = std::fs::metadata(&self.path)
+            .map_err(|source| io_error(&self.path, "written", source))?;
+        let same = there.len() == end.length
+            && sidecar::is_same_file(&self.path, &self.file).unwrap_or(false);
+        if same {
+            Ok(())
+        } else {
+            Err(JournalError::TakenOver {
+                path: self.path.clone(),
+            })
+        }
     }
 }
 
@@ -191,7 +228,11 @@ pub(super) fn run_of(record: &Record) -> Option<String> {
 }
 
 pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> JournalError {
-    JournalError::Io { path: path.to_owned(), verb, source }
+    JournalError::Io {
+        path: path.to_owned(),
+        verb,
+        source,
+    }
 }
 
 pub(super) fn scan(
@@ -202,8 +243,15 @@ pub(super) fn scan(
     let failed = |source| io_error(path, "read", source);
     file.rewind().map_err(failed)?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
-    let (mut bytes, mut end) =
-        (Vec::new(), End { records: 0, valid_len: 0, length: 0, missing_newline: false });
+    let (mut bytes, mut end) = (
+        Vec::new(),
+        End {
+            records: 0,
+            valid_len: 0,
+            length: 0,
+            missing_newline: false,
+        },
+    );
     loop {
         bytes.clear();
         let read = reader.read_until(b'\n', &mut bytes).map_err(failed)? as u64;
@@ -218,11 +266,15 @@ pub(super) fn scan(
         match line::look(&bytes, ended) {
             _ if read == 0 => return Ok(end),
             LineContent::Torn if end.records == 0 && !line::may_begin(&bytes) => {
-                return Err(JournalError::Foreign { path: path.to_owned() });
+                return Err(JournalError::Foreign {
+                    path: path.to_owned(),
+                });
             }
             LineContent::Torn => return Ok(end),
             LineContent::Damaged(_) if end.records == 0 && line::is_foreign(&bytes) => {
-                return Err(JournalError::Foreign { path: path.to_owned() });
+                return Err(JournalError::Foreign {
+                    path: path.to_owned(),
+                });
             }
             LineContent::Damaged(fault) => return Err(damaged(fault.to_owned())),
             LineContent::Complete(json) => {

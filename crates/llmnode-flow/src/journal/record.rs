@@ -135,7 +135,12 @@ pub(super) struct Caller {
 
 impl fmt::Debug for Answered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Answered {{ request: {:?}, answer: {} bytes }}", self.request, self.answer.len())
+        write!(
+            f,
+            "Answered {{ request: {:?}, answer: {} bytes }}",
+            self.request,
+            self.answer.len()
+        )
     }
 }
 
@@ -145,7 +150,11 @@ pub(super) struct Started {
     pub(super) outline: Outline,
     pub(super) at: Position,
     /// `None`: a rewrite dropped it, since that of a later step is kept.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) state: Option<Json>,
 }
 
@@ -198,9 +207,17 @@ pub(super) struct Stepped {
     pub(super) left: Position,
     /// The next step; if the flow has ended, the last one.
     pub(super) at: Position,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) state: Option<Json>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) action: Option<Json>,
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::internal::{
-    JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder, RecorderEvent,
+    JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder,
+    RecorderEvent,
 };
 use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, ToolCall, Usage};
 
@@ -40,8 +41,19 @@ struct Notes {
 impl JournalRecorder {
     pub(super) fn new(journal: Box<dyn Journal>, at: Position, replay: ReplayStore) -> Self {
         let (waiting, answers) = (VecDeque::new(), Vec::new());
-        let notes = Notes { waiting, next: 0, under_way: None, lost: None, at, replay, answers };
-        JournalRecorder { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
+        let notes = Notes {
+            waiting,
+            next: 0,
+            under_way: None,
+            lost: None,
+            at,
+            replay,
+            answers,
+        };
+        JournalRecorder {
+            notes: Mutex::new(notes),
+            journal: tokio::sync::Mutex::new(journal),
+        }
     }
 
     pub(super) fn add(&self, record: Record, at: Position) {
@@ -61,8 +73,14 @@ impl JournalRecorder {
         let own = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
         loop {
-            let Some((number, record)) = self.lock().take(own.end) else { break };
-            let mut appending = Appending { recorder: self, number, is_lost: record.0.is_vital() };
+            let Some((number, record)) = self.lock().take(own.end) else {
+                break;
+            };
+            let mut appending = Appending {
+                recorder: self,
+                number,
+                is_lost: record.0.is_vital(),
+            };
             if let Err(error) = journal.append(&record).await {
                 appending.is_lost = true;
                 return Err(error);
@@ -80,7 +98,13 @@ impl JournalRecorder {
     /// They stay in the journal: with the old prompt, they are found again.
     pub(super) fn drop_answers(&self) {
         let mut notes = self.lock();
-        notes.push(Entry::Resumed(Resumed { rerun: false, drops_answers: true }).into());
+        notes.push(
+            Entry::Resumed(Resumed {
+                rerun: false,
+                drops_answers: true,
+            })
+            .into(),
+        );
     }
 
     pub(super) fn warn_of_unused(&self) {
@@ -101,8 +125,15 @@ impl Notes {
 
     fn attempt_ended(&mut self, attempt: AttemptRecord) -> Entry {
         let attempt = Box::new(attempt);
-        match self.answers.iter().position(|it| it.call == Some(attempt.id.call())) {
-            Some(at) => Entry::Answered(Answered { attempt: Some(attempt), ..self.answers.swap_remove(at) }),
+        match self
+            .answers
+            .iter()
+            .position(|it| it.call == Some(attempt.id.call()))
+        {
+            Some(at) => Entry::Answered(Answered {
+                attempt: Some(attempt),
+                ..self.answers.swap_remove(at)
+            }),
             None => Entry::AttemptEnded(attempt),
         }
     }
@@ -153,19 +184,26 @@ impl Recorder for JournalRecorder {
                 path: path.to_owned(),
                 at: notes.at.clone(),
             }),
-            RecorderEvent::AttemptBegan { call, path, attempt } => {
-                Entry::AttemptBegan(Box::new(AttemptBegan {
-                    node: call.node.to_owned(),
-                    path: path.to_owned(),
-                    parent: call.parent,
-                    at: notes.at.clone(),
-                    unix_ms: now(),
-                    attempt: attempt.for_journal(),
-                }))
-            }
+            RecorderEvent::AttemptBegan {
+                call,
+                path,
+                attempt,
+            } => Entry::AttemptBegan(Box::new(AttemptBegan {
+                node: call.node.to_owned(),
+                path: path.to_owned(),
+                parent: call.parent,
+                at: notes.at.clone(),
+                unix_ms: now(),
+                attempt: attempt.for_journal(),
+            })),
             RecorderEvent::AttemptEnded(attempt) => notes.attempt_ended(attempt.for_journal()),
             RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
-            RecorderEvent::Answered { call, conversation, request, answer } => {
+            RecorderEvent::Answered {
+                call,
+                conversation,
+                request,
+                answer,
+            } => {
                 let carried = answer.carried.as_deref().cloned();
                 return notes.answers.push(Answered {
                     request: request.to_owned(),
@@ -180,8 +218,20 @@ impl Recorder for JournalRecorder {
                     attempt: None,
                 });
             }
-            RecorderEvent::ToolEnded { of, path, conversation, call, result, by, executed } => {
-                let of = Caller { id: of.id, node: of.node.to_owned(), path: path.to_owned() };
+            RecorderEvent::ToolEnded {
+                of,
+                path,
+                conversation,
+                call,
+                result,
+                by,
+                executed,
+            } => {
+                let of = Caller {
+                    id: of.id,
+                    node: of.node.to_owned(),
+                    path: path.to_owned(),
+                };
                 Entry::ToolEnded(Box::new(ToolEnded {
                     conversation: conversation.to_owned(),
                     call: name_of_call(call),
@@ -193,7 +243,10 @@ impl Recorder for JournalRecorder {
             }
             RecorderEvent::CallEnded { path, record } => {
                 let call = record.for_journal();
-                Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
+                Entry::CallEnded(Box::new(CallEnded {
+                    path: path.to_owned(),
+                    call,
+                }))
             }
         };
         notes.push(record.into());
@@ -206,14 +259,21 @@ impl Recorder for JournalRecorder {
         within: Option<&str>,
     ) -> Option<Conversation> {
         let conversation = self.lock().replay.conversation(request, names, within);
-        Some(Conversation { root: Some(conversation.clone()), conversation })
+        Some(Conversation {
+            root: Some(conversation.clone()),
+            conversation,
+        })
     }
 
     fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
         replay::name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+    fn answer(
+        &self,
+        conversation: &str,
+        request: &str,
+    ) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         self.lock().replay.answer(conversation, request)
     }
 
@@ -232,7 +292,9 @@ impl Recorder for JournalRecorder {
 
 /// Milliseconds since 1970.
 pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -283,11 +345,19 @@ mod tests {
     #[test]
     fn a_caller_whose_record_another_one_lost_gets_an_error() {
         for (fails, is_vital) in [(false, true), (true, true), (true, false), (false, false)] {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .build()
+                .unwrap();
             runtime.block_on(async {
-                let slow = Slow { appends: AtomicUsize::new(0), fails };
-                let recorder =
-                    JournalRecorder::new(Box::new(slow), Position::default(), ReplayStore::default());
+                let slow = Slow {
+                    appends: AtomicUsize::new(0),
+                    fails,
+                };
+                let recorder = JournalRecorder::new(
+                    Box::new(slow),
+                    Position::default(),
+                    ReplayStore::default(),
+                );
                 let record = || {
                     let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
                     Record::from(match is_vital {
@@ -306,7 +376,11 @@ mod tests {
                 } else {
                     drop(first);
                 }
-                assert_eq!(second.await.is_err(), fails || is_vital, "its own may not be there");
+                assert_eq!(
+                    second.await.is_err(),
+                    fails || is_vital,
+                    "its own may not be there"
+                );
                 recorder.add(record(), Position::default());
                 recorder.append_all().await.unwrap();
             });

@@ -29,7 +29,10 @@ pub(super) struct ReplayStore {
 
 impl ReplayStore {
     pub(super) fn new(prefix: String, left: Vec<ReplayEntry>) -> Self {
-        let mut replay = ReplayStore { prefix, ..ReplayStore::default() };
+        let mut replay = ReplayStore {
+            prefix,
+            ..ReplayStore::default()
+        };
         for one in left {
             match one {
                 ReplayEntry::Answer(answered, usage) => {
@@ -49,12 +52,31 @@ impl ReplayStore {
                     let is_round = !calls.is_empty() || carried.is_some();
                     let conversation = conversation.unwrap_or_default();
                     let carried = carried.or(carried_by_answer).map(Arc::new);
-                    let answer = JournaledAnswer { text, calls, carried, is_round, accepted, model };
-                    replay.answers.entry((conversation, request)).or_default().push_back((answer, usage));
+                    let answer = JournaledAnswer {
+                        text,
+                        calls,
+                        carried,
+                        is_round,
+                        accepted,
+                        model,
+                    };
+                    replay
+                        .answers
+                        .entry((conversation, request))
+                        .or_default()
+                        .push_back((answer, usage));
                 }
                 ReplayEntry::Result(ended) => {
-                    let result = if ended.failed { ended.result.failed() } else { ended.result };
-                    replay.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
+                    let result = if ended.failed {
+                        ended.result.failed()
+                    } else {
+                        ended.result
+                    };
+                    replay
+                        .results
+                        .entry((ended.conversation, ended.call))
+                        .or_default()
+                        .push_back(result);
                 }
             }
         }
@@ -68,31 +90,45 @@ impl ReplayStore {
         within: Option<&str>,
     ) -> String {
         let name = name(request, names);
-        let name = within
-            .map_or_else(|| name.clone(), |call| sha256_hex(json!([call, name]).to_string().as_bytes()));
-        let place = self.left.get_mut(&name).and_then(BTreeSet::pop_first).unwrap_or_else(|| {
-            let begun = self.begun.entry(name.clone()).or_default();
-            *begun += 1;
-            *begun - 1
-        });
+        let name = within.map_or_else(
+            || name.clone(),
+            |call| sha256_hex(json!([call, name]).to_string().as_bytes()),
+        );
+        let place = self
+            .left
+            .get_mut(&name)
+            .and_then(BTreeSet::pop_first)
+            .unwrap_or_else(|| {
+                let begun = self.begun.entry(name.clone()).or_default();
+                *begun += 1;
+                *begun - 1
+            });
         format!("{}{name}-{place}", self.prefix)
     }
 
     pub(super) fn put_back(&mut self, conversations: &[String]) {
         for conversation in conversations {
-            let own = conversation.strip_prefix(&self.prefix).and_then(|own| own.rsplit_once('-'));
-            if let Some((name, place)) = own.and_then(|(name, place)| Some((name, place.parse().ok()?))) {
+            let own = conversation
+                .strip_prefix(&self.prefix)
+                .and_then(|own| own.rsplit_once('-'));
+            if let Some((name, place)) =
+                own.and_then(|(name, place)| Some((name, place.parse().ok()?)))
+            {
                 self.left.entry(name.to_owned()).or_default().insert(place);
             }
         }
     }
 
     pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {
-        self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
+        self.answers
+            .get_mut(&(conversation.to_owned(), request.to_owned()))?
+            .pop_front()
     }
 
     pub(super) fn result(&mut self, conversation: &str, call: &ToolCall) -> Option<Message> {
-        self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
+        self.results
+            .get_mut(&(conversation.to_owned(), name_of_call(call)))?
+            .pop_front()
     }
 
     /// What its answers used, in words. `None`: it has none that a request could match.
@@ -101,7 +137,11 @@ impl ReplayStore {
             return None;
         }
         let (count, unknown, usage) = self.count();
-        let of_unknown = if unknown > 0 { format!("; unknown of {unknown}") } else { String::new() };
+        let of_unknown = if unknown > 0 {
+            format!("; unknown of {unknown}")
+        } else {
+            String::new()
+        };
         let answers = plural(count, "answer");
         let tokens = usage.total.known;
         let cost = usage.cost.known();
@@ -138,7 +178,10 @@ impl ReplayStore {
     /// What a completed step left is of no use to the next one.
     pub(super) fn next_step(&mut self, prefix: String) {
         self.warn_of_unused();
-        *self = ReplayStore { prefix, ..ReplayStore::default() };
+        *self = ReplayStore {
+            prefix,
+            ..ReplayStore::default()
+        };
     }
 }
 
@@ -149,7 +192,11 @@ pub(super) enum ReplayEntry {
 }
 
 pub(super) fn name_of_call(call: &ToolCall) -> String {
-    sha256_hex(json!([call.id, call.name, call.arguments]).to_string().as_bytes())
+    sha256_hex(
+        json!([call.id, call.name, call.arguments])
+            .to_string()
+            .as_bytes(),
+    )
 }
 
 fn uncounted(message: &Message) -> Cow<'_, Message> {
@@ -173,14 +220,28 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
         extra_on,
         ..
     } = request;
-    let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
+    let schema = output
+        .as_ref()
+        .map(|schema| (schema.name(), schema.plain()));
     // Figures are no part of what is asked.
     let messages: Vec<Cow<'_, Message>> = messages.iter().map(uncounted).collect();
-    let mut whole = json!([messages, schema, response_format, temperature, max_tokens, extra, names]);
+    let mut whole = json!([
+        messages,
+        schema,
+        response_format,
+        temperature,
+        max_tokens,
+        extra,
+        names
+    ]);
     if let Some(whole) = whole.as_array_mut() {
         whole.extend(reasoning.map(|reasoning| json!({"reasoning": reasoning})));
         whole.extend(extra_on.as_ref().map(|fields| json!({"extra_on": fields})));
-        whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
+        whole.extend(
+            tools
+                .iter()
+                .map(|tool| json!([tool.name, tool.description, tool.schema.plain()])),
+        );
     }
     sha256_hex(whole.to_string().as_bytes())
 }

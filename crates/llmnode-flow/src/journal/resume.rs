@@ -58,7 +58,10 @@ where
         A: Keep,
     {
         let durable = JournalReplayer::new(&self, journal, true);
-        Resume { call: self, durable: Some((durable, FlowCall::follow)) }
+        Resume {
+            call: self,
+            durable: Some((durable, FlowCall::follow)),
+        }
     }
 }
 

@@ -50,7 +50,9 @@ impl ResumeCheck {
         history: &History,
         happened: Option<&ReplayedOutput>,
     ) -> Result<(), NodeError> {
-        let Some(happened) = happened else { return Ok(()) };
+        let Some(happened) = happened else {
+            return Ok(());
+        };
         let name = happened.name();
         if self.rerun {
             return Err(config_error(format!(
@@ -102,5 +104,9 @@ pub(super) fn config_error(message: String) -> NodeError {
 }
 
 pub(super) fn step_at(at: &Position) -> String {
-    if at.is_start() { "the first step".to_owned() } else { format!("the step at `{at}`") }
+    if at.is_start() {
+        "the first step".to_owned()
+    } else {
+        format!("the step at `{at}`")
+    }
 }

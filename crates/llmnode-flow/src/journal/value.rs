@@ -9,8 +9,8 @@ use super::finite;
 use super::record::Json;
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
-    let written =
-        catch_panic(|| written(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
+    let written = catch_panic(|| written(value))
+        .map_err(|said| panicked(&format!("writing {what}"), &said))?;
     written.map_err(|error| {
         let message = format!("{what} cannot be written to the journal as JSON: {error}");
         NodeError::new(Category::Aborted, message).with_source(error)
@@ -28,10 +28,14 @@ fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
 
 pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
     let read = catch_panic(|| serde_json::from_str(json.get()));
-    read.map_err(|said| panicked(&format!("reading {what}"), &said))?.map_err(|error| {
-        let message = format!("{what} cannot be read as `{}`: {error}", std::any::type_name::<T>());
-        NodeError::new(Category::ConfigError, message).with_source(error)
-    })
+    read.map_err(|said| panicked(&format!("reading {what}"), &said))?
+        .map_err(|error| {
+            let message = format!(
+                "{what} cannot be read as `{}`: {error}",
+                std::any::type_name::<T>()
+            );
+            NodeError::new(Category::ConfigError, message).with_source(error)
+        })
 }
 
 /// The program's `Serialize` and `Deserialize` may panic.
@@ -40,7 +44,10 @@ pub(super) fn panicked(what: &str, said: &str) -> NodeError {
 }
 
 /// What cannot be read back would otherwise be noticed only after a crash.
-pub(super) fn readable<T: Serialize + DeserializeOwned>(value: &T, what: &str) -> Result<Json, NodeError> {
+pub(super) fn readable<T: Serialize + DeserializeOwned>(
+    value: &T,
+    what: &str,
+) -> Result<Json, NodeError> {
     let json = json(value, what).and_then(|json| read_back::<T>(&json, what).map(|_| json));
     json.map_err(|error| {
         if error.category() == Category::Panic {

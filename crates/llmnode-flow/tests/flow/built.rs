@@ -83,7 +83,10 @@ step!(Visit over Left => bool: "visit", |left| {
 });
 
 fn run(actions: &[&'static str]) -> Run<Tape> {
-    let tape = Tape { actions: actions.iter().rev().copied().collect(), ..Tape::default() };
+    let tape = Tape {
+        actions: actions.iter().rev().copied().collect(),
+        ..Tape::default()
+    };
     Run::new(ScriptedModel::new()).with_state(tape)
 }
 
@@ -101,8 +104,15 @@ fn agent() -> Flow<Tape> {
 fn faults(flow: llmnode_flow::flow::FlowBuilder<Tape>) -> Vec<String> {
     let error = flow.build().unwrap_err();
     let mut lines = error.message().split("\n  - ").map(str::to_owned);
-    assert_eq!(lines.next().as_deref(), Some("the flow `f` cannot be built:"));
-    assert_eq!(error.to_string(), format!("config_error: {}", error.message()), "all of it is shown");
+    assert_eq!(
+        lines.next().as_deref(),
+        Some("the flow `f` cannot be built:")
+    );
+    assert_eq!(
+        error.to_string(),
+        format!("config_error: {}", error.message()),
+        "all of it is shown"
+    );
     lines.collect()
 }
 
@@ -112,22 +122,47 @@ async fn a_built_flow_routes_by_names_and_gives_its_last_action() {
     let report = run.flow(&agent()).report().await.unwrap();
     assert_eq!(report.action, "answer");
     assert_eq!(run.state().read, ["searched", "searched"]);
-    let path: Vec<_> =
-        report.record.path.iter().map(|step| format!("{} {}", step.position, step.action)).collect();
-    assert_eq!(path, ["decide search", "search ", "decide search", "search ", "decide answer"]);
+    let path: Vec<_> = report
+        .record
+        .path
+        .iter()
+        .map(|step| format!("{} {}", step.position, step.action))
+        .collect();
+    assert_eq!(
+        path,
+        [
+            "decide search",
+            "search ",
+            "decide search",
+            "search ",
+            "decide answer"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn p7_no_action_and_an_empty_text_are_called_default() {
-    let flow = Flow::builder("f").step::<Read>("read").on("read", "", To::End).build().unwrap();
+    let flow = Flow::builder("f")
+        .step::<Read>("read")
+        .on("read", "", To::End)
+        .build()
+        .unwrap();
     assert_eq!(run(&[""]).flow(&flow).await.unwrap(), "default");
-    let flow = Flow::builder("f").step::<Search>("search").on("search", "default", To::End).build().unwrap();
+    let flow = Flow::builder("f")
+        .step::<Search>("search")
+        .on("search", "default", To::End)
+        .build()
+        .unwrap();
     assert_eq!(run(&[]).flow(&flow).await.unwrap(), "default");
 }
 
 #[tokio::test]
 async fn p7_an_action_without_an_edge_is_an_error_that_names_step_and_action() {
-    let flow = Flow::builder("f").step::<Read>("read").on("read", "go", To::End).build().unwrap();
+    let flow = Flow::builder("f")
+        .step::<Read>("read")
+        .on("read", "go", To::End)
+        .build()
+        .unwrap();
     let mut run = run(&["stop"]);
     let error = run.flow(&flow).await.unwrap_err();
     assert_eq!(
@@ -161,8 +196,24 @@ async fn p11_a_flow_is_a_step_and_its_last_action_routes_the_outer_one() {
     let mut run = run(&["search", "search"]);
     let watch = FlowWatch::default();
     assert_eq!(run.flow(&flow).watch(&watch).await.unwrap(), "answer");
-    let path: Vec<_> = watch.record().unwrap().path.iter().map(|step| step.position.to_string()).collect();
-    assert_eq!(path, ["ask", "part/visit", "part/visit", "agent/decide", "agent/search", "agent/decide"]);
+    let path: Vec<_> = watch
+        .record()
+        .unwrap()
+        .path
+        .iter()
+        .map(|step| step.position.to_string())
+        .collect();
+    assert_eq!(
+        path,
+        [
+            "ask",
+            "part/visit",
+            "part/visit",
+            "agent/decide",
+            "agent/search",
+            "agent/decide"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -196,17 +247,30 @@ async fn a_panic_of_the_flows_own_functions_is_its_error() {
     let error = run(&[]).flow(&flow).await.unwrap_err();
     assert_eq!(
         (error.category(), error.to_string()),
-        (Category::Panic, "bad: panic: the expression that prepares the step panicked: no value".to_owned())
+        (
+            Category::Panic,
+            "bad: panic: the expression that prepares the step panicked: no value".to_owned()
+        )
     );
 }
 
 #[tokio::test]
 async fn a_built_flow_starts_where_it_is_told_and_refuses_a_step_it_has_not() {
     let mut run = run(&[]);
-    run.flow(&agent()).from(["search"].into_iter().collect()).await.unwrap();
+    run.flow(&agent())
+        .from(["search"].into_iter().collect())
+        .await
+        .unwrap();
     assert_eq!(run.state().read, ["searched"]);
-    let error = run.flow(&agent()).from(Position::from_iter(["serch".to_owned()])).await.unwrap_err();
-    assert_eq!(error.to_string(), "serch: config_error: the flow `agent` has no step `serch`");
+    let error = run
+        .flow(&agent())
+        .from(Position::from_iter(["serch".to_owned()]))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "serch: config_error: the flow `agent` has no step `serch`"
+    );
 }
 
 #[test]
@@ -214,7 +278,9 @@ fn a_flow_without_faults_is_shared_and_drawn() {
     fn shared<T: Clone + Send + Sync>(_: &T) {}
     let flow = agent();
     shared(&flow);
-    let Outline::Flow(name, steps) = flow.clone().outline() else { panic!("it is a flow") };
+    let Outline::Flow(name, steps) = flow.clone().outline() else {
+        panic!("it is a flow")
+    };
     assert_eq!((&*name, &*steps[1].label), ("agent", "search"));
     assert_eq!(steps[0].edges[1], ("answer".into(), To::End));
     assert_eq!(steps[1].edges[0], ("".into(), To::Step("decide".into())));
@@ -222,12 +288,21 @@ fn a_flow_without_faults_is_shared_and_drawn() {
 
 #[tokio::test]
 async fn an_edge_may_lead_nowhere_yet() {
-    let flow = Flow::builder("f").step::<Search>("search").then("search", To::Todo).build().unwrap();
-    let Outline::Flow(_, steps) = flow.outline() else { panic!("it is a flow") };
+    let flow = Flow::builder("f")
+        .step::<Search>("search")
+        .then("search", To::Todo)
+        .build()
+        .unwrap();
+    let Outline::Flow(_, steps) = flow.outline() else {
+        panic!("it is a flow")
+    };
     assert_eq!(steps[0].edges, [("".into(), To::Todo)]);
     let error = run(&[]).flow(&flow).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert_eq!(error.message(), "the flow `f` has `todo!()` after `search`; write the next step there");
+    assert_eq!(
+        error.message(),
+        "the flow `f` has `todo!()` after `search`; write the next step there"
+    );
 }
 
 #[test]
@@ -261,8 +336,15 @@ fn every_fault_is_told_at_once() {
 
 #[test]
 fn a_mistake_is_told_once() {
-    let builder = || Flow::builder("f").step::<Decide>("decide").on("decide", "answer", To::End);
-    assert_eq!(faults(Flow::builder("f")), ["it has no step; add one with `.step::<Node>(\"label\")`"]);
+    let builder = || {
+        Flow::builder("f")
+            .step::<Decide>("decide")
+            .on("decide", "answer", To::End)
+    };
+    assert_eq!(
+        faults(Flow::builder("f")),
+        ["it has no step; add one with `.step::<Node>(\"label\")`"]
+    );
     assert_eq!(
         faults(builder()),
         [
@@ -270,14 +352,20 @@ fn a_mistake_is_told_once() {
         ]
     );
     // Without the slip, the step would be reached.
-    let slip = builder().on("decide", "search", "serch").step::<Search>("search").then("search", "decide");
+    let slip = builder()
+        .on("decide", "search", "serch")
+        .step::<Search>("search")
+        .then("search", "decide");
     assert_eq!(
         faults(slip),
         [
             "the edge of `decide` for `search` leads to `serch`, but there is no such step; did you mean `search`?"
         ]
     );
-    let lost = builder().on("decide", "search", To::End).step::<Search>("search").then("search", "search");
+    let lost = builder()
+        .on("decide", "search", To::End)
+        .step::<Search>("search")
+        .then("search", "search");
     let error = lost.build().unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
@@ -298,9 +386,17 @@ struct Random {
 
 /// Mostly graphs that can be built: an edge now and then leads nowhere, or takes the action of another one.
 fn random() -> impl Strategy<Value = Random> {
-    let edges = prop::collection::vec((0..5_usize, 0..4_usize, prop::option::of(0..30_usize)), 1..14);
-    (1..5_usize, edges, prop::collection::vec(0..4_usize, 0..12), prop::bool::weighted(0.1)).prop_map(
-        |(steps, edges, tape, careless)| {
+    let edges = prop::collection::vec(
+        (0..5_usize, 0..4_usize, prop::option::of(0..30_usize)),
+        1..14,
+    );
+    (
+        1..5_usize,
+        edges,
+        prop::collection::vec(0..4_usize, 0..12),
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(|(steps, edges, tape, careless)| {
             let (mut seen, mut kept) = (std::collections::BTreeSet::new(), Vec::new());
             for (from, action, to) in edges {
                 let to = to.map(|to| if to == 29 { to } else { to % steps });
@@ -308,9 +404,12 @@ fn random() -> impl Strategy<Value = Random> {
                     kept.push((from % steps, action, to));
                 }
             }
-            Random { steps, edges: kept, tape }
-        },
-    )
+            Random {
+                steps,
+                edges: kept,
+                tape,
+            }
+        })
 }
 
 /// The same graph, walked by a loop over a table. `Err`: the step whose action has no edge.
@@ -319,7 +418,11 @@ fn walked(random: &Random, most: usize) -> (Vec<&'static str>, Option<&'static s
     for turn in 0..most {
         path.push(LABELS[at]);
         let action = random.tape.get(turn).copied().unwrap_or_default();
-        match random.edges.iter().find(|(from, on, _)| (*from, *on) == (at, action)) {
+        match random
+            .edges
+            .iter()
+            .find(|(from, on, _)| (*from, *on) == (at, action))
+        {
             Some((_, _, Some(to))) => at = *to,
             Some((_, action, None)) => return (path, Some(ACTIONS[*action])),
             None => return (path, None),

@@ -53,7 +53,11 @@ impl Step<World> for Count {
     fn post(self, output: u32, state: &mut World) -> Result<Decision, BoxError> {
         state.count = output;
         state.log.push(format!("count {output}"));
-        Ok(if output < 3 { Decision::Again } else { Decision::Enough })
+        Ok(if output < 3 {
+            Decision::Again
+        } else {
+            Decision::Enough
+        })
     }
 }
 
@@ -77,7 +81,9 @@ impl Step<Part> for Greet {
     type Action = ();
 
     async fn prep(state: &Part) -> Result<Self, BoxError> {
-        Ok(Greet { name: state.name.clone() })
+        Ok(Greet {
+            name: state.name.clone(),
+        })
     }
 
     fn post(self, output: String, state: &mut Part) -> Result<(), BoxError> {
@@ -97,8 +103,9 @@ impl FlowType<Part> for Inner {
     fn table() -> &'static Table<Part, &'static str> {
         static TABLE: OnceLock<Table<Part, &'static str>> = OnceLock::new();
         TABLE.get_or_init(|| {
-            Table::new("inner", None)
-                .step::<Greet>("Greet", [Edge::new("", Target::End)], |()| Arm::end(0, "greeted"))
+            Table::new("inner", None).step::<Greet>("Greet", [Edge::new("", Target::End)], |()| {
+                Arm::end(0, "greeted")
+            })
         })
     }
 
@@ -137,9 +144,18 @@ impl FlowType<World> for Outer {
     fn table() -> &'static Table<World, ()> {
         static TABLE: OnceLock<Table<World, ()>> = OnceLock::new();
         TABLE.get_or_init(|| {
-            let counted = [Edge::new("Again", Target::Step(0)), Edge::new("Enough", Target::Step(1))];
-            let entered = [Edge::new("greeted", Target::Step(2)), Edge::new("_", Target::Todo)];
-            let ended = [Edge::new("Again", Target::Todo), Edge::new("Enough", Target::End)];
+            let counted = [
+                Edge::new("Again", Target::Step(0)),
+                Edge::new("Enough", Target::Step(1)),
+            ];
+            let entered = [
+                Edge::new("greeted", Target::Step(2)),
+                Edge::new("_", Target::Todo),
+            ];
+            let ended = [
+                Edge::new("Again", Target::Todo),
+                Edge::new("Enough", Target::End),
+            ];
             Table::<World, ()>::new("outer", None)
                 .step::<Count>("Count", counted, |action| match action {
                     Decision::Again => Arm::to(0),
@@ -148,7 +164,9 @@ impl FlowType<World> for Outer {
                 .step_with::<Inner, _>(
                     "Inner",
                     entered,
-                    |state| Inner { name: format!("{}", state.count) },
+                    |state| Inner {
+                        name: format!("{}", state.count),
+                    },
                     |state| &mut state.inner,
                     |action| match action {
                         "greeted" => Arm::to(0),
@@ -192,17 +210,27 @@ impl<'r> RunFlow<'r, World> for Outer {
 async fn a_flow_loops_nests_and_ends() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
     run.flow(Outer).await.unwrap();
-    assert_eq!(run.state().log, ["count 1", "count 2", "count 3", "count 4"]);
+    assert_eq!(
+        run.state().log,
+        ["count 1", "count 2", "count 3", "count 4"]
+    );
     assert_eq!(run.state().inner.name, "hello 3");
     assert_eq!(run.ledger().of::<Count>().unwrap().visits, 4);
 }
 
 #[tokio::test]
 async fn a_flow_starts_where_it_is_told() {
-    let mut run = Run::new(ScriptedModel::new()).with_state(World { count: 7, ..World::default() });
+    let mut run = Run::new(ScriptedModel::new()).with_state(World {
+        count: 7,
+        ..World::default()
+    });
     let at: Position = ["Inner", "Greet"].into_iter().collect();
     run.flow(Outer).from(at).await.unwrap();
-    assert_eq!(run.state().inner.name, "hello ", "the parameters were written when the inner flow began");
+    assert_eq!(
+        run.state().inner.name,
+        "hello ",
+        "the parameters were written when the inner flow began"
+    );
     assert_eq!(run.state().log, ["count 8"]);
 }
 
@@ -211,13 +239,21 @@ async fn a_flow_ends_at_its_step_limit() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
     let error = run.flow(Outer).max_steps(2).await.unwrap_err();
     assert_eq!(error.category(), Category::LimitExceeded);
-    assert!(error.to_string().starts_with("Count: limit_exceeded: the flow `outer`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("Count: limit_exceeded: the flow `outer`"),
+        "{error}"
+    );
     assert_eq!(run.state().count, 2, "what the steps did stays");
 }
 
 #[tokio::test]
 async fn a_prep_error_names_the_node_and_is_not_tried_again() {
-    let mut run = Run::new(ScriptedModel::new()).with_state(World { count: 99, ..World::default() });
+    let mut run = Run::new(ScriptedModel::new()).with_state(World {
+        count: 99,
+        ..World::default()
+    });
     let error = run.flow(Outer).await.unwrap_err();
     assert_eq!(error.to_string(), "Count: prep_error: count: too much");
     assert!(run.ledger().of::<Count>().is_none(), "it was never called");
@@ -226,16 +262,26 @@ async fn a_prep_error_names_the_node_and_is_not_tried_again() {
 #[tokio::test]
 async fn a_step_runs_alone() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
-    assert!(matches!(run.step::<Count>().await.unwrap(), Decision::Again));
+    assert!(matches!(
+        run.step::<Count>().await.unwrap(),
+        Decision::Again
+    ));
     assert_eq!(run.state().count, 1);
 }
 
 #[test]
 fn an_outline_shows_labels_edges_and_what_is_nested() {
-    let Outline::Flow(name, steps) = outline_of::<Outer, _>() else { panic!("it is a flow") };
+    let Outline::Flow(name, steps) = outline_of::<Outer, _>() else {
+        panic!("it is a flow")
+    };
     assert_eq!(name, "outer");
-    assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Count", "Inner", "Last"]);
+    assert_eq!(
+        steps.iter().map(|step| &*step.label).collect::<Vec<_>>(),
+        ["Count", "Inner", "Last"]
+    );
     assert_eq!(steps[0].place, Outline::Node("count".into()));
-    assert!(matches!(&steps[1].place, Outline::Flow(name, steps) if name == "inner" && steps.len() == 1));
+    assert!(
+        matches!(&steps[1].place, Outline::Flow(name, steps) if name == "inner" && steps.len() == 1)
+    );
     assert_eq!(steps[2].edges[1], ("Enough".into(), To::End));
 }

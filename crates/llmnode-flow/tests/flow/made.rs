@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, RunExt, Step, To};
 use llmnode_flow::private::{Bounds, RunFlow, Runner};
-use llmnode_runtime::{BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{
+    BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, Run, ScriptedModel,
+};
 
 /// A node of a graph: its name is known only at run time, and it may hold flows.
 enum Dynamic {
@@ -65,7 +67,11 @@ impl Step<Vec<String>> for Dynamic {
 
 fn ask(name: &'static str) -> DynNode {
     let schema = serde_json::json!({"type": "integer"});
-    DynNode::builder(name).output_schema(schema).retries(0).build().unwrap()
+    DynNode::builder(name)
+        .output_schema(schema)
+        .retries(0)
+        .build()
+        .unwrap()
 }
 
 fn asking(name: &'static str) -> Flow<Vec<String>> {
@@ -85,9 +91,12 @@ fn asking(name: &'static str) -> Flow<Vec<String>> {
 fn two() -> Flow<Vec<String>> {
     let inner = asking("write");
     Flow::builder("outer")
-        .made("both", Outline::Parallel(vec![inner.outline()]), ["default"], move |_: &Vec<String>| {
-            Ok(Dynamic::Both(inner.clone()))
-        })
+        .made(
+            "both",
+            Outline::Parallel(vec![inner.outline()]),
+            ["default"],
+            move |_: &Vec<String>| Ok(Dynamic::Both(inner.clone())),
+        )
         .flow("once", &asking("check"))
         .then("both", "once")
         .then("once", To::End)
@@ -101,12 +110,29 @@ async fn a_made_step_has_its_own_name_in_pictures_records_and_the_ledger() {
     let mut run = Run::new(model).with_state(vec![]);
     let report = run.flow(&two()).report().await.unwrap();
     assert_eq!(run.state().concat().replace(['l', 'r'], ""), "123");
-    let nodes: Vec<_> = report.record.path.iter().map(|step| (&*step.node, step.usage.requests)).collect();
+    let nodes: Vec<_> = report
+        .record
+        .path
+        .iter()
+        .map(|step| (&*step.node, step.usage.requests))
+        .collect();
     // The requests of the branches are in the record of their step, and under the names of their nodes.
     assert_eq!(nodes, [("parallel", 2), ("agent", 1)]);
-    let visits: Vec<_> =
-        run.ledger().snapshot().nodes.iter().map(|(name, node)| (name.clone(), node.visits)).collect();
-    assert_eq!(visits, [("both".to_owned(), 1), ("check".to_owned(), 1), ("write".to_owned(), 2)]);
+    let visits: Vec<_> = run
+        .ledger()
+        .snapshot()
+        .nodes
+        .iter()
+        .map(|(name, node)| (name.clone(), node.visits))
+        .collect();
+    assert_eq!(
+        visits,
+        [
+            ("both".to_owned(), 1),
+            ("check".to_owned(), 1),
+            ("write".to_owned(), 2)
+        ]
+    );
     assert!(two().outline().mermaid().contains("agent"));
 }
 
@@ -114,15 +140,23 @@ async fn a_made_step_has_its_own_name_in_pictures_records_and_the_ledger() {
 async fn a_step_that_cannot_be_made_ends_the_flow_at_its_position() {
     let mut run = Run::new(ScriptedModel::new()).with_state(vec![]);
     let error = run.flow(&asking("write")).await.unwrap_err();
-    assert_eq!(error.to_string(), "write (agent): prep_error: prep failed: nothing to ask about");
+    assert_eq!(
+        error.to_string(),
+        "write (agent): prep_error: prep failed: nothing to ask about"
+    );
     assert_eq!(error.position().unwrap().to_string(), "write");
 }
 
 #[test]
 fn an_action_that_a_made_step_cannot_give_is_a_fault() {
     let make = |_: &Vec<String>| -> Result<Dynamic, BoxError> { Err("never".into()) };
-    let built = Flow::builder("g").made("route", "router", ["yes".to_owned(), "no".to_owned()], make);
-    let error = built.on("route", "yes", To::End).on("route", "nope", To::End).build().unwrap_err();
+    let built =
+        Flow::builder("g").made("route", "router", ["yes".to_owned(), "no".to_owned()], make);
+    let error = built
+        .on("route", "yes", To::End)
+        .on("route", "nope", To::End)
+        .build()
+        .unwrap_err();
     assert!(error.to_string().contains("`nope`"), "{error}");
 }
 
@@ -156,22 +190,56 @@ fn model() -> ScriptedModel {
 async fn bounds_lower_what_the_program_allows_and_never_raise_it() {
     let category = |outcome: Result<String, NodeError>| outcome.err().map(|error| error.category());
     let limited = Some(Category::LimitExceeded);
-    let steps = |steps| Bounds { max_steps: Some(steps), ..Bounds::default() };
-    assert_eq!(category(ends(Run::new(model()), steps(1), None).await), limited);
-    assert_eq!(category(ends(Run::new(model()), steps(1), Some(5)).await), limited);
-    assert_eq!(category(ends(Run::new(model()), steps(5), Some(1)).await), limited);
-    assert_eq!(category(ends(Run::new(model()), steps(5), None).await), None);
+    let steps = |steps| Bounds {
+        max_steps: Some(steps),
+        ..Bounds::default()
+    };
+    assert_eq!(
+        category(ends(Run::new(model()), steps(1), None).await),
+        limited
+    );
+    assert_eq!(
+        category(ends(Run::new(model()), steps(1), Some(5)).await),
+        limited
+    );
+    assert_eq!(
+        category(ends(Run::new(model()), steps(5), Some(1)).await),
+        limited
+    );
+    assert_eq!(
+        category(ends(Run::new(model()), steps(5), None).await),
+        None
+    );
 
-    let requests = |requests| Bounds { limits: Limits::new().requests(requests), ..Bounds::default() };
-    let error = ends(Run::new(model()), requests(2), None).await.unwrap_err();
-    assert!(error.to_string().contains("the limit of 2 requests for the flow `outer` is reached"), "{error}");
-    assert_eq!(category(ends(Run::new(model()), requests(3), None).await), None);
+    let requests = |requests| Bounds {
+        limits: Limits::new().requests(requests),
+        ..Bounds::default()
+    };
+    let error = ends(Run::new(model()), requests(2), None)
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the limit of 2 requests for the flow `outer` is reached"),
+        "{error}"
+    );
+    assert_eq!(
+        category(ends(Run::new(model()), requests(3), None).await),
+        None
+    );
     let run = Run::new(model()).with_limits(Limits::new().requests(2));
     assert_eq!(category(ends(run, requests(9), None).await), limited);
 
     // What holds where nobody states anything.
-    let default = Bounds { requests: Some(2), ..Bounds::default() };
-    assert_eq!(category(ends(Run::new(model()), default, None).await), limited);
+    let default = Bounds {
+        requests: Some(2),
+        ..Bounds::default()
+    };
+    assert_eq!(
+        category(ends(Run::new(model()), default, None).await),
+        limited
+    );
     let run = Run::new(model()).with_limits(Limits::new().requests(3));
     assert_eq!(category(ends(run, default, None).await), None);
 }
@@ -179,7 +247,19 @@ async fn bounds_lower_what_the_program_allows_and_never_raise_it() {
 #[tokio::test]
 async fn limits_by_name_do_not_count_another_node_of_the_type() {
     let limited = |name| Run::new(model()).with_limits_of(name, Limits::new().requests(1));
-    let error = ends(limited("write"), Bounds::default(), None).await.unwrap_err();
-    assert!(error.to_string().contains("the limit of 1 request for all calls of `write`"), "{error}");
-    assert_eq!(ends(limited("check"), Bounds::default(), None).await.unwrap(), "default");
+    let error = ends(limited("write"), Bounds::default(), None)
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the limit of 1 request for all calls of `write`"),
+        "{error}"
+    );
+    assert_eq!(
+        ends(limited("check"), Bounds::default(), None)
+            .await
+            .unwrap(),
+        "default"
+    );
 }

@@ -37,7 +37,11 @@ impl Step<()> for Deep {
 
 /// A hundred flows in each other, the innermost of which has a step that makes a hundred calls in each other.
 fn a_hundred_flows() -> Flow<()> {
-    let innermost = Flow::builder("1").step::<Deep>("deep").on("deep", "said", To::End).build().unwrap();
+    let innermost = Flow::builder("1")
+        .step::<Deep>("deep")
+        .on("deep", "said", To::End)
+        .build()
+        .unwrap();
     (2..=100).fold(innermost, |inner, number| {
         let flow = Flow::builder(number.to_string()).flow("inner", &inner);
         flow.on("inner", "said", To::End).build().unwrap()
@@ -47,11 +51,21 @@ fn a_hundred_flows() -> Flow<()> {
 #[test]
 fn a_hundred_calls_in_a_hundred_flows_fit_on_the_stack_of_a_worker() {
     // A worker's stack is 2 MiB by default.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .build()
+        .unwrap();
     let worker = runtime.spawn(async {
         let mut run = Run::new(script(["said"]));
         let action = run.flow(&a_hundred_flows()).await.unwrap();
-        (action, run.ledger().total().requests, run.ledger().of::<Deep>().unwrap().visits)
+        (
+            action,
+            run.ledger().total().requests,
+            run.ledger().of::<Deep>().unwrap().visits,
+        )
     });
-    assert_eq!(runtime.block_on(worker).unwrap(), ("said".to_owned(), 1, 99));
+    assert_eq!(
+        runtime.block_on(worker).unwrap(),
+        ("said".to_owned(), 1, 99)
+    );
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Degraded, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    BoxError, Category, Cx, Degraded, Exec, Node, NodeError, Run, ScriptedModel, Settings,
+    TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -51,7 +52,11 @@ struct Work {
 
 impl Work {
     fn failing(failures: u32) -> Self {
-        Work { number: 7, failures, end: End::Fails }
+        Work {
+            number: 7,
+            failures,
+            end: End::Fails,
+        }
     }
 }
 
@@ -73,9 +78,11 @@ impl Exec<World> for Work {
             return Ok(self.number);
         }
         match self.end {
-            End::Fails => {
-                Err(NodeError::new(Category::Network, format!("failure {}", attempt.index())).into())
-            }
+            End::Fails => Err(NodeError::new(
+                Category::Network,
+                format!("failure {}", attempt.index()),
+            )
+            .into()),
             End::Panics => panic!("a bug"),
             End::Stops(category) => Err(NodeError::new(category, "stop").into()),
         }
@@ -83,7 +90,11 @@ impl Exec<World> for Work {
 
     async fn exec_fallback(&self, cx: &Cx<'_, World>, error: NodeError) -> Result<u32, BoxError> {
         cx.state().note(format!("fallback{}", self.number));
-        if cx.state().falls { Ok(self.number * 100) } else { Err(error.into()) }
+        if cx.state().falls {
+            Ok(self.number * 100)
+        } else {
+            Err(error.into())
+        }
     }
 }
 
@@ -102,7 +113,11 @@ impl Step<World> for Work {
 
     fn post(self, output: u32, state: &mut World) -> Result<u32, BoxError> {
         state.note(format!("post({output})"));
-        if state.post_fails { Err(NodeError::new(Category::Network, "no").into()) } else { Ok(output) }
+        if state.post_fails {
+            Err(NodeError::new(Category::Network, "no").into())
+        } else {
+            Ok(output)
+        }
     }
 }
 
@@ -131,24 +146,47 @@ async fn p1_prep_exec_and_post_in_order_and_only_exec_is_tried_again() {
     assert_eq!(fine.step::<Work>().await.unwrap(), 7);
     assert_eq!(fine.state().log(), "prep exec7 exec7 post(7)");
 
-    let mut unprepared = run(World { prep_fails: true, ..World::default() });
-    assert_eq!(unprepared.step::<Work>().await.unwrap_err().category(), Category::PrepError);
+    let mut unprepared = run(World {
+        prep_fails: true,
+        ..World::default()
+    });
+    assert_eq!(
+        unprepared.step::<Work>().await.unwrap_err().category(),
+        Category::PrepError
+    );
     assert_eq!(unprepared.state().log(), "prep");
 
-    let mut unwritten = run(World { post_fails: true, ..World::default() });
-    assert_eq!(unwritten.step::<Work>().await.unwrap_err().category(), Category::Network);
-    assert_eq!(unwritten.state().log(), "prep exec7 exec7 post(7)", "an error of post is no error of exec");
+    let mut unwritten = run(World {
+        post_fails: true,
+        ..World::default()
+    });
+    assert_eq!(
+        unwritten.step::<Work>().await.unwrap_err().category(),
+        Category::Network
+    );
+    assert_eq!(
+        unwritten.state().log(),
+        "prep exec7 exec7 post(7)",
+        "an error of post is no error of exec"
+    );
 }
 
 #[tokio::test]
 async fn p2_attempts_are_a_total_and_zero_is_refused() {
     for (attempts, executed) in [(1, 1), (2, 2), (5, 5)] {
         let run = run(World::default());
-        let error = run.call(&Work::failing(9)).attempts(attempts).await.unwrap_err();
+        let error = run
+            .call(&Work::failing(9))
+            .attempts(attempts)
+            .await
+            .unwrap_err();
         assert_eq!(run.state().log().matches("exec").count(), executed);
         assert_eq!(error.failed_tries().len(), executed);
     }
-    let run = run(World { falls: true, ..World::default() });
+    let run = run(World {
+        falls: true,
+        ..World::default()
+    });
     let error = run.call(&Work::failing(0)).attempts(0).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert!(error.message().contains("write 1 or more"), "{error}");
@@ -158,64 +196,128 @@ async fn p2_attempts_are_a_total_and_zero_is_refused() {
 #[tokio::test]
 async fn p3_waits_lie_between_tries_only() {
     let clock = TestClock::new();
-    let run = Run::new(ScriptedModel::new()).with_clock(clock.clone()).with_state(World::default());
-    let error = run.call(&Work::failing(9)).attempts(4).wait(SECOND * 10).await.unwrap_err();
+    let run = Run::new(ScriptedModel::new())
+        .with_clock(clock.clone())
+        .with_state(World::default());
+    let error = run
+        .call(&Work::failing(9))
+        .attempts(4)
+        .wait(SECOND * 10)
+        .await
+        .unwrap_err();
     assert_eq!(clock.waits(), [SECOND * 10; 3], "no wait after the last");
     let waits: Vec<_> = error.failed_tries().iter().map(|one| one.wait).collect();
-    assert_eq!(waits, [Duration::ZERO, SECOND * 10, SECOND * 10, SECOND * 10]);
+    assert_eq!(
+        waits,
+        [Duration::ZERO, SECOND * 10, SECOND * 10, SECOND * 10]
+    );
     run.call(&Work::failing(9)).attempts(2).await.unwrap_err();
     assert_eq!(clock.waits().len(), 3, "by default none");
 }
 
 #[tokio::test]
 async fn p4_the_fallback_runs_once_after_the_last_failure_and_its_value_goes_to_post() {
-    let mut run = run(World { falls: true, ..World::default() });
+    let mut run = run(World {
+        falls: true,
+        ..World::default()
+    });
     assert_eq!(run.call(&Work::failing(2)).await.unwrap(), 700);
     assert_eq!(run.state().log(), "exec7 exec7 fallback7");
     let record = run.ledger().calls().pop().unwrap();
-    assert_eq!((record.degraded, record.category), (Some(Degraded::FallbackValue), None));
-    assert_eq!(record.failed_tries.len(), 2, "the record says what failed before");
+    assert_eq!(
+        (record.degraded, record.category),
+        (Some(Degraded::FallbackValue), None)
+    );
+    assert_eq!(
+        record.failed_tries.len(),
+        2,
+        "the record says what failed before"
+    );
     assert_eq!(run.ledger().of::<Work>().unwrap().degraded, 1);
 
     run.state_mut().falls = false;
     let error = run.call(&Work::failing(2)).await.unwrap_err();
-    assert_eq!(error.message(), "failure 1", "by default the last error is the call's");
+    assert_eq!(
+        error.message(),
+        "failure 1",
+        "by default the last error is the call's"
+    );
     assert_eq!(error.record().unwrap().failed_tries.len(), 2);
     assert_eq!(error.record().unwrap().degraded, None);
 }
 
 #[tokio::test]
 async fn p5_what_ends_a_program_is_neither_tried_again_nor_replaced() {
-    let ends = [Category::Cancelled, Category::Aborted, Category::LimitExceeded, Category::ConfigError];
+    let ends = [
+        Category::Cancelled,
+        Category::Aborted,
+        Category::LimitExceeded,
+        Category::ConfigError,
+    ];
     let ends = ends.map(End::Stops).into_iter().chain([End::Panics]);
     for end in ends {
-        let run = run(World { falls: true, ..World::default() });
-        let error = run.call(&Work { end, ..Work::failing(9) }).attempts(5).await.unwrap_err();
+        let run = run(World {
+            falls: true,
+            ..World::default()
+        });
+        let error = run
+            .call(&Work {
+                end,
+                ..Work::failing(9)
+            })
+            .attempts(5)
+            .await
+            .unwrap_err();
         assert_eq!(run.state().log(), "exec7", "{error}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn p5_a_call_that_is_dropped_is_tried_no_more() {
-    let run = run(World { falls: true, ..World::default() });
+    let run = run(World {
+        falls: true,
+        ..World::default()
+    });
     let work = Work::failing(9);
     let call = run.call(&work).attempts(100).wait(SECOND);
-    assert!(tokio::time::timeout(SECOND * 5 / 2, call.into_future()).await.is_err());
+    assert!(
+        tokio::time::timeout(SECOND * 5 / 2, call.into_future())
+            .await
+            .is_err()
+    );
     tokio::time::sleep(SECOND * 100).await;
     assert_eq!(run.state().log(), "exec7 exec7 exec7");
     let record = run.ledger().calls().pop().unwrap();
-    assert_eq!((record.category, record.failed_tries.len()), (Some(Category::Cancelled), 3));
+    assert_eq!(
+        (record.category, record.failed_tries.len()),
+        (Some(Category::Cancelled), 3)
+    );
 }
 
 #[tokio::test]
 async fn p6_each_item_of_a_batch_has_tries_and_a_fallback_of_its_own() {
-    let run = run(World { falls: true, ..World::default() });
-    let items = [1, 2, 3].map(|number| Work { number, ..Work::failing(if number == 2 { 9 } else { 0 }) });
-    assert_eq!(run.call(&Batch::new(items).concurrency(1)).await.unwrap(), [1, 200, 3]);
+    let run = run(World {
+        falls: true,
+        ..World::default()
+    });
+    let items = [1, 2, 3].map(|number| Work {
+        number,
+        ..Work::failing(if number == 2 { 9 } else { 0 })
+    });
+    assert_eq!(
+        run.call(&Batch::new(items).concurrency(1)).await.unwrap(),
+        [1, 200, 3]
+    );
     assert_eq!(run.state().log(), "exec1 exec2 exec2 fallback2 exec3");
     // What the batch's call sets is for the items: the batch as a whole is executed once.
     run.state().log.lock().unwrap().clear();
-    assert_eq!(run.call(&Batch::new(items).concurrency(1)).attempts(3).await.unwrap(), [1, 200, 3]);
+    assert_eq!(
+        run.call(&Batch::new(items).concurrency(1))
+            .attempts(3)
+            .await
+            .unwrap(),
+        [1, 200, 3]
+    );
     assert_eq!(run.state().log(), "exec1 exec2 exec2 exec2 fallback2 exec3");
 }
 
@@ -281,8 +383,17 @@ async fn p13_a_thousand_calls_of_one_node_value_keep_exact_counts() {
     }
     assert_eq!(counted.executed.load(Ordering::Relaxed), 3000);
     assert_eq!(counted.wrong.load(Ordering::Relaxed), 0);
-    assert!(run.ledger().calls().iter().all(|call| call.failed_tries.len() == 2 && call.category.is_none()));
-    assert_eq!(run.ledger().total().requests, 0, "executions are no requests");
+    assert!(
+        run.ledger()
+            .calls()
+            .iter()
+            .all(|call| call.failed_tries.len() == 2 && call.category.is_none())
+    );
+    assert_eq!(
+        run.ledger().total().requests,
+        0,
+        "executions are no requests"
+    );
 }
 
 #[tokio::test]
@@ -291,7 +402,10 @@ async fn attempts_on_a_node_that_asks_a_model_say_what_to_write() {
     let say = crate::support::say("x");
     let error = run.call(&say).attempts(3).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("write transport_retries"), "{error}");
+    assert!(
+        error.message().contains("write transport_retries"),
+        "{error}"
+    );
     // The run's word is for nodes of all kinds.
     let run = run.with_settings(Settings::new().attempts(3));
     assert_eq!(run.call(&say).await.unwrap(), "hi");
@@ -300,8 +414,12 @@ async fn attempts_on_a_node_that_asks_a_model_say_what_to_write() {
 #[tokio::test]
 async fn the_runs_attempts_do_not_repeat_what_a_node_asked_a_model_for() {
     let model = crate::support::script([crate::support::busy(), crate::support::busy()]);
-    let run =
-        Run::new(model.clone()).with_settings(Settings::new().attempts(5).transport_retries(1).wait(SECOND));
+    let run = Run::new(model.clone()).with_settings(
+        Settings::new()
+            .attempts(5)
+            .transport_retries(1)
+            .wait(SECOND),
+    );
     let run = run.with_clock(TestClock::new());
     run.call(&crate::support::say("x")).await.unwrap_err();
     assert_eq!(model.requests().len(), 2);
@@ -321,8 +439,15 @@ async fn an_error_after_several_tries_lists_them() {
 #[tokio::test]
 async fn a_record_of_many_tries_stays_small() {
     let run = run(World::default());
-    let error = run.call(&Work::failing(9999)).attempts(1000).await.unwrap_err();
-    assert_eq!((error.failed_tries().len(), error.failed_tries()[63].number), (64, 1000));
+    let error = run
+        .call(&Work::failing(9999))
+        .attempts(1000)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.failed_tries().len(), error.failed_tries()[63].number),
+        (64, 1000)
+    );
     assert_eq!(error.to_string().lines().count(), 10);
 }
 
@@ -330,9 +455,16 @@ async fn a_record_of_many_tries_stays_small() {
 async fn a_wait_that_outlasts_the_time_ends_the_tries_and_the_fallback_follows() {
     let clock = TestClock::new();
     let run = Run::new(ScriptedModel::new()).with_clock(clock.clone());
-    let run = run.with_state(World { falls: true, ..World::default() });
+    let run = run.with_state(World {
+        falls: true,
+        ..World::default()
+    });
     let work = Work::failing(9);
-    let call = run.call(&work).attempts(9).wait(SECOND * 4).deadline(SECOND * 10);
+    let call = run
+        .call(&work)
+        .attempts(9)
+        .wait(SECOND * 4)
+        .deadline(SECOND * 10);
     assert_eq!(call.await.unwrap(), 700);
     assert_eq!(clock.waits().len(), 2);
 }
@@ -363,10 +495,20 @@ async fn what_must_not_be_executed_again_is_not() {
     // The run's word is for nodes of all kinds.
     let run = run.with_settings(Settings::new().attempts(3));
     let error = run.call(&Pay).await.unwrap_err();
-    assert_eq!(error.message(), "no receipt; not repeated, since the node is not idempotent");
+    assert_eq!(
+        error.message(),
+        "no receipt; not repeated, since the node is not idempotent"
+    );
     assert_eq!(error.failed_tries()[0].message, error.message());
     assert!(error.to_string().contains(error.message()), "{error}");
     assert_eq!(run.state().log(), "paid");
-    assert_eq!(run.call(&Pay).attempts(1).await.unwrap_err().message(), "no receipt");
-    const { assert!(!Batch::<Pay>::IDEMPOTENT && !<(Work, Pay)>::IDEMPOTENT && Batch::<Work>::IDEMPOTENT) };
+    assert_eq!(
+        run.call(&Pay).attempts(1).await.unwrap_err().message(),
+        "no receipt"
+    );
+    const {
+        assert!(
+            !Batch::<Pay>::IDEMPOTENT && !<(Work, Pay)>::IDEMPOTENT && Batch::<Work>::IDEMPOTENT
+        )
+    };
 }

@@ -31,11 +31,15 @@ impl<S: ?Sized + Sync> LlmNode<S> for Say {
 }
 
 pub(crate) fn say(what: &str) -> Say {
-    Say { what: what.to_owned() }
+    Say {
+        what: what.to_owned(),
+    }
 }
 
 pub(crate) fn script(replies: impl IntoIterator<Item = impl Into<Reply>>) -> ScriptedModel {
-    replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
+    replies
+        .into_iter()
+        .fold(ScriptedModel::new(), ScriptedModel::reply)
 }
 
 pub(crate) fn busy() -> ModelError {

@@ -31,7 +31,11 @@ impl Step<Tape> for Read {
     }
 
     fn post(self, (): (), tape: &mut Tape) -> Result<usize, BoxError> {
-        Ok(if tape.0.is_empty() { 2 } else { tape.0.remove(0) })
+        Ok(if tape.0.is_empty() {
+            2
+        } else {
+            tape.0.remove(0)
+        })
     }
 }
 
@@ -128,7 +132,9 @@ proptest! {
 /// The macro states facts; here they are looked at.
 #[test]
 fn the_table_is_that_of_the_flow() {
-    let Outline::Flow(_, steps) = outline_of::<Outer, _>() else { panic!("it is a flow") };
+    let Outline::Flow(_, steps) = outline_of::<Outer, _>() else {
+        panic!("it is a flow")
+    };
     for (step, edges) in steps.iter().map(|step| &step.edges).enumerate() {
         for (action, (_, to)) in edges.iter().enumerate() {
             let to = match to {

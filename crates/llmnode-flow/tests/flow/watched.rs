@@ -116,8 +116,13 @@ fn reply(tokens: u64) -> Reply {
 
 pub(super) fn talk() -> Run<Desk> {
     let replies = [1, 10, 100, 1000, 1, 1];
-    let model = replies.into_iter().map(reply).fold(ScriptedModel::new(), ScriptedModel::reply);
-    Run::new(model).with_clock(TestClock::new()).with_state(Desk::default())
+    let model = replies
+        .into_iter()
+        .map(reply)
+        .fold(ScriptedModel::new(), ScriptedModel::reply);
+    Run::new(model)
+        .with_clock(TestClock::new())
+        .with_state(Desk::default())
 }
 
 #[tokio::test]
@@ -125,14 +130,46 @@ async fn a_report_has_the_path_and_what_each_step_used() {
     let mut run = talk();
     let report = run.flow(Talk).report().await.unwrap();
     let record = report.record;
-    assert_eq!((record.taken, record.position, record.category), (2, None, None));
-    let path: Vec<_> = record.path.iter().map(|s| (s.position.to_string(), &*s.node, &*s.action)).collect();
-    assert_eq!(path, [("First".to_owned(), "ask", "true"), ("Second".to_owned(), "ask", "false")]);
-    let used: Vec<_> = record.path.iter().map(|step| (step.usage.requests, step.usage.total.known)).collect();
-    assert_eq!(used, [(2, 11), (2, 1100)], "calls that a node makes belong to its step");
-    assert_eq!(record.steps.iter().map(|step| step.visits).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(
-        record.edges.iter().map(|(_, action, times)| (&**action, *times)).collect::<Vec<_>>(),
+        (record.taken, record.position, record.category),
+        (2, None, None)
+    );
+    let path: Vec<_> = record
+        .path
+        .iter()
+        .map(|s| (s.position.to_string(), &*s.node, &*s.action))
+        .collect();
+    assert_eq!(
+        path,
+        [
+            ("First".to_owned(), "ask", "true"),
+            ("Second".to_owned(), "ask", "false")
+        ]
+    );
+    let used: Vec<_> = record
+        .path
+        .iter()
+        .map(|step| (step.usage.requests, step.usage.total.known))
+        .collect();
+    assert_eq!(
+        used,
+        [(2, 11), (2, 1100)],
+        "calls that a node makes belong to its step"
+    );
+    assert_eq!(
+        record
+            .steps
+            .iter()
+            .map(|step| step.visits)
+            .collect::<Vec<_>>(),
+        [1, 1]
+    );
+    assert_eq!(
+        record
+            .edges
+            .iter()
+            .map(|(_, action, times)| (&**action, *times))
+            .collect::<Vec<_>>(),
         [("true", 1), ("false", 1)]
     );
 }
@@ -141,11 +178,22 @@ async fn a_report_has_the_path_and_what_each_step_used() {
 async fn a_record_stays_small_and_counts_all() {
     let mut run = Run::new(ScriptedModel::new()).with_state(Desk::default());
     let watch = FlowWatch::default();
-    let _ = run.flow(Ring).max_steps(100_000).watch(&watch).await.unwrap_err();
+    let _ = run
+        .flow(Ring)
+        .max_steps(100_000)
+        .watch(&watch)
+        .await
+        .unwrap_err();
     let record = watch.record().unwrap();
     assert_eq!((record.taken, record.path.len()), (100_000, 256));
-    assert_eq!(record.steps.iter().map(|step| step.visits).sum::<u64>(), 100_000);
-    assert_eq!(record.edges.iter().map(|(_, _, times)| times).sum::<u64>(), 100_000);
+    assert_eq!(
+        record.steps.iter().map(|step| step.visits).sum::<u64>(),
+        100_000
+    );
+    assert_eq!(
+        record.edges.iter().map(|(_, _, times)| times).sum::<u64>(),
+        100_000
+    );
     assert_eq!(record.category, Some(Category::LimitExceeded));
 }
 
@@ -156,15 +204,32 @@ async fn an_error_says_where_and_the_flow_goes_on_from_there() {
     let watch = FlowWatch::default();
     let error = run.flow(Talk).watch(&watch).await.unwrap_err();
     assert_eq!(error.position(), Some(&at(&["First"])));
-    assert_eq!(error.to_string(), "First (ask): aborted: the desk is broken");
+    assert_eq!(
+        error.to_string(),
+        "First (ask): aborted: the desk is broken"
+    );
     let record = watch.record().unwrap();
-    assert_eq!((record.category, &record.position), (Some(Category::Aborted), &Some(at(&["First"]))));
-    assert_eq!((record.path[0].category, record.steps[0].failures), (Some(Category::Aborted), 1));
-    assert_eq!(record.usage().total.known, 11, "what a failed step used is known");
+    assert_eq!(
+        (record.category, &record.position),
+        (Some(Category::Aborted), &Some(at(&["First"])))
+    );
+    assert_eq!(
+        (record.path[0].category, record.steps[0].failures),
+        (Some(Category::Aborted), 1)
+    );
+    assert_eq!(
+        record.usage().total.known,
+        11,
+        "what a failed step used is known"
+    );
 
     run.state_mut().broken = false;
     run.state_mut().answers.push("by hand".to_owned());
-    run.flow(Talk).from(error.position().unwrap().clone()).max_steps(2).await.unwrap();
+    run.flow(Talk)
+        .from(error.position().unwrap().clone())
+        .max_steps(2)
+        .await
+        .unwrap();
     assert_eq!(run.state().answers.len(), 3);
 }
 
@@ -176,11 +241,20 @@ async fn events_tell_each_step_and_the_end() {
         .on_step(|_| panic!("a hook's panic is harmless"))
         .on_step(|event| {
             told.push(match event {
-                FlowEvent::StepBegins { position, node, .. } => format!("{position} ({node}) begins"),
-                FlowEvent::StepEnded { step, next, .. } => {
-                    format!("{} by {} to {:?}", step.position, step.action, next.map(ToString::to_string))
+                FlowEvent::StepBegins { position, node, .. } => {
+                    format!("{position} ({node}) begins")
                 }
-                FlowEvent::FlowEnded { steps, category, .. } => format!("{steps} steps, {category:?}"),
+                FlowEvent::StepEnded { step, next, .. } => {
+                    format!(
+                        "{} by {} to {:?}",
+                        step.position,
+                        step.action,
+                        next.map(ToString::to_string)
+                    )
+                }
+                FlowEvent::FlowEnded {
+                    steps, category, ..
+                } => format!("{steps} steps, {category:?}"),
                 _ => String::new(),
             });
         })
@@ -202,9 +276,17 @@ async fn events_tell_each_step_and_the_end() {
 async fn a_nested_flow_is_told_by_its_steps_and_its_edge() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
     let record = run.flow(Outer).report().await.unwrap().record;
-    let path: Vec<_> = record.path.iter().map(|step| step.position.to_string()).collect();
+    let path: Vec<_> = record
+        .path
+        .iter()
+        .map(|step| step.position.to_string())
+        .collect();
     assert_eq!(path, ["Count", "Count", "Count", "Inner/Greet", "Last"]);
-    let (_, action, times) = record.edges.iter().find(|(from, ..)| *from == at(&["Inner"])).unwrap();
+    let (_, action, times) = record
+        .edges
+        .iter()
+        .find(|(from, ..)| *from == at(&["Inner"]))
+        .unwrap();
     assert_eq!((&**action, *times), ("greeted", 1));
 }
 
@@ -244,7 +326,8 @@ fn a_dropped_flow_leaves_no_half_step() {
         let (mut run, watch, mut ended) = (talk(), FlowWatch::default(), 0);
         let outcome = {
             let call = run.flow(Talks).watch(&watch).on_step(|event| {
-                let done = matches!(event, FlowEvent::StepEnded { step, .. } if step.category.is_none());
+                let done =
+                    matches!(event, FlowEvent::StepEnded { step, .. } if step.category.is_none());
                 ended += usize::from(done);
             });
             polled(times, call.into_future())
@@ -252,17 +335,26 @@ fn a_dropped_flow_leaves_no_half_step() {
         assert_eq!(run.state().answers.len(), ended, "after {times} polls");
         if outcome.is_some() {
             assert_eq!(ended, steps.len());
-            assert!(times > 2 * steps.len(), "it waits in each prep and in each exec: {times}");
+            assert!(
+                times > 2 * steps.len(),
+                "it waits in each prep and in each exec: {times}"
+            );
             break;
         }
-        let Some(record) = watch.record() else { continue };
+        let Some(record) = watch.record() else {
+            continue;
+        };
         assert_eq!(record.category, Some(Category::Cancelled));
         assert_eq!(watch.position(), Some(at(&[steps[ended]])));
 
         // Resumed, it is as if it had never been dropped.
         let mut run = talk().with_state(std::mem::take(run.state_mut()));
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async { run.flow(Talks).from(watch.position().unwrap()).await }).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime
+            .block_on(async { run.flow(Talks).from(watch.position().unwrap()).await })
+            .unwrap();
         assert_eq!(run.state().answers.len(), steps.len());
     }
 }
@@ -285,16 +377,32 @@ async fn flow_and_steps_have_spans_and_a_step_shares_that_of_its_call() {
         ["invoke_workflow", "Talk", "Talk", "2"]
     );
     assert_eq!(
-        [spans[2].get("llmnode.step.position"), spans[2].get("llmnode.step.action")],
+        [
+            spans[2].get("llmnode.step.position"),
+            spans[2].get("llmnode.step.action")
+        ],
         ["Second", "false"]
     );
-    assert_eq!(seen.parent(&spans[2]).unwrap().get("otel.name"), "invoke_workflow Talk");
+    assert_eq!(
+        seen.parent(&spans[2]).unwrap().get("otel.name"),
+        "invoke_workflow Talk"
+    );
     let ledger = run.ledger().snapshot();
     let outer = ledger.calls.iter().filter(|call| call.parent.is_none());
     let calls: Vec<_> = outer.map(|call| call.id.to_string()).collect();
-    assert_eq!([spans[1].get("llmnode.call.id"), spans[2].get("llmnode.call.id")], [&*calls[0], &*calls[1]]);
+    assert_eq!(
+        [
+            spans[1].get("llmnode.call.id"),
+            spans[2].get("llmnode.call.id")
+        ],
+        [&*calls[0], &*calls[1]]
+    );
     // Only the calls that the nodes make have spans of their own.
-    assert!(seen.spans("llmnode::call").iter().all(|span| !span.get("llmnode.call.parent").is_empty()));
+    assert!(
+        seen.spans("llmnode::call")
+            .iter()
+            .all(|span| !span.get("llmnode.call.parent").is_empty())
+    );
     assert!(seen.all_closed() && seen.entered() == 0);
 }
 
@@ -305,7 +413,10 @@ async fn the_span_of_a_step_that_fails_says_so() {
     run.state_mut().broken = true;
     run.flow(Talk).await.unwrap_err();
     for span in seen.spans("llmnode::flow") {
-        assert_eq!((span.get("error.type"), span.get("otel.status_code")), ("aborted", "ERROR"));
+        assert_eq!(
+            (span.get("error.type"), span.get("otel.status_code")),
+            ("aborted", "ERROR")
+        );
     }
 }
 
@@ -318,14 +429,24 @@ typed_flow! { Own over Desk => ():
 #[test]
 fn a_flow_that_begins_with_itself_is_an_error() {
     let on_a_thread_of_tokios = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let mut run = Run::new(ScriptedModel::new()).with_state(Desk::default());
             let error = run.flow(Own).await.unwrap_err();
             assert_eq!(error.category(), Category::ConfigError);
             let path = "Again -> Again -> Again -> … -> Again -> Again -> Again";
-            assert_eq!(error.message(), format!("flows are nested more than 100 deep: {path}"));
+            assert_eq!(
+                error.message(),
+                format!("flows are nested more than 100 deep: {path}")
+            );
         });
     };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(on_a_thread_of_tokios).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(on_a_thread_of_tokios)
+        .unwrap()
+        .join()
+        .unwrap();
 }

@@ -6,7 +6,9 @@ use llmnode_flow::private::{
 };
 use llmnode_runtime::{Category, NodeError};
 
-use crate::support::{Ask, Memory, Outcome, Research, World, fails_after, model, run, runs_by_hand};
+use crate::support::{
+    Ask, Memory, Outcome, Research, World, fails_after, model, run, runs_by_hand,
+};
 
 /// `Research` in its next release: `Check` before `Publish`, no `Judge`.
 struct Next;
@@ -35,9 +37,17 @@ runs_by_hand!(Next, Outcome);
 #[tokio::test]
 async fn a_changed_flow_is_refused_and_what_changed_is_named() {
     let journal = Memory::default();
-    run(fails_after(2)).flow(Research).journal(journal.clone()).await.unwrap_err();
+    run(fails_after(2))
+        .flow(Research)
+        .journal(journal.clone())
+        .await
+        .unwrap_err();
     let idle = model();
-    let error = run(idle.clone()).flow(Next).resume(journal).await.unwrap_err();
+    let error = run(idle.clone())
+        .flow(Next)
+        .resume(journal)
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
         error.message(),
@@ -51,21 +61,49 @@ async fn a_changed_flow_is_refused_and_what_changed_is_named() {
 #[tokio::test]
 async fn a_changed_flow_goes_on_where_that_is_allowed() {
     let journal = Memory::default();
-    run(fails_after(2)).flow(Research).journal(journal.clone()).await.unwrap_err();
+    run(fails_after(2))
+        .flow(Research)
+        .journal(journal.clone())
+        .await
+        .unwrap_err();
     let mut second = run(model());
-    let action = second.flow(Next).resume(journal).allow_changes().await.unwrap();
+    let action = second
+        .flow(Next)
+        .resume(journal)
+        .allow_changes()
+        .await
+        .unwrap();
     assert_eq!(action, Outcome::Published("next".to_owned()));
     assert_eq!(
         second.state().notes[2..],
-        ["answer to 2 read", "answer to 3 write", "answer to 4 judge", "answer to 5 publish"]
+        [
+            "answer to 2 read",
+            "answer to 3 write",
+            "answer to 4 judge",
+            "answer to 5 publish"
+        ]
     );
 }
 
 #[tokio::test]
 async fn a_step_that_is_gone_cannot_be_gone_on_from() {
     let journal = Memory::default();
-    run(fails_after(3)).flow(Research).journal(journal.clone()).await.unwrap_err();
-    let error = run(model()).flow(Next).resume(journal).allow_changes().await.unwrap_err();
+    run(fails_after(3))
+        .flow(Research)
+        .journal(journal.clone())
+        .await
+        .unwrap_err();
+    let error = run(model())
+        .flow(Next)
+        .resume(journal)
+        .allow_changes()
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("the flow `research` has no step `Judge`"), "{error}");
+    assert!(
+        error
+            .message()
+            .contains("the flow `research` has no step `Judge`"),
+        "{error}"
+    );
 }

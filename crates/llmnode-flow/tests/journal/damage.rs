@@ -11,7 +11,11 @@ use crate::support::{Outcome, Research, STEPS, fails_after, model, path, run, un
 /// The bytes of a journal of two steps and a half.
 async fn journal(name: &str) -> Vec<u8> {
     let path = path(name);
-    run(fails_after(2)).flow(Research).journal(open(&path)).await.unwrap_err();
+    run(fails_after(2))
+        .flow(Research)
+        .journal(open(&path))
+        .await
+        .unwrap_err();
     std::fs::read(path).unwrap()
 }
 
@@ -23,13 +27,16 @@ fn open(path: &Path) -> JournalFile {
 /// How many whole lines these bytes begin with; one may lack its break.
 fn lines(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
-    let whole =
-        |line: &&str| line.len() >= 18 && usize::from_str_radix(&line[9..17], 16) == Ok(line.len() - 18);
+    let whole = |line: &&str| {
+        line.len() >= 18 && usize::from_str_radix(&line[9..17], 16) == Ok(line.len() - 18)
+    };
     text.split('\n').filter(whole).count()
 }
 
 fn steps(path: &Path) -> Result<u64, JournalError> {
-    JournalFile::open(path)?.history().map(|history| history.steps())
+    JournalFile::open(path)?
+        .history()
+        .map(|history| history.steps())
 }
 
 #[tokio::test]
@@ -38,12 +45,16 @@ async fn cut_at_any_byte_a_journal_goes_on_from_the_last_whole_record() {
     let text = String::from_utf8(bytes.clone()).unwrap();
     let completed = |cut: usize| {
         let whole = text.split_inclusive('\n').take(lines(&bytes[..cut]));
-        whole.filter(|line| line.contains(r#""record":{"stepped""#)).count()
+        whole
+            .filter(|line| line.contains(r#""record":{"stepped""#))
+            .count()
     };
     // Also of the step under way.
     let answered = |cut: usize| {
         let whole = text.split_inclusive('\n').take(lines(&bytes[..cut]));
-        whole.filter(|line| line.contains(r#""record":{"answered""#)).count()
+        whole
+            .filter(|line| line.contains(r#""record":{"answered""#))
+            .count()
     };
     let expected = undisturbed().await;
     for cut in 0..=bytes.len() {
@@ -57,7 +68,10 @@ async fn cut_at_any_byte_a_journal_goes_on_from_the_last_whole_record() {
             let action = second.flow(Research).resume(open(&path)).await.unwrap();
             assert_eq!(
                 (action, rest.requests().len()),
-                (Outcome::Published("done".into()), STEPS as usize - answered(cut))
+                (
+                    Outcome::Published("done".into()),
+                    STEPS as usize - answered(cut)
+                )
             );
             assert_eq!(*second.state(), expected, "cut at {cut}");
             assert_eq!(
@@ -74,15 +88,27 @@ async fn any_byte_that_changed_is_found_and_its_line_named() {
     let (bytes, path) = (journal("whole-to-flip").await, path("flipped"));
     for at in 0..bytes.len() {
         // One bit, or a line break where none was.
-        let changed = if at % 2 == 0 || bytes[at] == b'\n' { bytes[at] ^ (1 << (at / 2 % 8)) } else { b'\n' };
+        let changed = if at % 2 == 0 || bytes[at] == b'\n' {
+            bytes[at] ^ (1 << (at / 2 % 8))
+        } else {
+            b'\n'
+        };
         let mut flipped = bytes.clone();
         flipped[at] = changed;
         std::fs::write(&path, &flipped).unwrap();
         let error = steps(&path).unwrap_err();
-        let JournalError::Damaged { line, whole, .. } = &error else { panic!("{at}: {error}") };
+        let JournalError::Damaged { line, whole, .. } = &error else {
+            panic!("{at}: {error}")
+        };
         let before = bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
         assert_eq!(*line, before + 1, "{at}: {error}");
-        assert_eq!(*line == 1, error.to_string().ends_with("or start again with another one"), "{error}");
+        assert_eq!(
+            *line == 1,
+            error
+                .to_string()
+                .ends_with("or start again with another one"),
+            "{error}"
+        );
         assert!(*whole as usize <= at);
         assert_eq!(std::fs::read(&path).unwrap(), flipped, "nothing is lost");
     }
@@ -93,14 +119,29 @@ async fn a_line_that_is_missing_or_stands_twice_is_found() {
     let (bytes, path) = (journal("whole-to-shuffle").await, path("shuffled"));
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<_> = text.split_inclusive('\n').collect();
-    for (at, shuffled) in
-        [(4, [&lines[..3], &lines[4..]].concat().concat()), (5, [&lines[..4], &lines[3..]].concat().concat())]
-    {
+    for (at, shuffled) in [
+        (4, [&lines[..3], &lines[4..]].concat().concat()),
+        (5, [&lines[..4], &lines[3..]].concat().concat()),
+    ] {
         std::fs::write(&path, shuffled).unwrap();
-        let error = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
+        let error = run(model())
+            .flow(Research)
+            .resume(open(&path))
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
-        assert!(error.message().starts_with(&format!("line {at} of the journal ")), "{error}");
-        assert!(error.message().contains("lines are missing, or two programs wrote at once"), "{error}");
+        assert!(
+            error
+                .message()
+                .starts_with(&format!("line {at} of the journal ")),
+            "{error}"
+        );
+        assert!(
+            error
+                .message()
+                .contains("lines are missing, or two programs wrote at once"),
+            "{error}"
+        );
     }
 }
 
@@ -112,7 +153,11 @@ async fn blocks_that_were_never_written_are_a_torn_end() {
         let torn = [&bytes[..begin + cut], &vec![0; zeros]].concat();
         std::fs::write(&path, torn).unwrap();
         assert_eq!(steps(&path).unwrap(), 2);
-        run(model()).flow(Research).resume(open(&path)).await.unwrap();
+        run(model())
+            .flow(Research)
+            .resume(open(&path))
+            .await
+            .unwrap();
         assert_eq!(steps(&path).unwrap(), STEPS);
     }
 }
@@ -123,13 +168,27 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     std::fs::write(&path, "{\"format\": \"llmnode/ledger\", \"version\": 1}\n").unwrap();
     assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })));
     for (format, version, error) in [
-        ("llmnode/ledger", 1, "not a llmnode/journal: its format is \"llmnode/ledger\""),
-        ("llmnode/journal", 6, "llmnode/journal version 6 is newer than version 5"),
+        (
+            "llmnode/ledger",
+            1,
+            "not a llmnode/journal: its format is \"llmnode/ledger\"",
+        ),
+        (
+            "llmnode/journal",
+            6,
+            "llmnode/journal version 6 is newer than version 5",
+        ),
     ] {
-        let json = format!(r#"{{"format":"{format}","version":{version},"n":0,"record":"of another kind"}}"#);
+        let json = format!(
+            r#"{{"format":"{format}","version":{version},"n":0,"record":"of another kind"}}"#
+        );
         std::fs::write(
             &path,
-            format!("{:08x} {:08x} {json}\n", crc32fast::hash(json.as_bytes()), json.len()),
+            format!(
+                "{:08x} {:08x} {json}\n",
+                crc32fast::hash(json.as_bytes()),
+                json.len()
+            ),
         )
         .unwrap();
         let found = steps(&path).unwrap_err();
@@ -140,9 +199,17 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
         assert!(found.to_string().starts_with(error), "{found}");
     }
     #[cfg(unix)]
-    assert!(JournalFile::open("/dev/zero").unwrap_err().to_string().ends_with("it is not a regular file"));
+    assert!(
+        JournalFile::open("/dev/zero")
+            .unwrap_err()
+            .to_string()
+            .ends_with("it is not a regular file")
+    );
     let directory = JournalFile::open(env!("CARGO_TARGET_TMPDIR")).unwrap_err();
-    assert!(matches!(directory, JournalError::Io { verb: "opened", .. }), "{directory}");
+    assert!(
+        matches!(directory, JournalError::Io { verb: "opened", .. }),
+        "{directory}"
+    );
 }
 
 #[tokio::test]
@@ -162,12 +229,26 @@ async fn a_file_that_was_never_a_journal_is_refused_and_stays_as_it_is() {
     ];
     for bytes in foreign {
         std::fs::write(&path, bytes).unwrap();
-        assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })), "{bytes}");
-        let resumed = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
-        let started = run(model()).flow(Research).journal(open(&path)).await.unwrap_err();
+        assert!(
+            matches!(steps(&path), Err(JournalError::Foreign { .. })),
+            "{bytes}"
+        );
+        let resumed = run(model())
+            .flow(Research)
+            .resume(open(&path))
+            .await
+            .unwrap_err();
+        let started = run(model())
+            .flow(Research)
+            .journal(open(&path))
+            .await
+            .unwrap_err();
         for error in [resumed, started] {
             assert_eq!(error.category(), Category::ConfigError);
-            let message = format!("the file {} is not a journal, and was not changed; ", path.display());
+            let message = format!(
+                "the file {} is not a journal, and was not changed; ",
+                path.display()
+            );
             assert!(error.message().starts_with(&message), "{error}");
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), bytes);

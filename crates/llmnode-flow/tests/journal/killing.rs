@@ -20,12 +20,19 @@ pub(crate) struct Killing {
 impl Killing {
     /// `at`: twice the number of the record, and one more for behind it.
     pub(crate) fn new(file: JournalFile, at: Option<usize>) -> Self {
-        Killing { file, at, moments: 0 }
+        Killing {
+            file,
+            at,
+            moments: 0,
+        }
     }
 
     fn moment(&mut self) {
         if self.at == Some(self.moments) {
-            Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status().unwrap();
+            Command::new("kill")
+                .args(["-KILL", &std::process::id().to_string()])
+                .status()
+                .unwrap();
             std::thread::sleep(Duration::from_secs(60));
         }
         self.moments += 1;
@@ -53,21 +60,33 @@ impl Journal for Killing {
 /// Starts this test program anew for one of its tests, which takes the orders.
 pub(crate) fn start(test: &str, journal: &Path, orders: impl Serialize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test]).env("JOURNAL_OF_CHILD", journal);
+    command
+        .args(["--exact", test])
+        .env("JOURNAL_OF_CHILD", journal);
     command.env("ORDERS_OF_CHILD", serde_json::to_string(&orders).unwrap());
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// The journal and the orders of a process that was started so; `None` in any other.
 pub(crate) fn orders<O: DeserializeOwned>() -> Option<(PathBuf, O)> {
     let journal = std::env::var_os("JOURNAL_OF_CHILD")?;
-    Some((journal.into(), serde_json::from_str(&std::env::var("ORDERS_OF_CHILD").unwrap()).unwrap()))
+    Some((
+        journal.into(),
+        serde_json::from_str(&std::env::var("ORDERS_OF_CHILD").unwrap()).unwrap(),
+    ))
 }
 
 /// Waits for its end. Gives whether it was killed; otherwise it ended well.
 pub(crate) fn was_killed(child: &mut Child) -> bool {
     let status = child.wait().unwrap();
     // Of one that a signal ended there is no code.
-    assert!(status.success() || !cfg!(unix) || status.code().is_none(), "{status}");
+    assert!(
+        status.success() || !cfg!(unix) || status.code().is_none(),
+        "{status}"
+    );
     !status.success()
 }

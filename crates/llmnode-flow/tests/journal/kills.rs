@@ -7,22 +7,33 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use crate::crash::{Orders, Random, beside, check_end, check_process, fresh, is_written_anew, so_far, start};
+use crate::crash::{
+    Orders, Random, beside, check_end, check_process, fresh, is_written_anew, so_far, start,
+};
 use crate::killing::was_killed;
 use crate::support::{World, undisturbed};
 
 /// So long that the file is written anew from the sixth step on.
-const LARGE: Orders = Orders { kill_at: None, padding: 300_000, waits: false };
+const LARGE: Orders = Orders {
+    kill_at: None,
+    padding: 300_000,
+    waits: false,
+};
 
 async fn expected() -> World {
-    World { padding: "x".repeat(LARGE.padding), ..undisturbed().await }
+    World {
+        padding: "x".repeat(LARGE.padding),
+        ..undisturbed().await
+    }
 }
 
 /// What tells the file that is to take the journal's place from an earlier one: a number, and when it was changed.
 type Anew = Option<(u64, i64, i64)>;
 
 fn written_anew(journal: &Path) -> Anew {
-    let mut folder = std::fs::read_dir(journal.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let mut folder = std::fs::read_dir(journal.parent().unwrap())
+        .unwrap()
+        .map(|file| file.unwrap().path());
     let file = folder.find(|file| is_written_anew(file))?;
     // It may have been renamed by then.
     let file = std::fs::metadata(file).ok()?;
@@ -83,7 +94,13 @@ async fn killed_many_times_half_of_them_while_the_journal_is_written_anew_flows_
 }
 
 fn send(signal: &str, to: &Child) {
-    assert!(Command::new("kill").args([signal, &to.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([signal, &to.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// As on a disk that takes its time: the process does not come on, and is alive.
@@ -108,8 +125,14 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
             assert!(!was_killed(&mut start(&journal, LARGE)));
             let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
             assert!(refused.starts_with("config_error: "), "{refused}");
-            assert!(refused.contains("another flow or map is writing to the journal "), "{refused}");
-            assert!(writes_anew(&journal, None), "it is not taken for what a crash left");
+            assert!(
+                refused.contains("another flow or map is writing to the journal "),
+                "{refused}"
+            );
+            assert!(
+                writes_anew(&journal, None),
+                "it is not taken for what a crash left"
+            );
             assert!(std::fs::read(&journal).unwrap() == whole);
         }
         send("-CONT", &first);

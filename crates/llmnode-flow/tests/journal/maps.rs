@@ -9,8 +9,9 @@ use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, CallReport, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits, Node,
-    NodeError, Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens, Toolset,
+    BoxError, BoxFuture, CallReport, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits,
+    Node, NodeError, Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens,
+    Toolset,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -41,19 +42,23 @@ impl LlmNode<u32> for Rate {
 
     fn output(&self) -> OutputSpec<u32, u32> {
         fn collect<'a>(rating: &'a u32, to: &mut Checks<'a, u32>) {
-            to.sync(
-                "is_a_rating",
-                move |most: &u32, _| {
-                    if rating <= most { Ok(()) } else { Err(Invalid::new("too high")) }
-                },
-            );
+            to.sync("is_a_rating", move |most: &u32, _| {
+                if rating <= most {
+                    Ok(())
+                } else {
+                    Err(Invalid::new("too high"))
+                }
+            });
         }
         OutputSpec::json(|_: &mut Coverage| {}, collect)
     }
 }
 
 pub(crate) fn topics(topics: &[&str]) -> Vec<Rate> {
-    topics.iter().map(|topic| Rate((*topic).to_owned())).collect()
+    topics
+        .iter()
+        .map(|topic| Rate((*topic).to_owned()))
+        .collect()
 }
 
 /// Rates each request one higher than the last, and refuses what is asked from `upto` on.
@@ -67,7 +72,10 @@ fn rater(upto: usize) -> FnModel {
 }
 
 fn good(results: &[Result<u32, NodeError>]) -> Vec<Option<u32>> {
-    results.iter().map(|result| result.as_ref().ok().copied()).collect()
+    results
+        .iter()
+        .map(|result| result.as_ref().ok().copied())
+        .collect()
 }
 
 #[tokio::test]
@@ -79,21 +87,44 @@ async fn a_map_goes_on_with_the_answers_that_it_has_and_asks_for_the_rest() {
     let first = rater(3);
     let run = Run::new(first.clone()).with_state(9);
     let results = run.map(nodes()).concurrency(1).resume(file()).await;
-    assert_eq!(good(&results), [Some(0), Some(1), Some(2), None, None, None]);
+    assert_eq!(
+        good(&results),
+        [Some(0), Some(1), Some(2), None, None, None]
+    );
     assert_eq!(first.requests().len(), 6, "what fails is not kept");
 
     let second = rater(9);
-    let run = Run::new(second.clone()).with_state(9).with_limits(Limits::new().requests(6 + 3));
-    let reports = run.map(nodes()).concurrency(1).resume(file()).report().try_all().await.unwrap();
+    let run = Run::new(second.clone())
+        .with_state(9)
+        .with_limits(Limits::new().requests(6 + 3));
+    let reports = run
+        .map(nodes())
+        .concurrency(1)
+        .resume(file())
+        .report()
+        .try_all()
+        .await
+        .unwrap();
     let values: Vec<_> = reports.iter().map(|report| report.value).collect();
     assert_eq!(values, [0, 1, 2, 0, 1, 2], "the rest is asked once");
-    let attempts: Vec<_> = reports.iter().map(|report| report.record.attempts.len()).collect();
+    let attempts: Vec<_> = reports
+        .iter()
+        .map(|report| report.record.attempts.len())
+        .collect();
     assert_eq!(attempts, [0, 0, 0, 1, 1, 1]);
-    let asked: Vec<_> = second.requests().iter().map(|request| request.messages[0].content.clone()).collect();
+    let asked: Vec<_> = second
+        .requests()
+        .iter()
+        .map(|request| request.messages[0].content.clone())
+        .collect();
     assert_eq!(asked, ["Rate snow", "Rate rain", "Rate fog"]);
 
     let third = rater(0);
-    let results = Run::new(third.clone()).with_state(9).map(nodes()).resume(file()).await;
+    let results = Run::new(third.clone())
+        .with_state(9)
+        .map(nodes())
+        .resume(file())
+        .await;
     assert_eq!(good(&results), [0, 1, 2, 0, 1, 2].map(Some));
     assert_eq!(third.requests().len(), 0);
 }
@@ -103,10 +134,19 @@ async fn a_correction_is_kept_as_the_answer_to_the_first_request() {
     let journal = Memory::default();
     let replies = ["no rating", "7"];
     let asked = AtomicUsize::new(0);
-    let model = FnModel::new(move |_| replies[asked.fetch_add(1, Ordering::Relaxed)]).named("rater");
-    let results = Run::new(model.clone()).with_state(9).map(topics(&["rain"])).resume(journal.clone()).await;
+    let model =
+        FnModel::new(move |_| replies[asked.fetch_add(1, Ordering::Relaxed)]).named("rater");
+    let results = Run::new(model.clone())
+        .with_state(9)
+        .map(topics(&["rain"]))
+        .resume(journal.clone())
+        .await;
     assert_eq!((good(&results), model.requests().len()), (vec![Some(7)], 2));
-    let again = Run::new(rater(0)).with_state(9).map(topics(&["rain"])).resume(journal).await;
+    let again = Run::new(rater(0))
+        .with_state(9)
+        .map(topics(&["rain"]))
+        .resume(journal)
+        .await;
     assert_eq!(good(&again), [Some(7)]);
 }
 
@@ -125,9 +165,15 @@ async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_
         (good(&results), model.requests().len())
     };
     let plain = Settings::new;
-    assert_eq!(rate(rater(9), 9, plain()).await, (vec![Some(0), Some(1)], 2));
+    assert_eq!(
+        rate(rater(9), 9, plain()).await,
+        (vec![Some(0), Some(1)], 2)
+    );
     // 1 is too high now, and the model says 0.
-    assert_eq!(rate(rater(9), 0, plain()).await, (vec![Some(0), Some(0)], 1));
+    assert_eq!(
+        rate(rater(9), 0, plain()).await,
+        (vec![Some(0), Some(0)], 1)
+    );
     for settings in [
         plain().temperature(0.5),
         plain().max_tokens(5),
@@ -137,8 +183,16 @@ async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_
     ] {
         assert_eq!(rate(rater(9), 9, settings).await.1, 2, "another request");
     }
-    assert_eq!(rate(rater(9).named("newer"), 9, plain()).await.1, 2, "another model");
-    assert_eq!(rate(rater(9), 9, plain().retries(7)).await.1, 0, "the same request");
+    assert_eq!(
+        rate(rater(9).named("newer"), 9, plain()).await.1,
+        2,
+        "another model"
+    );
+    assert_eq!(
+        rate(rater(9), 9, plain().retries(7)).await.1,
+        0,
+        "the same request"
+    );
 }
 
 #[tokio::test]
@@ -146,11 +200,19 @@ async fn an_answer_that_took_the_place_of_one_no_longer_good_is_kept_too() {
     let journal = Memory::default();
     let rate = async |model: FnModel, most: u32| {
         let run = Run::new(model.clone()).with_state(most);
-        let results = run.map(topics(&["rain", "rain"])).concurrency(1).resume(journal.clone()).await;
+        let results = run
+            .map(topics(&["rain", "rain"]))
+            .concurrency(1)
+            .resume(journal.clone())
+            .await;
         (good(&results), model.requests().len())
     };
     assert_eq!(rate(rater(9), 9).await, (vec![Some(0), Some(1)], 2));
-    assert_eq!(rate(rater(9), 0).await, (vec![Some(0), Some(0)], 1), "1 is too high now");
+    assert_eq!(
+        rate(rater(9), 0).await,
+        (vec![Some(0), Some(0)], 1),
+        "1 is too high now"
+    );
     assert_eq!(rate(rater(0), 0).await, (vec![Some(0), Some(0)], 0));
 }
 
@@ -159,10 +221,16 @@ async fn models_registered_under_two_names_have_answers_of_their_own() {
     let journal = Memory::default();
     let rate = async |model: &str| {
         let unnamed = |said: &'static str| FnModel::new(move |_| said);
-        let run = Run::new(unnamed("1")).model("fast", unnamed("2")).model("smart", unnamed("3"));
+        let run = Run::new(unnamed("1"))
+            .model("fast", unnamed("2"))
+            .model("smart", unnamed("3"));
         let run = run.with_state(9);
         let map = run.map(topics(&["rain"]));
-        let map = if model.is_empty() { map } else { map.model(model.to_owned()) };
+        let map = if model.is_empty() {
+            map
+        } else {
+            map.model(model.to_owned())
+        };
         good(&map.allow_changes().resume(journal.clone()).await)
     };
     assert_eq!(rate("").await, [Some(1)]);
@@ -195,50 +263,108 @@ impl Journal for Slow {
 async fn an_answer_that_came_in_time_is_not_lost_to_a_deadline_while_it_is_kept() {
     let (journal, clock) = (Memory::default(), TestClock::new());
     let run = Run::new(rater(9)).with_state(9).with_clock(clock.clone());
-    let map = run.map(topics(&["rain", "sun", "snow"])).deadline(Duration::from_secs(2));
-    let results = map.concurrency(3).resume(Slow(journal.clone(), clock)).await;
+    let map = run
+        .map(topics(&["rain", "sun", "snow"]))
+        .deadline(Duration::from_secs(2));
+    let results = map
+        .concurrency(3)
+        .resume(Slow(journal.clone(), clock))
+        .await;
     assert_eq!(good(&results), [0, 1, 2].map(Some));
-    let again = Run::new(rater(0)).with_state(9).map(topics(&["rain", "sun", "snow"])).resume(journal).await;
+    let again = Run::new(rater(0))
+        .with_state(9)
+        .map(topics(&["rain", "sun", "snow"]))
+        .resume(journal)
+        .await;
     assert_eq!(good(&again), [0, 1, 2].map(Some));
 }
 
 #[tokio::test]
 async fn each_journal_is_that_of_a_map_or_of_a_flow() {
     let flows = path("map-of-flow");
-    run(model()).flow(Research).journal(JournalFile::open(&flows).unwrap()).await.unwrap();
+    run(model())
+        .flow(Research)
+        .journal(JournalFile::open(&flows).unwrap())
+        .await
+        .unwrap();
     let rate = |journal: JournalFile| async {
-        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(journal).await
+        Run::new(rater(9))
+            .with_state(9)
+            .map(topics(&["rain", "sun"]))
+            .resume(journal)
+            .await
     };
     let results = rate(JournalFile::open(&flows).unwrap()).await;
-    let [Err(error)] = &results[..] else { panic!("its error is the only result") };
+    let [Err(error)] = &results[..] else {
+        panic!("its error is the only result")
+    };
     assert_eq!(error.category(), Category::ConfigError);
-    assert_eq!(error.message(), "the journal is that of a flow; give the map a journal of its own");
+    assert_eq!(
+        error.message(),
+        "the journal is that of a flow; give the map a journal of its own"
+    );
 
     let maps = path("flow-of-map");
-    assert!(rate(JournalFile::open(&maps).unwrap()).await.iter().all(Result::is_ok));
-    let error = run(model()).flow(Research).resume(JournalFile::open(&maps).unwrap()).await.unwrap_err();
-    assert_eq!(error.message(), "the journal is that of a map; give the flow a journal of its own");
+    assert!(
+        rate(JournalFile::open(&maps).unwrap())
+            .await
+            .iter()
+            .all(Result::is_ok)
+    );
+    let error = run(model())
+        .flow(Research)
+        .resume(JournalFile::open(&maps).unwrap())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the journal is that of a map; give the flow a journal of its own"
+    );
 }
 
 #[tokio::test]
 async fn a_map_has_one_journal() {
     let (one, other) = (Memory::default(), Memory::default());
-    let results =
-        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(one).resume(other).await;
-    let [Err(error)] = &results[..] else { panic!("its error is the only result") };
+    let results = Run::new(rater(9))
+        .with_state(9)
+        .map(topics(&["rain", "sun"]))
+        .resume(one)
+        .resume(other)
+        .await;
+    let [Err(error)] = &results[..] else {
+        panic!("its error is the only result")
+    };
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().starts_with("the map has more than one journal"), "{error}");
+    assert!(
+        error
+            .message()
+            .starts_with("the map has more than one journal"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_kept_ends_its_call() {
     // The start of the map, and begin, answer and end of the first call; of the second one, less and less is kept.
     for (full_at, asked) in [(6, 2), (5, 2), (4, 1)] {
-        let (journal, model) = (Memory { full_at: Some(full_at), ..Memory::default() }, rater(9));
+        let (journal, model) = (
+            Memory {
+                full_at: Some(full_at),
+                ..Memory::default()
+            },
+            rater(9),
+        );
         let run = Run::new(model.clone()).with_state(9);
-        let results = run.map(topics(&["rain", "sun"])).concurrency(1).resume(journal).await;
+        let results = run
+            .map(topics(&["rain", "sun"]))
+            .concurrency(1)
+            .resume(journal)
+            .await;
         let kept = full_at == 6;
-        assert_eq!((good(&results), model.requests().len()), (vec![Some(0), kept.then_some(1)], asked));
+        assert_eq!(
+            (good(&results), model.requests().len()),
+            (vec![Some(0), kept.then_some(1)], asked)
+        );
         assert!(kept || results[1].as_ref().unwrap_err().category() == Category::Aborted);
     }
 }
@@ -263,7 +389,10 @@ impl Exec<()> for Charge {
 async fn what_must_not_be_executed_again_is_not_executed() {
     static CHARGED: AtomicUsize = AtomicUsize::new(0);
     let run = Run::new(rater(0));
-    let results = run.map([Charge(&CHARGED), Charge(&CHARGED)]).resume(Memory::default()).await;
+    let results = run
+        .map([Charge(&CHARGED), Charge(&CHARGED)])
+        .resume(Memory::default())
+        .await;
     for result in results {
         let error = result.unwrap_err();
         assert_eq!(error.category(), Category::Aborted);
@@ -281,31 +410,66 @@ const ITEMS: usize = 120;
 /// The process that is killed: this test program, started anew.
 #[tokio::test]
 async fn child() {
-    let Some((journal, ())) = killing::orders() else { return };
-    let asked =
-        std::fs::OpenOptions::new().append(true).create(true).open(journal.with_extension("asked")).unwrap();
+    let Some((journal, ())) = killing::orders() else {
+        return;
+    };
+    let asked = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(journal.with_extension("asked"))
+        .unwrap();
     let model = FnModel::new(move |request| {
         let number = request.messages[0].content.rsplit(' ').next().unwrap();
         std::io::Write::write_all(&mut &asked, format!("{number}\n").as_bytes()).unwrap();
         let usage = TokenUsage::new(1, 0);
-        Reply::text(number).usage(usage).after(Duration::from_millis(number.parse::<u64>().unwrap() % 7))
+        Reply::text(number)
+            .usage(usage)
+            .after(Duration::from_millis(number.parse::<u64>().unwrap() % 7))
     });
     let nodes = (0..ITEMS).map(|number| Rate(number.to_string()));
     let file = JournalFile::open(&journal).unwrap().fsync(Fsync::Never);
     let run = Run::new(model.named("rater")).with_state(u32::MAX);
-    let reports = run.map(nodes).concurrency(8).resume(file).report().try_all().await.unwrap();
-    assert!(reports.iter().map(|report| report.value).eq(0..ITEMS as u32));
-    let answers: u64 = reports.iter().map(|report| report.total.requests + report.replayed().requests).sum();
-    assert_eq!(answers, ITEMS as u64, "what is paid for each answer is told once");
-    let Tokens { known, unreported_calls, .. } = run.ledger().total().total;
-    std::fs::write(journal.with_extension("ended"), format!("{known} {unreported_calls}")).unwrap();
+    let reports = run
+        .map(nodes)
+        .concurrency(8)
+        .resume(file)
+        .report()
+        .try_all()
+        .await
+        .unwrap();
+    assert!(
+        reports
+            .iter()
+            .map(|report| report.value)
+            .eq(0..ITEMS as u32)
+    );
+    let answers: u64 = reports
+        .iter()
+        .map(|report| report.total.requests + report.replayed().requests)
+        .sum();
+    assert_eq!(
+        answers, ITEMS as u64,
+        "what is paid for each answer is told once"
+    );
+    let Tokens {
+        known,
+        unreported_calls,
+        ..
+    } = run.ledger().total().total;
+    std::fs::write(
+        journal.with_extension("ended"),
+        format!("{known} {unreported_calls}"),
+    )
+    .unwrap();
 }
 
 /// The answers in the journal, by what was rated.
 fn kept(journal: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(journal).unwrap_or_default();
     // A torn line is none.
-    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let lines = text
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
     let answer = |line: &str| {
         let json: serde_json::Value = serde_json::from_str(&line[18..]).unwrap();
         Some(json["record"]["answered"]["answer"].as_str()?.to_owned())
@@ -326,14 +490,17 @@ fn killed_at_any_moment_a_map_asks_for_no_answer_that_it_has() {
         for file in ["asked", "ended"] {
             let _ = std::fs::remove_file(journal.with_extension(file));
         }
-        let lines = |file: &str| std::fs::read_to_string(journal.with_extension(file)).unwrap_or_default();
+        let lines =
+            |file: &str| std::fs::read_to_string(journal.with_extension(file)).unwrap_or_default();
         // Each process has a little more time, so that a slow machine ends, too.
         let mut longest = 60_000;
         while !journal.with_extension("ended").exists() {
             longest += 2_000;
             let (had, asked) = (kept(&journal), lines("asked").lines().count());
             let mut child = killing::start("maps::child", &journal, ());
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             std::thread::sleep(Duration::from_micros((random >> 33) % longest));
             // It may have ended by then.
             let _ = child.kill();
@@ -347,9 +514,15 @@ fn killed_at_any_moment_a_map_asks_for_no_answer_that_it_has() {
         assert_eq!(kept(&journal).len(), ITEMS);
         repeated += asked - ITEMS;
         let ended = lines("ended");
-        let figures: Vec<usize> = ended.split(' ').map(|figure| figure.parse().unwrap()).collect();
+        let figures: Vec<usize> = ended
+            .split(' ')
+            .map(|figure| figure.parse().unwrap())
+            .collect();
         // One may have been begun and not sent yet.
-        assert!(figures[0] <= ITEMS && figures[0] + figures[1] >= asked, "{asked} were asked: {ended}");
+        assert!(
+            figures[0] <= ITEMS && figures[0] + figures[1] >= asked,
+            "{asked} were asked: {ended}"
+        );
         unreported += figures[1];
     }
     println!(
@@ -364,36 +537,74 @@ async fn a_changed_prompt_is_refused_before_anything_is_sent_unless_changes_are_
     let path = path("changed-prompts");
     let file = || JournalFile::open(&path).unwrap();
     let nodes = |word: &str| {
-        topics(&["rain", "sun", "snow"].map(|topic| format!("{word} {topic}")).each_ref().map(|it| &**it))
+        topics(
+            &["rain", "sun", "snow"]
+                .map(|topic| format!("{word} {topic}"))
+                .each_ref()
+                .map(|it| &**it),
+        )
     };
     let run_of = |model: &FnModel| Run::new(model.clone()).with_state(9);
     let first = rater(9);
-    run_of(&first).map(nodes("today's")).resume(file()).try_all().await.unwrap();
+    run_of(&first)
+        .map(nodes("today's"))
+        .resume(file())
+        .try_all()
+        .await
+        .unwrap();
 
     let second = rater(9);
     let results = run_of(&second).map(nodes("this")).resume(file()).await;
-    assert_eq!((second.requests().len(), results.len()), (0, 3), "nothing was sent");
+    assert_eq!(
+        (second.requests().len(), results.len()),
+        (0, 3),
+        "nothing was sent"
+    );
     for result in results {
         let error = result.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         let message = error.message();
-        assert!(message.contains("3 answers (") && message.contains("`.allow_changes()`"), "{message}");
+        assert!(
+            message.contains("3 answers (") && message.contains("`.allow_changes()`"),
+            "{message}"
+        );
     }
 
     // One of the first requests that is known settles it.
     let mixed = || nodes("this").into_iter().chain(nodes("today's"));
-    run_of(&second).map(mixed()).resume(file()).try_all().await.unwrap();
+    run_of(&second)
+        .map(mixed())
+        .resume(file())
+        .try_all()
+        .await
+        .unwrap();
     assert_eq!(second.requests().len(), 3);
 
     let third = rater(9);
-    run_of(&third).map(nodes("that")).allow_changes().resume(file()).try_all().await.unwrap();
+    run_of(&third)
+        .map(nodes("that"))
+        .allow_changes()
+        .resume(file())
+        .try_all()
+        .await
+        .unwrap();
     assert_eq!(third.requests().len(), 3);
     let history = file().history().unwrap();
     assert_eq!(history.dropped().len(), 6, "{history:?}");
-    assert!(history.dropped().iter().all(|dropped| dropped.usage.is_some()));
+    assert!(
+        history
+            .dropped()
+            .iter()
+            .all(|dropped| dropped.usage.is_some())
+    );
     // What was asked anew is there the next time.
     let fourth = rater(9);
-    run_of(&fourth).map(nodes("that")).resume(file()).try_all().await.unwrap();
+    run_of(&fourth)
+        .map(nodes("that"))
+        .resume(file())
+        .try_all()
+        .await
+        .unwrap();
     assert_eq!(fourth.requests().len(), 0);
 }
 
@@ -403,17 +614,42 @@ async fn all_answers_of_an_agent_are_dropped() {
     let path = path("dropped-turns");
     let file = || JournalFile::open(&path).unwrap();
     let count = |_: Value| async { Ok::<_, BoxError>("3 books") };
-    let tools = Toolset::new().json_function("count", "Counts the books.", json!({"type": "object"}), count);
-    let agent = DynNode::builder("librarian").text().tools(tools).build().unwrap();
-    let model = || ScriptedModel::new().reply(Reply::text("").call("count", json!({}))).reply("Three.");
+    let tools = Toolset::new().json_function(
+        "count",
+        "Counts the books.",
+        json!({"type": "object"}),
+        count,
+    );
+    let agent = DynNode::builder("librarian")
+        .text()
+        .tools(tools)
+        .build()
+        .unwrap();
+    let model = || {
+        ScriptedModel::new()
+            .reply(Reply::text("").call("count", json!({})))
+            .reply("Three.")
+    };
     for question in ["How many?", "How many books?"] {
         let run = Run::new(model());
-        run.map([agent.ask(question)]).allow_changes().resume(file()).try_all().await.unwrap();
+        run.map([agent.ask(question)])
+            .allow_changes()
+            .resume(file())
+            .try_all()
+            .await
+            .unwrap();
     }
     let history = file().history().unwrap();
-    let answers: Vec<&str> = history.dropped().iter().map(|dropped| &*dropped.answer).collect();
+    let answers: Vec<&str> = history
+        .dropped()
+        .iter()
+        .map(|dropped| &*dropped.answer)
+        .collect();
     assert_eq!(answers, ["", "Three."]);
-    let requests = history.dropped().iter().map(|dropped| dropped.usage.unwrap().requests);
+    let requests = history
+        .dropped()
+        .iter()
+        .map(|dropped| dropped.usage.unwrap().requests);
     assert_eq!(requests.sum::<u64>(), 2);
 }
 
@@ -431,22 +667,40 @@ async fn what_was_put_back_is_found_again() {
     .named("rater");
     let run = Run::new(model).with_state(9);
     let settings = || Settings::new().transport_retries(0);
-    let reports = run.map(nodes()).settings(settings()).resume(file()).report().try_all().await.unwrap();
+    let reports = run
+        .map(nodes())
+        .settings(settings())
+        .resume(file())
+        .report()
+        .try_all()
+        .await
+        .unwrap();
     assert!(reports.iter().any(|report| report.record.put_back > 0));
     let answers: Vec<u32> = reports.iter().map(|report| report.value).collect();
 
     let second = rater(0);
     let run = Run::new(second.clone()).with_state(9);
-    let again = run.map(nodes()).settings(settings()).resume(file()).try_all().await.unwrap();
+    let again = run
+        .map(nodes())
+        .settings(settings())
+        .resume(file())
+        .try_all()
+        .await
+        .unwrap();
     let sorted = |mut answers: Vec<u32>| {
         answers.sort_unstable();
         answers
     };
-    assert_eq!((sorted(again), second.requests().len()), (sorted(answers), 0));
+    assert_eq!(
+        (sorted(again), second.requests().len()),
+        (sorted(answers), 0)
+    );
 }
 
 /// Some of the nodes make the same request.
-const TEN: [&str; 10] = ["rain", "sun", "rain", "wind", "snow", "rain", "fog", "ice", "hail", "dew"];
+const TEN: [&str; 10] = [
+    "rain", "sun", "rain", "wind", "snow", "rain", "fog", "ice", "hail", "dew",
+];
 
 async fn ratings_kept(
     run: &Run<u32>,
@@ -454,7 +708,11 @@ async fn ratings_kept(
     in_flight: usize,
     journal: &Memory,
 ) -> Vec<Result<CallReport<u32>, NodeError>> {
-    let map = run.map(topics(&TEN[..rows])).concurrency(in_flight).transport_retries(1).allow_changes();
+    let map = run
+        .map(topics(&TEN[..rows]))
+        .concurrency(in_flight)
+        .transport_retries(1)
+        .allow_changes();
     map.resume(journal.clone()).report().await
 }
 
@@ -522,7 +780,9 @@ async fn a_held_map_that_is_dropped_goes_on_where_it_was() {
     let run = Run::new(model).with_state(9);
     let began = tokio::time::Instant::now();
     let held = run.map(topics_of()).resume(file());
-    tokio::time::timeout(Duration::from_secs(10), held).await.unwrap_err();
+    tokio::time::timeout(Duration::from_secs(10), held)
+        .await
+        .unwrap_err();
     assert_eq!(began.elapsed(), Duration::from_secs(10));
 
     let second = rater(99);

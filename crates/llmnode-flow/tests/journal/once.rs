@@ -61,20 +61,40 @@ runs_by_hand!(Mail, ());
 
 /// How many mails were sent, or about to be, over all processes.
 fn sent(journal: &Memory) -> usize {
-    journal.records.lock().unwrap().iter().filter(|record| record.kind() == "call_began").count()
+    journal
+        .records
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|record| record.kind() == "call_began")
+        .count()
 }
 
 #[tokio::test]
 async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
     let whole = Memory::default();
-    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    run(model())
+        .flow(Mail)
+        .journal(whole.clone())
+        .await
+        .unwrap();
     assert_eq!(sent(&whole), 1);
     let records = whole.records.lock().unwrap().clone();
-    let begun = records.iter().position(|record| record.kind() == "call_began").unwrap();
+    let begun = records
+        .iter()
+        .position(|record| record.kind() == "call_began")
+        .unwrap();
     // Killed right after the call began, and after it ended but before the step was completed.
     for killed in [begun + 1, begun + 2] {
-        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
-        let error = run(model()).flow(Mail).resume(journal.clone()).await.unwrap_err();
+        let journal = Memory {
+            records: Arc::new(records[..killed].to_vec().into()),
+            full_at: None,
+        };
+        let error = run(model())
+            .flow(Mail)
+            .resume(journal.clone())
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert_eq!(
             error.message(),
@@ -83,7 +103,12 @@ async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
              `.resume(..).happened::<Node>(output)`; if not, execute it again, `.resume(..).rerun()`"
         );
         assert_eq!(sent(&journal), 1, "it was not executed again");
-        run(model()).flow(Mail).resume(journal.clone()).rerun().await.unwrap();
+        run(model())
+            .flow(Mail)
+            .resume(journal.clone())
+            .rerun()
+            .await
+            .unwrap();
         assert_eq!(sent(&journal), 2);
     }
 }
@@ -91,16 +116,34 @@ async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
 #[tokio::test]
 async fn a_step_that_was_completed_or_not_begun_is_no_obstacle() {
     let whole = Memory::default();
-    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    run(model())
+        .flow(Mail)
+        .journal(whole.clone())
+        .await
+        .unwrap();
     let records = whole.records.lock().unwrap().clone();
-    let begun = records.iter().position(|record| record.kind() == "call_began").unwrap();
+    let begun = records
+        .iter()
+        .position(|record| record.kind() == "call_began")
+        .unwrap();
     for killed in [begun, begun + 3] {
-        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
+        let journal = Memory {
+            records: Arc::new(records[..killed].to_vec().into()),
+            full_at: None,
+        };
         run(model()).flow(Mail).resume(journal).await.unwrap();
     }
     // Told once, it holds: the next process is refused only by a call that began since.
-    let journal = Memory { records: Arc::new(records[..=begun].to_vec().into()), full_at: None };
+    let journal = Memory {
+        records: Arc::new(records[..=begun].to_vec().into()),
+        full_at: None,
+    };
     let mut second = Run::new(fails_after(0)).with_state(World::default());
-    second.flow(Mail).resume(journal.clone()).rerun().await.unwrap_err();
+    second
+        .flow(Mail)
+        .resume(journal.clone())
+        .rerun()
+        .await
+        .unwrap_err();
     run(model()).flow(Mail).resume(journal).await.unwrap();
 }

@@ -64,11 +64,26 @@ async fn a_flow_goes_on_with_the_state_before_the_step_whose_post_failed() {
     let journal = Memory::default();
     let mut first = run(model());
     first.state_mut().handle = Some("full");
-    let error = first.flow(Notes).journal(journal.clone()).await.unwrap_err();
-    assert_eq!((error.category(), error.position().unwrap().to_string()), (Category::Aborted, "Rest".into()));
-    assert_eq!(first.state().notes, ["0", "1", "2"], "in memory, what was written before it failed stays");
+    let error = first
+        .flow(Notes)
+        .journal(journal.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.category(), error.position().unwrap().to_string()),
+        (Category::Aborted, "Rest".into())
+    );
+    assert_eq!(
+        first.state().notes,
+        ["0", "1", "2"],
+        "in memory, what was written before it failed stays"
+    );
 
     let mut second = run(model());
     second.flow(Notes).resume(journal).await.unwrap();
-    assert_eq!(second.state().notes, ["0", "1", "2", "3"], "no note appears twice");
+    assert_eq!(
+        second.state().notes,
+        ["0", "1", "2", "3"],
+        "no note appears twice"
+    );
 }

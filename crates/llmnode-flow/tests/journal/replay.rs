@@ -42,11 +42,16 @@ impl<M: ChatModel> ChatModel for Replaying<M> {
 #[tokio::test(start_paused = true)]
 async fn a_model_around_the_model_is_all_that_a_replaying_engine_takes() {
     let engine = Engine::default();
-    let slow =
-        FnModel::new(|request: &Request| answer(&request.messages[0].content).after(Duration::from_secs(2)));
+    let slow = FnModel::new(|request: &Request| {
+        answer(&request.messages[0].content).after(Duration::from_secs(2))
+    });
     let mut killed = 0;
     let run = loop {
-        let model = Replaying { engine: engine.clone(), next: AtomicUsize::new(0), inner: slow.clone() };
+        let model = Replaying {
+            engine: engine.clone(),
+            next: AtomicUsize::new(0),
+            inner: slow.clone(),
+        };
         let mut run = Run::new(model).with_state(World::default());
         // Each process lives for five seconds: two requests, and half of a third.
         match tokio::time::timeout(Duration::from_secs(5), run.flow(Research).into_future()).await {

@@ -10,7 +10,9 @@ use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
-use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage};
+use llmnode_runtime::{
+    BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage,
+};
 use serde::{Deserialize, Serialize};
 
 /// The state of the tests.
@@ -117,7 +119,10 @@ impl FlowType<World> for Research {
                 .step::<Ask<2>>("Read", [Edge::new("", Target::Step(3))], |_| Arm::to(0))
                 .step::<Ask<3>>(
                     "Judge",
-                    [Edge::new("true", Target::Step(1)), Edge::new("false", Target::Step(4))],
+                    [
+                        Edge::new("true", Target::Step(1)),
+                        Edge::new("false", Target::Step(4)),
+                    ],
                     |again| Arm::to(usize::from(!again)),
                 )
                 .step::<Ask<4>>("Write", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
@@ -136,7 +141,8 @@ macro_rules! runs_by_hand {
             fn advance<'f>(
                 flow: FlowCursor<'f, World>,
                 prepared: Option<Self>,
-            ) -> impl Future<Output = Result<Progress<$action>, NodeError>> + core::marker::Send {
+            ) -> impl Future<Output = Result<Progress<$action>, NodeError>> + core::marker::Send
+            {
                 llmnode_flow::private::advance(flow, prepared)
             }
 

@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, Progress, Runnable, Runner, Table, Target};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, Progress, Runnable, Runner, Table, Target,
+};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,7 +38,11 @@ struct Mean {
 
 impl State for Mean {
     fn change(&mut self) {
-        self.mean = if EXECUTED.get() == 2 { f64::NAN } else { self.mean + 1.0 };
+        self.mean = if EXECUTED.get() == 2 {
+            f64::NAN
+        } else {
+            self.mean + 1.0
+        };
     }
 }
 
@@ -92,7 +98,9 @@ impl<S: State, A: Default + Send + 'static, const ONCE: bool> FlowType<S> for Tw
     fn table() -> &'static Table<S, A> {
         let table = Table::<S, A>::new("two", None)
             .step::<Do<false>>("First", [Edge::new("", Target::Step(1))], |()| Arm::to(0))
-            .step::<Do<ONCE>>("Last", [Edge::new("", Target::End)], |()| Arm::end(0, A::default()));
+            .step::<Do<ONCE>>("Last", [Edge::new("", Target::End)], |()| {
+                Arm::end(0, A::default())
+            });
         // A static of its own for each instance cannot be written.
         Box::leak(Box::new(table))
     }
@@ -113,7 +121,9 @@ impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Runnable<S>
     }
 }
 
-impl<'r, S: State, A: Default + Send + Sync + 'static, const ONCE: bool> RunFlow<'r, S> for Two<A, ONCE> {
+impl<'r, S: State, A: Default + Send + Sync + 'static, const ONCE: bool> RunFlow<'r, S>
+    for Two<A, ONCE>
+{
     type Action = A;
 
     fn runner(self) -> Runner<'r, S, A> {
@@ -122,12 +132,19 @@ impl<'r, S: State, A: Default + Send + Sync + 'static, const ONCE: bool> RunFlow
 }
 
 /// Resumes a journal with this state.
-async fn resume<S: State, A, const ONCE: bool>(file: &std::path::Path, state: S) -> Result<A, NodeError>
+async fn resume<S: State, A, const ONCE: bool>(
+    file: &std::path::Path,
+    state: S,
+) -> Result<A, NodeError>
 where
     A: Serialize + DeserializeOwned + Default + Send + Sync + 'static,
 {
     let flow = Two::<A, ONCE>(PhantomData);
-    Run::new(model()).with_state(state).flow(flow).resume(JournalFile::open(file).unwrap()).await
+    Run::new(model())
+        .with_state(state)
+        .flow(flow)
+        .resume(JournalFile::open(file).unwrap())
+        .await
 }
 
 /// A flow that has ended with an action that is `null`: whoever resumes it gets that again, and nothing runs.
@@ -138,12 +155,22 @@ where
     let path = path(name);
     EXECUTED.set(0);
     for _ in 0..3 {
-        assert_eq!(resume::<(), A, ONCE>(&path, ()).await.unwrap(), A::default());
+        assert_eq!(
+            resume::<(), A, ONCE>(&path, ()).await.unwrap(),
+            A::default()
+        );
         let history = JournalFile::open(&path).unwrap().history().unwrap();
-        assert_eq!((EXECUTED.get(), history.steps(), history.has_ended()), (2, 2, true));
+        assert_eq!(
+            (EXECUTED.get(), history.steps(), history.has_ended()),
+            (2, 2, true)
+        );
         assert_eq!(history.state(), Some("null"));
     }
-    assert!(std::fs::read_to_string(path).unwrap().contains(r#""state":null,"action":null}"#));
+    assert!(
+        std::fs::read_to_string(path)
+            .unwrap()
+            .contains(r#""state":null,"action":null}"#)
+    );
 }
 
 #[tokio::test]
@@ -165,11 +192,20 @@ async fn a_state_that_is_null_is_restored() {
         let path = path(&format!("null-state-{fails}"));
         EXECUTED.set(0);
         FAILS.set(fails);
-        resume::<Option<u32>, (), false>(&path, None).await.unwrap_err();
+        resume::<Option<u32>, (), false>(&path, None)
+            .await
+            .unwrap_err();
         let mut run = Run::new(model()).with_state(Some(7));
         let journal = JournalFile::open(&path).unwrap();
-        run.flow(Two::<(), false>(PhantomData)).resume(journal).await.unwrap();
-        assert_eq!(*run.state(), None, "the journal's state takes the place of the run's");
+        run.flow(Two::<(), false>(PhantomData))
+            .resume(journal)
+            .await
+            .unwrap();
+        assert_eq!(
+            *run.state(),
+            None,
+            "the journal's state takes the place of the run's"
+        );
         assert_eq!(EXECUTED.get(), executed);
     }
 }
@@ -177,7 +213,9 @@ async fn a_state_that_is_null_is_restored() {
 #[tokio::test]
 async fn a_state_that_cannot_be_read_back_ends_the_flow_before_its_step_is_kept() {
     let path = path("nan");
-    let error = resume::<Mean, (), false>(&path, Mean { mean: 0.0 }).await.unwrap_err();
+    let error = resume::<Mean, (), false>(&path, Mean { mean: 0.0 })
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
     assert_eq!(
         error.message(),
@@ -186,7 +224,11 @@ async fn a_state_that_cannot_be_read_back_ends_the_flow_before_its_step_is_kept(
     );
     let history = JournalFile::open(&path).unwrap().history().unwrap();
     assert_eq!(
-        (history.steps(), history.position().to_string(), history.has_ended()),
+        (
+            history.steps(),
+            history.position().to_string(),
+            history.has_ended()
+        ),
         (1, "Last".into(), false)
     );
     assert_eq!(history.state(), Some(r#"{"mean":1.0}"#));
@@ -194,7 +236,10 @@ async fn a_state_that_cannot_be_read_back_ends_the_flow_before_its_step_is_kept(
     // The third execution gives the figure that the second did not.
     let mut run = Run::new(model()).with_state(Mean { mean: 0.0 });
     let journal = JournalFile::open(&path).unwrap();
-    run.flow(Two::<(), false>(PhantomData)).resume(journal).await.unwrap();
+    run.flow(Two::<(), false>(PhantomData))
+        .resume(journal)
+        .await
+        .unwrap();
     assert_eq!((run.state(), EXECUTED.get()), (&Mean { mean: 2.0 }, 3));
 }
 
@@ -220,16 +265,24 @@ struct Odd(u32);
 impl<'de> Deserialize<'de> for Odd {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let number = u32::deserialize(from)?;
-        if number % 2 == 1 { Ok(Odd(number)) } else { Err(serde::de::Error::custom("an even number")) }
+        if number % 2 == 1 {
+            Ok(Odd(number))
+        } else {
+            Err(serde::de::Error::custom("an even number"))
+        }
     }
 }
 
 #[tokio::test]
 async fn an_action_that_its_own_type_does_not_read_ends_the_flow_before_its_step_is_kept() {
-    let error = resume::<(), Odd, false>(&path("even"), ()).await.unwrap_err();
+    let error = resume::<(), Odd, false>(&path("even"), ())
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
     assert!(
-        error.message().starts_with("the flow's action after the step at `Last` cannot be read as `"),
+        error
+            .message()
+            .starts_with("the flow's action after the step at `Last` cannot be read as `"),
         "{error}"
     );
     assert!(error.message().contains("an even number"), "{error}");
@@ -244,7 +297,10 @@ struct Perhaps {
 impl State for Perhaps {
     fn change(&mut self) {
         let figure = if EXECUTED.get() == 2 { f64::NAN } else { 1.0 };
-        self.figures.entry("mean".to_owned()).or_default().extend([None, Some(figure)]);
+        self.figures
+            .entry("mean".to_owned())
+            .or_default()
+            .extend([None, Some(figure)]);
     }
 }
 
@@ -252,9 +308,13 @@ impl State for Perhaps {
 async fn a_number_that_json_does_not_have_is_not_taken_for_none() {
     let path = path("optional-nan");
     EXECUTED.set(0);
-    let error = resume::<Perhaps, (), false>(&path, Perhaps::default()).await.unwrap_err();
+    let error = resume::<Perhaps, (), false>(&path, Perhaps::default())
+        .await
+        .unwrap_err();
     assert!(
-        error.message().contains(r#"as JSON: figures["mean"][3] is NaN, which JSON does not have; "#),
+        error
+            .message()
+            .contains(r#"as JSON: figures["mean"][3] is NaN, which JSON does not have; "#),
         "{error}"
     );
     let history = JournalFile::open(&path).unwrap().history().unwrap();

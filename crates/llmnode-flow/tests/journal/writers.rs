@@ -29,7 +29,9 @@ async fn a_second_writer_is_refused_and_goes_on_once_the_first_has_ended() {
         if asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2 {
             let path = other.clone();
             let second = std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .build()
+                    .unwrap();
                 let mut run = run(model());
                 let journal = JournalFile::open(path).unwrap();
                 runtime.block_on(run.flow(Research).resume(journal).into_future())
@@ -43,19 +45,38 @@ async fn a_second_writer_is_refused_and_goes_on_once_the_first_has_ended() {
     first.flow(Research).journal(journal.clone()).await.unwrap();
     let error = refused.lock().unwrap().take().unwrap();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().starts_with("another flow or map is writing to the journal "), "{error}");
-    assert_eq!((first.state().done, journal.history().unwrap().steps()), (STEPS as u32, STEPS));
+    assert!(
+        error
+            .message()
+            .starts_with("another flow or map is writing to the journal "),
+        "{error}"
+    );
+    assert_eq!(
+        (first.state().done, journal.history().unwrap().steps()),
+        (STEPS as u32, STEPS)
+    );
 
     // A handle that the program keeps holds no lock.
     let mut second = run(model());
-    second.flow(Research).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    second
+        .flow(Research)
+        .resume(JournalFile::open(&path).unwrap())
+        .await
+        .unwrap();
     assert_eq!(second.state().done, STEPS as u32);
 }
 
 /// Whether a flow could write to the journal now.
 async fn is_free(path: &Path) -> bool {
-    let ended = run(fails_after(0)).flow(Research).resume(open(path)).await.unwrap_err();
-    assert!(matches!(ended.category(), Category::Refusal | Category::ConfigError), "{ended}");
+    let ended = run(fails_after(0))
+        .flow(Research)
+        .resume(open(path))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(ended.category(), Category::Refusal | Category::ConfigError),
+        "{ended}"
+    );
     ended.category() == Category::Refusal
 }
 
@@ -73,7 +94,9 @@ async fn the_journal_is_free_as_soon_as_its_flow_is_no_longer_run() {
     let slow = FnModel::new(|_| answer("never").after(Duration::from_secs(60)));
     let mut second = run(slow);
     let mut under_way = Box::pin(second.flow(Research).resume(open(&path)).into_future());
-    tokio::time::timeout(Duration::from_millis(50), &mut under_way).await.unwrap_err();
+    tokio::time::timeout(Duration::from_millis(50), &mut under_way)
+        .await
+        .unwrap_err();
     assert!(!is_free(&path).await);
     drop(under_way);
     assert!(is_free(&path).await);
@@ -126,7 +149,10 @@ async fn the_lock_file_is_for_whom_the_journal_is() {
     std::fs::write(&lock, "mine").unwrap();
     set(&path, 0o600);
     assert!(is_free(&path).await);
-    assert_eq!((mode(&lock), std::fs::read(&lock).unwrap()), (0o640, b"mine".to_vec()));
+    assert_eq!(
+        (mode(&lock), std::fs::read(&lock).unwrap()),
+        (0o640, b"mine".to_vec())
+    );
 }
 
 #[tokio::test]
@@ -134,11 +160,18 @@ async fn what_cannot_be_locked_is_refused() {
     let path = path("unlockable");
     let _ = std::fs::remove_file(lock_of(&path));
     std::fs::create_dir_all(lock_of(&path)).unwrap();
-    let error = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
+    let error = run(model())
+        .flow(Research)
+        .resume(open(&path))
+        .await
+        .unwrap_err();
     std::fs::remove_dir(lock_of(&path)).unwrap();
     assert_eq!(error.category(), Category::Aborted);
     assert!(error.message().contains(" cannot be locked: "), "{error}");
-    assert!(error.message().ends_with(" is not a regular file"), "{error}");
+    assert!(
+        error.message().ends_with(" is not a regular file"),
+        "{error}"
+    );
 }
 
 /// Two processes begin with one journal at the same time: one runs, the other one is refused.
@@ -155,19 +188,40 @@ async fn of_two_processes_that_begin_together_one_runs() {
     };
     for pair in 0..100 {
         let journal = fresh(&format!("pair-{pair}"));
-        let mut pair = [(); 2].map(|()| start(&journal, Orders { waits: true, ..Orders::default() }));
-        let ready = pair.each_ref().map(|child| beside(&journal, &format!("ready-{}", child.id())));
+        let mut pair = [(); 2].map(|()| {
+            start(
+                &journal,
+                Orders {
+                    waits: true,
+                    ..Orders::default()
+                },
+            )
+        });
+        let ready = pair
+            .each_ref()
+            .map(|child| beside(&journal, &format!("ready-{}", child.id())));
         wait_until(&mut || ready.iter().all(|ready| ready.exists()));
         std::fs::write(beside(&journal, "start"), "").unwrap();
         // The one that runs waits in its first request until the other one has ended.
-        wait_until(&mut || pair.iter_mut().any(|child| child.try_wait().unwrap().is_some()));
+        wait_until(&mut || {
+            pair.iter_mut()
+                .any(|child| child.try_wait().unwrap().is_some())
+        });
         let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
         assert!(refused.starts_with("config_error: "), "{refused}");
-        assert!(refused.contains("another flow or map is writing to the journal "), "{refused}");
+        assert!(
+            refused.contains("another flow or map is writing to the journal "),
+            "{refused}"
+        );
         assert_eq!(so_far(&journal).0, 0);
         std::fs::write(beside(&journal, "go"), "").unwrap();
-        pair.iter_mut().for_each(|child| assert!(!was_killed(child)));
-        assert_eq!(so_far(&journal), (STEPS, STEPS as usize), "each request was made once");
+        pair.iter_mut()
+            .for_each(|child| assert!(!was_killed(child)));
+        assert_eq!(
+            so_far(&journal),
+            (STEPS, STEPS as usize),
+            "each request was made once"
+        );
         check_end(&journal, &expected, 0);
     }
 }
@@ -177,11 +231,22 @@ async fn a_handle_reads_and_writes_the_file_that_has_the_name_now() {
     let path = path("watched");
     let watching = JournalFile::open(&path).unwrap();
     let other = path.with_extension("other");
-    run(fails_after(3)).flow(Research).journal(open(&other)).await.unwrap_err();
+    run(fails_after(3))
+        .flow(Research)
+        .journal(open(&other))
+        .await
+        .unwrap_err();
     std::fs::rename(&other, &path).unwrap();
     assert_eq!(watching.history().unwrap().steps(), 3);
-    run(fails_after(2)).flow(Research).resume(watching.clone()).await.unwrap_err();
+    run(fails_after(2))
+        .flow(Research)
+        .resume(watching.clone())
+        .await
+        .unwrap_err();
     assert_eq!(open(&path).history().unwrap().steps(), 5);
     std::fs::remove_file(&path).unwrap();
-    assert!(matches!(watching.history(), Err(JournalError::Io { verb: "opened", .. })));
+    assert!(matches!(
+        watching.history(),
+        Err(JournalError::Io { verb: "opened", .. })
+    ));
 }

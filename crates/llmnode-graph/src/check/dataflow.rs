@@ -28,18 +28,28 @@ impl Dataflow<'_> {
 
     fn set_of<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> KeySet {
         let mut set = self.set(false);
-        keys.into_iter().filter_map(|key| self.keys.of(key)).for_each(|key| set.put(key));
+        keys.into_iter()
+            .filter_map(|key| self.keys.of(key))
+            .for_each(|key| set.put(key));
         set
     }
 
     fn nothing(&self, always: KeySet) -> KeyState {
-        KeyState { always, perhaps: self.set(false), foreign: self.set(false), anything: false }
+        KeyState {
+            always,
+            perhaps: self.set(false),
+            foreign: self.set(false),
+            anything: false,
+        }
     }
 
     /// Every key that a node writes, since a tool may be called at any time.
     pub(super) fn anywhere(&self) -> KeyState {
         let keys = |untrusted: bool| {
-            let facts = self.facts.iter().filter(move |facts| facts.untrusted == untrusted);
+            let facts = self
+                .facts
+                .iter()
+                .filter(move |facts| facts.untrusted == untrusted);
             facts.flat_map(Facts::keys).map(String::as_str)
         };
         let own = || self.at_start.iter().copied().chain(keys(false));
@@ -47,14 +57,21 @@ impl Dataflow<'_> {
         let mut foreign = self.set_of(keys(true));
         foreign.join(&self.set_of(own()), |one, other| one & !other);
         let anything = self.facts.iter().any(|facts| facts.writes_anything);
-        KeyState { foreign, anything, ..self.nothing(always) }
+        KeyState {
+            foreign,
+            anything,
+            ..self.nothing(always)
+        }
     }
 
     /// Iterates to a fixed point, since graphs have loops.
     pub(super) fn solve(&self, shape: &Shape, start: usize, forks: &[FoundFork]) -> Vec<KeyState> {
         let flat = PointGraph::new(shape, forks, &|node| self.facts[node].iterates.is_some());
-        let writes: Vec<KeySet> =
-            self.facts.iter().map(|facts| self.set_of(facts.keys().map(String::as_str))).collect();
+        let writes: Vec<KeySet> = self
+            .facts
+            .iter()
+            .map(|facts| self.set_of(facts.keys().map(String::as_str)))
+            .collect();
         let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
         let first = self.set_of(self.at_start.iter().copied());
         let order = order(start, &flat);
@@ -70,11 +87,15 @@ impl Dataflow<'_> {
                 }
                 for (from, by) in &at.from {
                     let after = self.after(&known[*from], *from, *by, &writes);
+                    before.always.join(&after.always, |one, other| {
+                        if at.is_join { one | other } else { one & other }
+                    });
                     before
-                        .always
-                        .join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
-                    before.perhaps.join(&after.perhaps, |one, other| one | other);
-                    before.foreign.join(&after.foreign, |one, other| one | other);
+                        .perhaps
+                        .join(&after.perhaps, |one, other| one | other);
+                    before
+                        .foreign
+                        .join(&after.foreign, |one, other| one | other);
                     before.anything |= after.anything;
                 }
                 if known[*point] != before {
@@ -89,13 +110,18 @@ impl Dataflow<'_> {
 
     fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
         let mut after = before.clone();
-        let Some(own) = self.facts.get(point) else { return after };
+        let Some(own) = self.facts.get(point) else {
+            return after;
+        };
         let written = &writes[point];
         match by {
             StepExit::Done => {
                 after.always.join(written, |one, other| one | other);
                 after.perhaps.join(written, |one, other| one | other);
-                let list = own.iterates.as_ref().and_then(|read| self.keys.of(key(&read.name)));
+                let list = own
+                    .iterates
+                    .as_ref()
+                    .and_then(|read| self.keys.of(key(&read.name)));
                 if own.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
                     after.foreign.join(written, |one, other| one | other);
                 }
@@ -105,7 +131,10 @@ impl Dataflow<'_> {
                     .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
                     .collect();
                 // A value may reach another one through a third.
-                while let Some(at) = value_flows.iter().position(|(from, _)| after.foreign.has(*from)) {
+                while let Some(at) = value_flows
+                    .iter()
+                    .position(|(from, _)| after.foreign.has(*from))
+                {
                     after.foreign.put(value_flows.swap_remove(at).1);
                 }
                 after.anything |= own.writes_anything;

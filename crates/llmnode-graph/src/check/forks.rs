@@ -16,7 +16,12 @@ impl StepGraph<'_> {
         let mut reported = HashSet::new();
         for fork in &found {
             let (from, join) = (self.node(fork.from), self.join(fork.join));
-            for node in fork.branches.iter().flatten().filter(|node| self.facts[**node].pauses) {
+            for node in fork
+                .branches
+                .iter()
+                .flatten()
+                .filter(|node| self.facts[**node].pauses)
+            {
                 if reported.insert(*node) {
                     let message = format!(
                         "waits for an approval in a branch of the fork at {from}, while other branches run: move it before {from}, or behind {join}"
@@ -39,7 +44,8 @@ impl StepGraph<'_> {
     }
 
     fn join(&self, join: To) -> String {
-        join.node().map_or_else(|| "the fork's end".to_owned(), |node| self.node(node))
+        join.node()
+            .map_or_else(|| "the fork's end".to_owned(), |node| self.node(node))
     }
 
     fn bad_fork(&self, bad: &BadFork) -> (String, FaultKind, String) {
@@ -53,25 +59,42 @@ impl StepGraph<'_> {
                     To::Node(_) => format!(
                         "directly to {join}, where its other branches meet; {join} runs after them anyway"
                     ),
-                    To::End => "to the end and to other nodes in parallel, but a run has one end".to_owned(),
+                    To::End => "to the end and to other nodes in parallel, but a run has one end"
+                        .to_owned(),
                 };
-                (edge(which), FaultKind::ForkToJoin, format!("{from} leads {why}: remove this edge"))
+                (
+                    edge(which),
+                    FaultKind::ForkToJoin,
+                    format!("{from} leads {why}: remove this edge"),
+                )
             }
-            ForkProblem::Back { head, edge: which, to } => {
+            ForkProblem::Back {
+                head,
+                edge: which,
+                to,
+            } => {
                 let (branch, to) = (branch(head), self.node(to));
                 let message = format!(
                     "this edge leads from {branch} back to {to}, while other branches run: let all branches meet in one node, and loop from there"
                 );
                 (edge(which), FaultKind::ForkBack, message)
             }
-            ForkProblem::Shared { heads, node: shared } => {
+            ForkProblem::Shared {
+                heads,
+                node: shared,
+            } => {
                 let ([one, other], to) = (heads.map(|head| self.node(head)), self.node(shared));
                 let message = format!(
                     "the branches {one} and {other} of the fork at {from} both lead to {to}, but not on all their paths, so it would run twice: let every path of both lead to {to}, or give each branch a node of its own"
                 );
                 (node(shared), FaultKind::ForkShared, message)
             }
-            ForkProblem::Entered { head, edge: which, from: outside, to } => {
+            ForkProblem::Entered {
+                head,
+                edge: which,
+                from: outside,
+                to,
+            } => {
                 let (outside, branch, to) = (self.node(outside), branch(head), self.node(to));
                 let message = format!(
                     "this edge leads from {outside} into {branch}, which runs beside other branches: let it lead to {from} or to {join}, or to a node of its own instead of {to}"

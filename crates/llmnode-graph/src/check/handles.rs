@@ -8,11 +8,18 @@ use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
 
 /// `facts`: of the loaded nodes. Returns whether each edge that leads to a tool has the handle for it.
-pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) -> bool {
+pub(crate) fn handles(
+    file: &GraphFile,
+    links: &Links,
+    facts: &[Option<Facts>],
+    faults: &mut Faults,
+) -> bool {
     let (before, mut calls_are_known) = (faults.noted(), true);
     for link in &links.edges {
         // A tool's edges lead back to its caller, by any handle.
-        let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else { continue };
+        let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else {
+            continue;
+        };
         if !of.handles.contains(&link.handle) {
             unknown_handle(file, link, of, faults);
             calls_are_known &= !of.handles.iter().any(|handle| handle == TOOL_CALL);
@@ -28,7 +35,11 @@ pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], 
 fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults) {
     let (place, name, remedy) = match &*link.handle {
         "default" => ("", "", ": write one of its handles as \"sourceHandle\""),
-        "rejected" => ("/sourceHandle", "rejected", " without \"require_approval\": true in its \"data\""),
+        "rejected" => (
+            "/sourceHandle",
+            "rejected",
+            " without \"require_approval\": true in its \"data\"",
+        ),
         name => ("/sourceHandle", name, ""),
     };
     let (node, at) = (file.id(link.from), format!("{}{place}", link.at));
@@ -38,9 +49,21 @@ fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults
 }
 
 fn missing_edges(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) {
-    let used: HashSet<(usize, &str)> = links.edges.iter().map(|link| (link.from, &*link.handle)).collect();
-    for (node, of) in facts.iter().enumerate().filter_map(|(node, of)| Some((node, of.as_ref()?))) {
-        for handle in of.required_handles.iter().filter(|handle| !used.contains(&(node, handle))) {
+    let used: HashSet<(usize, &str)> = links
+        .edges
+        .iter()
+        .map(|link| (link.from, &*link.handle))
+        .collect();
+    for (node, of) in facts
+        .iter()
+        .enumerate()
+        .filter_map(|(node, of)| Some((node, of.as_ref()?)))
+    {
+        for handle in of
+            .required_handles
+            .iter()
+            .filter(|handle| !used.contains(&(node, handle)))
+        {
             let (id, name) = (file.id(node), shown(handle));
             let message = format!(
                 "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"

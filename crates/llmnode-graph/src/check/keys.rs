@@ -40,6 +40,9 @@ impl KeySet {
     }
 
     pub(super) fn join(&mut self, other: &KeySet, with: impl Fn(u64, u64) -> u64) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(own, other)| *own = with(*own, *other));
     }
 }

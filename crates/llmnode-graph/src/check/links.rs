@@ -24,7 +24,10 @@ pub(crate) struct Link {
 }
 
 impl Links {
-    pub(crate) fn by<'l>(&'l self, handle: &'l str) -> impl Iterator<Item = (usize, usize, &'l Link)> {
+    pub(crate) fn by<'l>(
+        &'l self,
+        handle: &'l str,
+    ) -> impl Iterator<Item = (usize, usize, &'l Link)> {
         let edges = self.edges.iter().filter(move |link| link.handle == handle);
         edges.filter_map(|link| Some((link.from, link.to.node()?, link)))
     }
@@ -58,7 +61,12 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
             continue;
         };
         if seen.insert((from, &edge.handle, to)) {
-            links.edges.push(Link { from, handle: edge.handle.clone(), to, at: edge.at.clone() });
+            links.edges.push(Link {
+                from,
+                handle: edge.handle.clone(),
+                to,
+                at: edge.at.clone(),
+            });
         } else {
             let (from, to) = (shown(&edge.source), shown(&edge.target));
             let message = format!("another edge leads from {from:?} to {to:?} already; remove one");
@@ -78,7 +86,9 @@ impl<'f> Names<'f> {
     fn of(file: &'f GraphFile) -> Self {
         let mut ids = HashMap::new();
         for (index, node) in file.nodes.iter().enumerate() {
-            ids.entry(node.id.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
+            ids.entry(node.id.as_str())
+                .and_modify(|known| *known = None)
+                .or_insert(Some(index));
         }
         Names { ids, file }
     }
@@ -87,14 +97,31 @@ impl<'f> Names<'f> {
         if is_end(&edge.target) && !self.ids.contains_key(&*edge.target) {
             return Some(To::End);
         }
-        self.node(&edge.target, format!("{}/target", edge.at), Some("END"), faults).map(To::Node)
+        self.node(
+            &edge.target,
+            format!("{}/target", edge.at),
+            Some("END"),
+            faults,
+        )
+        .map(To::Node)
     }
 
-    fn node(&self, name: &str, at: String, also: Option<&str>, faults: &mut Faults) -> Option<usize> {
+    fn node(
+        &self,
+        name: &str,
+        at: String,
+        also: Option<&str>,
+        faults: &mut Faults,
+    ) -> Option<usize> {
         let node = self.ids.get(name).copied();
         // The name may be a node's, if that node's id is wrong.
         if node.is_none() && self.file.ids_are_known {
-            let known = self.file.nodes.iter().map(|node| node.id.as_str()).chain(also);
+            let known = self
+                .file
+                .nodes
+                .iter()
+                .map(|node| node.id.as_str())
+                .chain(also);
             let message = format!("no node {:?}", shown(name));
             faults.unknown(true, at, FaultKind::UnknownNode, message, name, known);
         }

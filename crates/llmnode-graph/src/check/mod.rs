@@ -32,7 +32,12 @@ pub(crate) struct Plan {
     pub(crate) needs: Vec<String>,
 }
 
-pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
+pub(crate) fn check(
+    file: &GraphFile,
+    links: &Links,
+    facts: &[Facts],
+    faults: &mut Faults,
+) -> Option<Plan> {
     let graph = StepGraph::new(file, links, facts);
     let start = graph.start(faults)?;
     graph.reachability(start, faults);
@@ -42,5 +47,8 @@ pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     }
     let needs = graph.reads_writes(start, &forks, faults);
     types::check(file, facts, faults);
-    faults.is_empty().then(|| Plan { region: region(&graph.shape, start, &forks), needs })
+    faults.is_empty().then(|| Plan {
+        region: region(&graph.shape, start, &forks),
+        needs,
+    })
 }

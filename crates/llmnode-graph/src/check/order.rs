@@ -26,7 +26,11 @@ pub(super) enum StepExit {
 type Branch = (usize, To);
 
 impl PointGraph {
-    pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
+    pub(super) fn new(
+        shape: &Shape,
+        forks: &[FoundFork],
+        is_iterator: &dyn Fn(usize) -> bool,
+    ) -> Self {
         let mut flat = PointGraph { points: Vec::new() };
         flat.points.resize_with(shape.ways.len(), Point::default);
         let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
@@ -39,7 +43,9 @@ impl PointGraph {
             for nodes in &fork.branches {
                 let end = flat.point(false);
                 flat.points[join].from.push((end, StepExit::Done));
-                nodes.iter().for_each(|node| within[*node] = Some((end, fork.join)));
+                nodes
+                    .iter()
+                    .for_each(|node| within[*node] = Some((end, fork.join)));
             }
         }
         for (node, handles) in shape.ways.iter().enumerate() {
@@ -66,7 +72,10 @@ impl PointGraph {
     }
 
     fn point(&mut self, is_join: bool) -> usize {
-        self.points.push(Point { is_join, ..Point::default() });
+        self.points.push(Point {
+            is_join,
+            ..Point::default()
+        });
         self.points.len() - 1
     }
 

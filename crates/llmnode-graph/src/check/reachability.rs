@@ -6,17 +6,27 @@ use crate::shape::{To, endless, reach, unreachable};
 
 impl StepGraph<'_> {
     pub(super) fn reachability(&self, start: usize, faults: &mut Faults) {
-        let StepGraph { file, shape, is_step, .. } = self;
+        let StepGraph {
+            file,
+            shape,
+            is_step,
+            ..
+        } = self;
         let reached = reach(shape, &[start]);
         for group in unreachable(shape, &reached, is_step) {
             let (start, lost) = (file.id(start), file.ids(&group));
-            let message =
-                format!("no path leads from the start {start:?} to {lost}: add an edge to it, or remove it");
+            let message = format!(
+                "no path leads from the start {start:?} to {lost}: add an edge to it, or remove it"
+            );
             faults.fault(&file.nodes[group[0]].at, FaultKind::Unreachable, message);
         }
         for group in endless(shape, &reached) {
             let ids = file.ids(&group);
-            let lead = if group.len() == 1 { "leads only to itself" } else { "lead only to one another" };
+            let lead = if group.len() == 1 {
+                "leads only to itself"
+            } else {
+                "lead only to one another"
+            };
             let message = format!(
                 "{ids} {lead}, so a run never ends: add an edge that leads out, for instance to \"END\""
             );
@@ -26,10 +36,14 @@ impl StepGraph<'_> {
     }
 
     fn unclosed(&self, faults: &mut Faults) {
-        let StepGraph { file, facts, shape, .. } = self;
+        let StepGraph {
+            file, facts, shape, ..
+        } = self;
         for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some()) {
             let next = shape.ways[node].iter().filter(|one| one.name == "next");
-            let next: Vec<To> = next.flat_map(|one| one.to.iter().map(|way| way.to)).collect();
+            let next: Vec<To> = next
+                .flat_map(|one| one.to.iter().map(|way| way.to))
+                .collect();
             let body: Vec<usize> = next.iter().filter_map(|to| to.node()).collect();
             if !next.is_empty() && !reach(shape, &body)[node] {
                 let id = file.id(node);

@@ -13,23 +13,46 @@ use crate::template::{key, path};
 
 /// Reads with the last message as default count only if the graph has one of these values.
 fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
-    let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
-    facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
+    let given = facts
+        .reads_or_message
+        .iter()
+        .any(|read| has(key(&read.name)));
+    facts
+        .reads
+        .iter()
+        .chain(facts.reads_or_message.iter().filter(move |_| given))
 }
 
 impl<'d> StepGraph<'d> {
     /// Returns what the graph needs: see [`Plan`](super::Plan).
-    pub(super) fn reads_writes(&self, start: usize, forks: &[FoundFork], faults: &mut Faults) -> Vec<String> {
+    pub(super) fn reads_writes(
+        &self,
+        start: usize,
+        forks: &[FoundFork],
+        faults: &mut Faults,
+    ) -> Vec<String> {
         let written = self.facts.iter().flat_map(Facts::keys).map(String::as_str);
         let keys = Keys::new(self.at_start().chain([ERROR]).chain(written));
-        let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
+        let flow = Dataflow {
+            facts: self.facts,
+            keys: &keys,
+            at_start: self.at_start().collect(),
+        };
         let known = flow.solve(&self.shape, start, forks);
         let anywhere = flow.anywhere();
-        let mut reading =
-            ReadChecker { graph: self, keys: &keys, written: self.written(), reported: HashSet::new() };
+        let mut reading = ReadChecker {
+            graph: self,
+            keys: &keys,
+            written: self.written(),
+            reported: HashSet::new(),
+        };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let known = if self.is_step[node] { &known[node] } else { &anywhere };
+            let known = if self.is_step[node] {
+                &known[node]
+            } else {
+                &anywhere
+            };
             let mut reported = HashSet::new();
             for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
@@ -48,7 +71,8 @@ impl<'d> StepGraph<'d> {
         let braced = self.facts.iter().flat_map(|facts| &facts.braced);
         for read in braced.filter(|read| keys.of(key(&read.name)).is_some()) {
             let name = shown(&read.name);
-            let message = format!("`{{{name}}}` is sent as it is; write `{{{{ {name} }}}}` for the value");
+            let message =
+                format!("`{{{name}}}` is sent as it is; write `{{{{ {name} }}}}` for the value");
             faults.warn(&read.at, FaultKind::Template, message);
         }
         self.conflicts(forks, faults);
@@ -56,13 +80,22 @@ impl<'d> StepGraph<'d> {
     }
 
     fn at_start(&self) -> impl Iterator<Item = &'d str> {
-        let defaults = self.file.state.iter().filter(|(_, field)| field.default.is_some());
-        self.file.inputs.keys().chain(defaults.map(|(key, _)| key)).map(String::as_str)
+        let defaults = self
+            .file
+            .state
+            .iter()
+            .filter(|(_, field)| field.default.is_some());
+        self.file
+            .inputs
+            .keys()
+            .chain(defaults.map(|(key, _)| key))
+            .map(String::as_str)
     }
 
     /// Inputs and defaults have no writers.
     fn written(&self) -> BTreeMap<&'d str, Vec<usize>> {
-        let mut written: BTreeMap<&str, Vec<usize>> = self.at_start().map(|key| (key, Vec::new())).collect();
+        let mut written: BTreeMap<&str, Vec<usize>> =
+            self.at_start().map(|key| (key, Vec::new())).collect();
         for (node, facts) in self.facts.iter().enumerate() {
             for key in facts.keys() {
                 let writers = written.entry(key).or_default();
@@ -82,7 +115,12 @@ impl<'d> StepGraph<'d> {
         for fork in forks {
             let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
             for (branch, nodes) in fork.branches.iter().enumerate() {
-                let writes = |node: usize| self.facts[node].writes.iter().map(move |write| (node, write));
+                let writes = |node: usize| {
+                    self.facts[node]
+                        .writes
+                        .iter()
+                        .map(move |write| (node, write))
+                };
                 let nodes: BTreeSet<usize> = nodes.iter().copied().collect();
                 for (node, write) in nodes.into_iter().flat_map(writes) {
                     let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
@@ -99,7 +137,11 @@ impl<'d> StepGraph<'d> {
     fn conflict(&self, write: &Write, nodes: [usize; 2], faults: &mut Faults) {
         let place = format!("/state/{}", escaped(&write.key));
         // At the declared key, with or without a reducer; else at the second write.
-        let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
+        let at = if self.file.state.contains_key(&write.key) {
+            &place
+        } else {
+            &write.at
+        };
         let (ids, key) = (self.file.ids(&nodes), shown(&write.key));
         let message = format!(
             "{ids} write {key:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values"
@@ -125,7 +167,10 @@ impl ReadChecker<'_> {
             matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
         });
         if let Some(inner) = inner {
-            let message = format!("there is no {shown_name:?}: write {:?} for that value", shown(inner));
+            let message = format!(
+                "there is no {shown_name:?}: write {:?} for that value",
+                shown(inner)
+            );
             faults.fault(&read.at, FaultKind::Data, message);
             return;
         }
@@ -141,7 +186,11 @@ impl ReadChecker<'_> {
                 "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
             );
             faults.warn(&read.at, FaultKind::Data, message);
-        } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
+        } else if self
+            .written
+            .get(name)
+            .is_some_and(|nodes| !nodes.is_empty())
+        {
             let (writers, node) = (self.writers(name), self.graph.file.id(node));
             let message = format!(
                 "{shown_name:?} is written by {writers}, but on no path to {node:?}: write it earlier, or make it an input"
@@ -158,13 +207,21 @@ impl ReadChecker<'_> {
 
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
-        if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
+        if self
+            .keys
+            .of(name)
+            .is_some_and(|number| known.foreign.has(number))
+        {
             let (name, writers) = (shown(name), self.writers(name));
             let message = format!(
                 "{what} reads {name:?}, which {writers} writes: move text of a model, a tool or a search into \"prompt\""
             );
             if self.graph.file.is_react_flow {
-                faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
+                faults.warn(
+                    &read.at,
+                    FaultKind::Untrusted,
+                    format!("{message}; it is put into a fence"),
+                );
             } else {
                 faults.fault(&read.at, FaultKind::Untrusted, message);
             }
@@ -176,23 +233,37 @@ impl ReadChecker<'_> {
         let reads = |facts: &Facts| {
             all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
         };
-        let readers: Vec<usize> = (0..facts.len()).filter(|node| reads(&facts[*node])).collect();
+        let readers: Vec<usize> = (0..facts.len())
+            .filter(|node| reads(&facts[*node]))
+            .collect();
         let read_by = if readers.len() == 1 { "reads" } else { "read" };
         let (ids, shown) = (file.ids(&readers), shown(name));
-        let message = format!("nothing writes {shown:?}, which {ids} {read_by}, and it is not an input");
+        let message =
+            format!("nothing writes {shown:?}, which {ids} {read_by}, and it is not an input");
         // A loop without a name for its item probably means this one.
         let has_item = |node: usize| file.nodes[node].data.values.contains_key("item");
-        let nameless = (0..facts.len()).find(|node| facts[*node].iterates.is_some() && !has_item(*node));
+        let nameless =
+            (0..facts.len()).find(|node| facts[*node].iterates.is_some() && !has_item(*node));
         if let Some(node) = nameless {
             let id = file.id(node);
-            let message =
-                format!("{message}; the iterator {id:?} has no \"item\", so it writes \"current_item\"");
+            let message = format!(
+                "{message}; the iterator {id:?} has no \"item\", so it writes \"current_item\""
+            );
             return faults.fault(&read.at, FaultKind::Data, message);
         }
-        faults.unknown(true, &read.at, FaultKind::Data, message, name, self.written.keys().copied());
+        faults.unknown(
+            true,
+            &read.at,
+            FaultKind::Data,
+            message,
+            name,
+            self.written.keys().copied(),
+        );
     }
 
     fn writers(&self, key: &str) -> String {
-        self.graph.file.ids(self.written.get(key).into_iter().flatten())
+        self.graph
+            .file
+            .ids(self.written.get(key).into_iter().flatten())
     }
 }

@@ -10,15 +10,27 @@ impl StepGraph<'_> {
     /// In this order: the one `isStart`, the one target of `start`, the one node without an incoming edge, the iterator of
     /// an input, the one node that only a `next` leads to.
     pub(super) fn start(&self, faults: &mut Faults) -> Option<usize> {
-        let StepGraph { file, links, is_step, .. } = self;
-        let flagged: Vec<usize> = (0..file.nodes.len()).filter(|node| file.nodes[*node].is_start).collect();
+        let StepGraph {
+            file,
+            links,
+            is_step,
+            ..
+        } = self;
+        let flagged: Vec<usize> = (0..file.nodes.len())
+            .filter(|node| file.nodes[*node].is_start)
+            .collect();
         match &*flagged {
             [] => {}
             [only] => return self.step(*only, faults),
             [_, second, ..] => {
                 let ids = file.ids(&flagged);
-                let message = format!("{ids} have \"isStart\", but a graph has one start: keep one");
-                faults.fault(format!("{}/isStart", file.nodes[*second].data.at()), FaultKind::Start, message);
+                let message =
+                    format!("{ids} have \"isStart\", but a graph has one start: keep one");
+                faults.fault(
+                    format!("{}/isStart", file.nodes[*second].data.at()),
+                    FaultKind::Start,
+                    message,
+                );
                 return None;
             }
         }
@@ -27,10 +39,14 @@ impl StepGraph<'_> {
         match (&*starts, &*links.starts) {
             ([only], _) => return self.step(*only, faults),
             ([first, ..], all) => {
-                let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
+                let place = all
+                    .iter()
+                    .find(|(node, _)| node != first)
+                    .map_or("", |(_, at)| at);
                 let ids = file.ids(&starts);
-                let message =
-                    format!("edges lead from the start to {ids}, but a graph has one start: keep one");
+                let message = format!(
+                    "edges lead from the start to {ids}, but a graph has one start: keep one"
+                );
                 faults.fault(place, FaultKind::Start, message);
                 return None;
             }
@@ -60,13 +76,18 @@ impl StepGraph<'_> {
 
     fn starts_of_cycle(&self) -> Vec<usize> {
         let is_of_input = |node: usize| {
-            let list = self.facts[node].iterates.as_ref().filter(|_| self.is_step[node]);
+            let list = self.facts[node]
+                .iterates
+                .as_ref()
+                .filter(|_| self.is_step[node]);
             list.is_some_and(|list| self.file.inputs.contains_key(key(&list.name)))
         };
         // The body of such an iterator comes after it.
         let counts = |from, handle: &str| handle != "next" || is_of_input(from);
         let others = self.without_incoming(counts);
-        (0..self.facts.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
+        (0..self.facts.len())
+            .filter(|node| is_of_input(*node) || others.contains(node))
+            .collect()
     }
 
     fn step(&self, node: usize, faults: &mut Faults) -> Option<usize> {
@@ -74,7 +95,8 @@ impl StepGraph<'_> {
             return Some(node);
         }
         let id = self.file.id(node);
-        let message = format!("{id:?} is a tool of an agent, so it cannot be the start: start at the agent");
+        let message =
+            format!("{id:?} is a tool of an agent, so it cannot be the start: start at the agent");
         faults.fault(&self.file.nodes[node].at, FaultKind::Start, message);
         None
     }
@@ -82,8 +104,10 @@ impl StepGraph<'_> {
     fn without_incoming(&self, counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
         let mut is_first = self.is_step.clone();
         for (from, handles) in self.shape.ways.iter().enumerate() {
-            for way in
-                handles.iter().filter(|handle| counts(from, &handle.name)).flat_map(|handle| &handle.to)
+            for way in handles
+                .iter()
+                .filter(|handle| counts(from, &handle.name))
+                .flat_map(|handle| &handle.to)
             {
                 if let Some(to) = way.to.node().filter(|to| *to != from) {
                     is_first[to] = false;

@@ -22,13 +22,22 @@ impl<'f> StepGraph<'f> {
     pub(super) fn new(file: &'f GraphFile, links: &'f Links, facts: &'f [Facts]) -> Self {
         let is_step: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
         let shape = shape(file, links, facts, &is_step);
-        StepGraph { file, links, facts, is_step, shape }
+        StepGraph {
+            file,
+            links,
+            facts,
+            is_step,
+            shape,
+        }
     }
 }
 
 fn shape(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Shape {
     let count = file.nodes.len();
-    let mut shape = Shape { ways: vec![Vec::new(); count], ends: vec![false; count] };
+    let mut shape = Shape {
+        ways: vec![Vec::new(); count],
+        ends: vec![false; count],
+    };
     let mut places: HashMap<(usize, String), usize> = HashMap::new();
     for (edge, link) in links.edges.iter().enumerate() {
         if !steps[link.from] || link.to.node().is_some_and(|to| !steps[to]) {
@@ -41,16 +50,25 @@ fn shape(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Sh
         };
         let ways = &mut shape.ways[link.from];
         let place = *places.entry((link.from, name.clone())).or_insert_with(|| {
-            ways.push(Handle { name, to: Vec::new() });
+            ways.push(Handle {
+                name,
+                to: Vec::new(),
+            });
             ways.len() - 1
         });
         ways[place].to.push(OutEdge { to: link.to, edge });
     }
     for node in (0..count).filter(|node| steps[*node]) {
-        let Facts { handles, required_handles, .. } = &facts[node];
+        let Facts {
+            handles,
+            required_handles,
+            ..
+        } = &facts[node];
         let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
         shape.ends[node] = handles.iter().any(|handle| {
-            !NON_FLOW_HANDLES.contains(&&**handle) && !required_handles.contains(handle) && !has(handle)
+            !NON_FLOW_HANDLES.contains(&&**handle)
+                && !required_handles.contains(handle)
+                && !has(handle)
         });
     }
     shape

@@ -15,8 +15,10 @@ fn facts(node: &NodeFile) -> Facts {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let has = |name: &str| of(name) == Some(&Value::Bool(true));
-    let handles =
-        of("handles").map_or_else(|| vec!["default".to_owned(), "error".to_owned()], |_| texts("handles"));
+    let handles = of("handles").map_or_else(
+        || vec!["default".to_owned(), "error".to_owned()],
+        |_| texts("handles"),
+    );
     let read = |name: &'static str| {
         texts(name).into_iter().map(move |read| Read {
             name: read,
@@ -63,15 +65,21 @@ fn load(file: &Value) -> (GraphFaults, Option<Plan>) {
         let facts: Vec<_> = file.nodes.iter().map(facts).collect();
         let of: Vec<_> = facts.iter().cloned().map(Some).collect();
         handles(&file, &links, &of, &mut faults);
-        if faults.is_empty() { check(&file, &links, &facts, &mut faults) } else { None }
+        if faults.is_empty() {
+            check(&file, &links, &facts, &mut faults)
+        } else {
+            None
+        }
     });
     (faults.into_parts(None), plan)
 }
 
 /// A graph from nodes `(id, facts)` and edges `"from by handle > to"`, `"from > to"`.
 fn graph(nodes: &[(&str, Value)], edges: &[&str]) -> Value {
-    let nodes: Vec<Value> =
-        nodes.iter().map(|(id, data)| json!({"id": id, "type": "step", "data": data})).collect();
+    let nodes: Vec<Value> = nodes
+        .iter()
+        .map(|(id, data)| json!({"id": id, "type": "step", "data": data}))
+        .collect();
     let edges: Vec<Value> = edges
         .iter()
         .map(|edge| {
@@ -86,7 +94,10 @@ fn graph(nodes: &[(&str, Value)], edges: &[&str]) -> Value {
 }
 
 fn reported(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
-    faults.iter().map(|fault| (&*fault.pointer, fault.kind.as_str())).collect()
+    faults
+        .iter()
+        .map(|fault| (&*fault.pointer, fault.kind.as_str()))
+        .collect()
 }
 
 /// Asserts the faults of a graph, by pointer and kind, and that there is no warning.
@@ -101,7 +112,11 @@ fn refused(file: &Value, expected: &[(&str, &str)]) -> GraphFaults {
 #[track_caller]
 fn loaded(file: &Value) -> Plan {
     let (faults, plan) = load(file);
-    assert_eq!((reported(&faults.faults), reported(&faults.warnings)), (vec![], vec![]), "{faults:?}");
+    assert_eq!(
+        (reported(&faults.faults), reported(&faults.warnings)),
+        (vec![], vec![]),
+        "{faults:?}"
+    );
     plan.unwrap()
 }
 
@@ -123,20 +138,45 @@ fn next_of_an_iterator_counts_only_where_all_nodes_have_edges_to_them() {
     // The items are no input, so what writes them is the first.
     let written = json!({"iterator": true, "handles": ["next", "complete"], "reads": ["list"]});
     let nodes = &[("list", json!({"writes": ["list"]})), ("each", written)];
-    let plan = loaded(&graph(nodes, &["list > each", "each by next > list", "each by complete > END"]));
+    let plan = loaded(&graph(
+        nodes,
+        &[
+            "list > each",
+            "each by next > list",
+            "each by complete > END",
+        ],
+    ));
     assert_eq!(plan.region.entry, 0);
     let nodes = &[("plan", plain()), ("each", each()), ("work", plain())];
-    assert_eq!(loaded(&graph(nodes, &["plan > each", "each by next > work", "work > each"])).region.entry, 0);
+    assert_eq!(
+        loaded(&graph(
+            nodes,
+            &["plan > each", "each by next > work", "work > each"]
+        ))
+        .region
+        .entry,
+        0
+    );
 }
 
 #[test]
 fn an_iterator_of_an_input_is_the_start_where_an_edge_leads_to_every_node() {
-    let each = |reads: &str| json!({"iterator": true, "handles": ["next", "complete"], "reads": [reads]});
-    let edges = ["each by next > work", "work > each", "each by complete > sum", "sum > END"];
+    let each =
+        |reads: &str| json!({"iterator": true, "handles": ["next", "complete"], "reads": [reads]});
+    let edges = [
+        "each by next > work",
+        "work > each",
+        "each by complete > sum",
+        "sum > END",
+    ];
     let nodes = |reads: &str| [("work", plain()), ("each", each(reads)), ("sum", plain())];
     assert_eq!(loaded(&graph(&nodes("q"), &edges)).region.entry, 1);
     // Of another list: the node to which only `next` leads.
-    let more = [("work", json!({"writes": ["list"]})), ("each", each("list")), ("sum", plain())];
+    let more = [
+        ("work", json!({"writes": ["list"]})),
+        ("each", each("list")),
+        ("sum", plain()),
+    ];
     assert_eq!(loaded(&graph(&more, &edges)).region.entry, 0);
     // An edge leads to a node by another iterator: both may be meant.
     let nodes = [
@@ -155,36 +195,67 @@ fn an_iterator_of_an_input_is_the_start_where_an_edge_leads_to_every_node() {
     ];
     let faults = refused(&graph(&nodes, &edges), &[("/nodes", "start")]);
     let message = &faults.faults[0].message;
-    assert!(message.contains("\"plan\" and \"each\"") && message.contains("\"isStart\": true"), "{message}");
+    assert!(
+        message.contains("\"plan\" and \"each\"") && message.contains("\"isStart\": true"),
+        "{message}"
+    );
 }
 
 #[test]
 fn several_starts_or_none_are_named() {
     let start = || json!({"isStart": true});
-    let faults =
-        refused(&graph(&[("a", start()), ("b", start())], &["a > b"]), &[("/nodes/1/data/isStart", "start")]);
-    assert!(faults.faults[0].message.contains("\"a\" and \"b\""), "{faults}");
+    let faults = refused(
+        &graph(&[("a", start()), ("b", start())], &["a > b"]),
+        &[("/nodes/1/data/isStart", "start")],
+    );
+    assert!(
+        faults.faults[0].message.contains("\"a\" and \"b\""),
+        "{faults}"
+    );
     refused(
-        &graph(&[("a", plain()), ("b", plain())], &["start > a", "start > b", "a > b"]),
+        &graph(
+            &[("a", plain()), ("b", plain())],
+            &["start > a", "start > b", "a > b"],
+        ),
         &[("/edges/1", "start")],
     );
-    let faults = refused(&graph(&[("a", plain()), ("b", plain())], &[]), &[("/nodes", "start")]);
-    assert!(faults.faults[0].message.contains("\"a\" and \"b\""), "{faults}");
-    refused(
-        &graph(&[("a", plain()), ("b", plain())], &["a > b", "b > a", "b by error > END"]),
+    let faults = refused(
+        &graph(&[("a", plain()), ("b", plain())], &[]),
         &[("/nodes", "start")],
     );
-    refused(&graph(&[("a", plain())], &["start > END"]), &[("/edges/0/target", "start")]);
+    assert!(
+        faults.faults[0].message.contains("\"a\" and \"b\""),
+        "{faults}"
+    );
+    refused(
+        &graph(
+            &[("a", plain()), ("b", plain())],
+            &["a > b", "b > a", "b by error > END"],
+        ),
+        &[("/nodes", "start")],
+    );
+    refused(
+        &graph(&[("a", plain())], &["start > END"]),
+        &[("/edges/0/target", "start")],
+    );
 }
 
 #[test]
 fn what_hangs_together_and_is_not_reached_is_one_fault() {
-    let nodes = &[("a", json!({"isStart": true})), ("x", plain()), ("y", plain()), ("z", plain())];
+    let nodes = &[
+        ("a", json!({"isStart": true})),
+        ("x", plain()),
+        ("y", plain()),
+        ("z", plain()),
+    ];
     let faults = refused(
         &graph(nodes, &["a > END", "y > x", "x > END"]),
         &[("/nodes/2", "unreachable"), ("/nodes/3", "unreachable")],
     );
-    assert!(faults.faults[0].message.contains("\"y\" and \"x\""), "{faults}");
+    assert!(
+        faults.faults[0].message.contains("\"y\" and \"x\""),
+        "{faults}"
+    );
 }
 
 #[test]
@@ -196,11 +267,18 @@ fn forks_nest_only_so_deep() {
         nodes.push((format!("s{depth}"), plain()));
         edges.push(format!("f{depth} > s{depth}"));
         edges.push(format!("s{depth} > end"));
-        edges.push(if depth < 39 { format!("f{depth} > f{}", depth + 1) } else { format!("f{depth} > x") });
+        edges.push(if depth < 39 {
+            format!("f{depth} > f{}", depth + 1)
+        } else {
+            format!("f{depth} > x")
+        });
     }
     nodes.push(("x".to_owned(), plain()));
     edges.push("x > end".to_owned());
-    let nodes: Vec<(&str, Value)> = nodes.iter().map(|(id, data)| (id.as_str(), data.clone())).collect();
+    let nodes: Vec<(&str, Value)> = nodes
+        .iter()
+        .map(|(id, data)| (id.as_str(), data.clone()))
+        .collect();
     let edges: Vec<&str> = edges.iter().map(String::as_str).collect();
     refused(&graph(&nodes, &edges), &[("/nodes/65", "cap")]);
 }
@@ -229,18 +307,30 @@ fn tools_and_handoffs_of_an_agent_are_no_forks() {
     ));
     assert_eq!(plan.region.entry, 0);
     assert_eq!(plan.region.nodes, [0, 2, 3, 4]);
-    assert_eq!(plan.region.next[&(0, "tool-call:two".to_owned())], Next::One(To::Node(2)));
+    assert_eq!(
+        plan.region.next[&(0, "tool-call:two".to_owned())],
+        Next::One(To::Node(2))
+    );
 }
 
 #[test]
 fn what_is_read_is_written_before_on_every_way() {
     let nodes = &[
-        ("a", json!({"writes": ["list"], "reads": ["q", "messages", "context.q.x"]})),
-        ("r", json!({"handles": ["x", "default"], "required": ["default"], "reads": ["list.0"]})),
+        (
+            "a",
+            json!({"writes": ["list"], "reads": ["q", "messages", "context.q.x"]}),
+        ),
+        (
+            "r",
+            json!({"handles": ["x", "default"], "required": ["default"], "reads": ["list.0"]}),
+        ),
         ("b", json!({"writes": ["one"]})),
         ("c", json!({"reads": ["one"]})),
     ];
-    warned(&graph(nodes, &["a > r", "r by x > b", "r > c", "b > c"]), &[("/nodes/3/data/reads", "data")]);
+    warned(
+        &graph(nodes, &["a > r", "r by x > b", "r > c", "b > c"]),
+        &[("/nodes/3/data/reads", "data")],
+    );
     let mut every = graph(nodes, &["a > r", "r by x > b", "r > b", "b > c"]);
     loaded(&every);
     every["nodes"][0]["data"]["reads"] = json!(["lisst"]);
@@ -253,7 +343,10 @@ fn a_declared_default_counts_as_written() {
     let mut file = graph(&[("a", json!({"reads": ["notes"]}))], &[]);
     file["state"] = json!({"notes": {"type": "array", "reducer": "append", "default": []}});
     loaded(&file);
-    file["state"]["notes"].as_object_mut().unwrap().remove("default");
+    file["state"]["notes"]
+        .as_object_mut()
+        .unwrap()
+        .remove("default");
     refused(&file, &[("/nodes/0/data/reads", "data")]);
 }
 
@@ -281,17 +374,37 @@ fn the_item_of_a_loop_is_gone_when_it_is_complete() {
         ("z", json!({"reads": ["item"]})),
     ];
     refused(
-        &graph(nodes, &["a > each", "each by next > work", "work > each", "each by complete > z"]),
+        &graph(
+            nodes,
+            &[
+                "a > each",
+                "each by next > work",
+                "work > each",
+                "each by complete > z",
+            ],
+        ),
         &[("/nodes/3/data/reads", "data")],
     );
 }
 
 #[test]
 fn behind_a_node_that_writes_what_it_likes_nothing_is_sure() {
-    let nodes = &[("a", json!({"anything": true})), ("b", json!({"reads": ["x"]}))];
-    warned(&graph(nodes, &["a > b"]), &[("/nodes/1/data/reads", "data")]);
+    let nodes = &[
+        ("a", json!({"anything": true})),
+        ("b", json!({"reads": ["x"]})),
+    ];
+    warned(
+        &graph(nodes, &["a > b"]),
+        &[("/nodes/1/data/reads", "data")],
+    );
     refused(
-        &graph(&[("b", json!({"reads": ["x"]})), ("a", json!({"anything": true}))], &["b > a"]),
+        &graph(
+            &[
+                ("b", json!({"reads": ["x"]})),
+                ("a", json!({"anything": true})),
+            ],
+            &["b > a"],
+        ),
         &[("/nodes/0/data/reads", "data")],
     );
 }
@@ -316,29 +429,56 @@ fn a_system_prompt_does_not_read_what_models_wrote() {
         ("b", json!({"system": ["q", "item", "notes"]})),
     ];
     let mut file = graph(nodes, &["a > each", "each by next > b", "b > each"]);
-    refused(&file, &[("/nodes/2/data/system", "untrusted"), ("/nodes/2/data/system", "untrusted")]);
+    refused(
+        &file,
+        &[
+            ("/nodes/2/data/system", "untrusted"),
+            ("/nodes/2/data/system", "untrusted"),
+        ],
+    );
     let object = file.as_object_mut().unwrap();
     object.remove("format");
     object.remove("version");
     let (faults, _) = load(&file);
     assert_eq!(reported(&faults.faults), []);
-    let untrusted = faults.warnings.iter().filter(|fault| fault.kind == FaultKind::Untrusted);
+    let untrusted = faults
+        .warnings
+        .iter()
+        .filter(|fault| fault.kind == FaultKind::Untrusted);
     assert_eq!(untrusted.count(), 2, "{faults:?}");
 }
 
 #[test]
 fn names_that_nobody_writes_are_found_once_the_edges_are_right() {
-    let nodes = &[("a", json!({"reads": ["qq", "late"]})), ("b", json!({"writes": ["late"]}))];
-    refused(&graph(nodes, &["a > b", "b > c"]), &[("/edges/1/target", "unknown_node")]);
-    let late = [("/nodes/0/data/reads", "data"), ("/nodes/0/data/reads", "data")];
+    let nodes = &[
+        ("a", json!({"reads": ["qq", "late"]})),
+        ("b", json!({"writes": ["late"]})),
+    ];
+    refused(
+        &graph(nodes, &["a > b", "b > c"]),
+        &[("/edges/1/target", "unknown_node")],
+    );
+    let late = [
+        ("/nodes/0/data/reads", "data"),
+        ("/nodes/0/data/reads", "data"),
+    ];
     refused(&graph(nodes, &["a > b", "b > END"]), &late);
 }
 
 #[test]
 fn two_mistakes_in_different_forks_are_two_faults() {
-    let nodes = &[("a", plain()), ("b", plain()), ("d", plain()), ("e", plain()), ("f", plain())];
+    let nodes = &[
+        ("a", plain()),
+        ("b", plain()),
+        ("d", plain()),
+        ("e", plain()),
+        ("f", plain()),
+    ];
     refused(
-        &graph(nodes, &["a > b", "a > d", "b > d", "d > e", "d > f", "e > f"]),
+        &graph(
+            nodes,
+            &["a > b", "a > d", "b > d", "d > e", "d > f", "e > f"],
+        ),
         &[("/edges/1", "fork_to_join"), ("/edges/4", "fork_to_join")],
     );
 }

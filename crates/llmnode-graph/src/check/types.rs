@@ -30,7 +30,12 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
         for write in &facts.writes {
             let field = file.state.get(&write.key);
             // The type may fit with the reducer that a conflict asks for.
-            let is_open = || faults.has(FaultKind::Conflict, &format!("/state/{}", escaped(&write.key)));
+            let is_open = || {
+                faults.has(
+                    FaultKind::Conflict,
+                    &format!("/state/{}", escaped(&write.key)),
+                )
+            };
             if let Some(field) = field.filter(|_| !is_open()) {
                 written(write, field, faults);
             }
@@ -53,15 +58,35 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     for facts in facts {
         for write in &facts.writes {
             let schema = write.schema.as_ref();
-            by_nodes.entry(&write.key).and_modify(|known| *known = None).or_insert(schema);
+            by_nodes
+                .entry(&write.key)
+                .and_modify(|known| *known = None)
+                .or_insert(schema);
         }
-        facts.also_writes.iter().for_each(|key| _ = by_nodes.insert(key, None));
+        facts
+            .also_writes
+            .iter()
+            .for_each(|key| _ = by_nodes.insert(key, None));
     }
     let is_open = facts.iter().any(|facts| facts.writes_anything);
-    let by_nodes = by_nodes.into_iter().filter(|_| !is_open).filter_map(|(key, schema)| Some((key, schema?)));
-    let inputs = file.inputs.iter().map(|(key, schema)| (key.as_str(), schema));
-    let state = file.state.iter().map(|(key, field)| (key.as_str(), &field.schema));
-    [(ERROR, &*OF_ERROR)].into_iter().chain(by_nodes).chain(state).chain(inputs).collect()
+    let by_nodes = by_nodes
+        .into_iter()
+        .filter(|_| !is_open)
+        .filter_map(|(key, schema)| Some((key, schema?)));
+    let inputs = file
+        .inputs
+        .iter()
+        .map(|(key, schema)| (key.as_str(), schema));
+    let state = file
+        .state
+        .iter()
+        .map(|(key, field)| (key.as_str(), &field.schema));
+    [(ERROR, &*OF_ERROR)]
+        .into_iter()
+        .chain(by_nodes)
+        .chain(state)
+        .chain(inputs)
+        .collect()
 }
 
 fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
@@ -91,8 +116,12 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
     if !allows(schema, "object") {
         return Member::Absent;
     }
-    match (schema.get("properties").and_then(|members| members.get(part)), schema.get("additionalProperties"))
-    {
+    match (
+        schema
+            .get("properties")
+            .and_then(|members| members.get(part)),
+        schema.get("additionalProperties"),
+    ) {
         (Some(member), _) => Member::Of(member),
         (None, Some(Value::Bool(false))) => Member::Absent,
         (None, Some(others @ Value::Object(_))) => Member::Of(others),
@@ -106,7 +135,11 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     let (mut so_far, mut schema) = (key.to_owned(), known.get(key).copied());
     for part in parts {
         let Some(of) = schema else { return };
-        let listed = of.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let listed = of
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
         let listed = listed.map(|(name, _)| name.as_str());
         let (outer, name) = (shown(&so_far), shown(part));
         match member(of, part) {
@@ -120,11 +153,15 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
                 return;
             }
             Member::Absent => {
-                let message = format!("{outer:?} is declared as {} and has no member {name:?}", named(of));
+                let message = format!(
+                    "{outer:?} is declared as {} and has no member {name:?}",
+                    named(of)
+                );
                 if listed.clone().next().is_some() {
                     faults.unknown(true, &read.at, FaultKind::Data, message, part, listed);
                 } else {
-                    let message = format!("{message}: write {outer:?}, or declare it as \"object\"");
+                    let message =
+                        format!("{message}: write {outer:?}, or declare it as \"object\"");
                     faults.fault(&read.at, FaultKind::Data, message);
                 }
                 return;
@@ -140,9 +177,10 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     };
     let (is_fit, what) = match field.reducer {
         Reducer::Replace => (fits(Some(&field.schema)), &*named(&field.schema)),
-        Reducer::Append => {
-            (write.types.contains(&"array") || fits(field.schema.get("items")), "a list of other items")
-        }
+        Reducer::Append => (
+            write.types.contains(&"array") || fits(field.schema.get("items")),
+            "a list of other items",
+        ),
         Reducer::Merge => (write.types.contains(&"object"), "an object"),
     };
     if is_fit || write.types.is_empty() {
@@ -152,7 +190,10 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     let is_item = field.reducer == Reducer::Replace && allows(&field.schema, "array");
     let remedy = match &*write.types {
         _ if is_item && fits(field.schema.get("items")) => {
-            format!("set \"reducer\": \"append\" in \"/state/{}\" to add to the list", escaped(&write.key))
+            format!(
+                "set \"reducer\": \"append\" in \"/state/{}\" to add to the list",
+                escaped(&write.key)
+            )
         }
         ["string"] => format!(
             "answer with an \"output_schema\" that has the member {key:?}, or declare {key:?} as \"string\""
@@ -166,5 +207,7 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
 }
 
 fn named(schema: &Value) -> String {
-    schema.get("type").map_or_else(|| "another type".to_owned(), Value::to_string)
+    schema
+        .get("type")
+        .map_or_else(|| "another type".to_owned(), Value::to_string)
 }

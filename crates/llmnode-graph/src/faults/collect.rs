@@ -25,12 +25,22 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn fault(&mut self, pointer: impl Into<String>, kind: FaultKind, message: impl Into<String>) {
+    pub(crate) fn fault(
+        &mut self,
+        pointer: impl Into<String>,
+        kind: FaultKind,
+        message: impl Into<String>,
+    ) {
         self.noted += 1;
         note(&mut self.faults, Fault::new(pointer, kind, message));
     }
 
-    pub(crate) fn warn(&mut self, pointer: impl Into<String>, kind: FaultKind, message: impl Into<String>) {
+    pub(crate) fn warn(
+        &mut self,
+        pointer: impl Into<String>,
+        kind: FaultKind,
+        message: impl Into<String>,
+    ) {
         note(&mut self.warnings, Fault::new(pointer, kind, message));
     }
 
@@ -57,7 +67,14 @@ impl Faults {
             fault.known = known.into_iter().take(LISTED).map(shown).collect();
         }
         self.noted += usize::from(is_fault);
-        note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
+        note(
+            if is_fault {
+                &mut self.faults
+            } else {
+                &mut self.warnings
+            },
+            fault,
+        );
     }
 
     /// Whether nothing of this file has been absorbed yet.
@@ -72,7 +89,10 @@ impl Faults {
 
     pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {
         self.noted += inner.faults.len();
-        let lists = [(inner.faults, &mut self.faults), (inner.warnings, &mut self.warnings)];
+        let lists = [
+            (inner.faults, &mut self.faults),
+            (inner.warnings, &mut self.warnings),
+        ];
         for (from, to) in lists {
             for mut fault in from {
                 for step in &mut fault.via {
@@ -95,7 +115,9 @@ impl Faults {
     }
 
     pub(crate) fn has(&self, kind: FaultKind, pointer: &str) -> bool {
-        self.faults.iter().any(|fault| fault.kind == kind && fault.pointer == pointer)
+        self.faults
+            .iter()
+            .any(|fault| fault.kind == kind && fault.pointer == pointer)
     }
 
     pub(crate) fn pointers(&self) -> impl Iterator<Item = &str> {
@@ -103,7 +125,10 @@ impl Faults {
     }
 
     pub(crate) fn append(&mut self, others: Faults) {
-        others.faults.into_iter().for_each(|fault| note(&mut self.faults, fault));
+        others
+            .faults
+            .into_iter()
+            .for_each(|fault| note(&mut self.faults, fault));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -116,10 +141,18 @@ impl Faults {
     }
 
     pub(crate) fn into_parts(self, graph: Option<String>) -> GraphFaults {
-        let Faults { mut faults, mut warnings, .. } = self;
+        let Faults {
+            mut faults,
+            mut warnings,
+            ..
+        } = self;
         faults.sort_by_cached_key(order);
         warnings.sort_by_cached_key(order);
-        GraphFaults { graph, faults, warnings }
+        GraphFaults {
+            graph,
+            faults,
+            warnings,
+        }
     }
 }
 
@@ -131,12 +164,17 @@ fn note(list: &mut Vec<Fault>, fault: Fault) {
 /// By the outermost pointer: numbers by value, then names, then faults of the entire file.
 fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let outer = fault.via.first().unwrap_or(&fault.pointer);
-    let rooms = ["format", "version", "name", "inputs", "state", "", "nodes", "edges"];
+    let rooms = [
+        "format", "version", "name", "inputs", "state", "", "nodes", "edges",
+    ];
     let room = |part: &str| rooms.iter().position(|room| *room == part).unwrap_or(5) as u64;
     let part = |(depth, part): (usize, &str)| match part.parse::<u64>() {
         Ok(number) => (number, String::new()),
         Err(_) if depth == 0 => (room(part), part.to_owned()),
         Err(_) => (u64::MAX, part.to_owned()),
     };
-    (outer.is_empty(), outer.split('/').skip(1).enumerate().map(part).collect())
+    (
+        outer.is_empty(),
+        outer.split('/').skip(1).enumerate().map(part).collect(),
+    )
 }

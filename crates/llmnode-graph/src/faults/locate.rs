@@ -13,9 +13,15 @@ pub fn locate(text: &str, pointer: &str) -> Range<usize> {
     let mut found = first(value);
     for part in pointer.split('/').skip(1) {
         let part = part.replace("~1", "/").replace("~0", "~");
-        let Some((name, inner)) = enter(value, &part) else { break };
+        let Some((name, inner)) = enter(value, &part) else {
+            break;
+        };
         let is_open = inner.starts_with(['{', '[']);
-        found = if is_open { name.unwrap_or(first(inner)) } else { inner };
+        found = if is_open {
+            name.unwrap_or(first(inner))
+        } else {
+            inner
+        };
         value = inner;
     }
     let start = found.as_ptr() as usize - text.as_ptr() as usize;
@@ -33,7 +39,8 @@ fn enter<'t>(value: &'t str, part: &str) -> Option<(Option<&'t str>, &'t str)> {
         return Some((None, items.get(part.parse::<usize>().ok()?)?.get()));
     }
     let Members(members) = serde_json::from_str(value).ok()?;
-    let is_it = |name: &RawValue| serde_json::from_str::<String>(name.get()).is_ok_and(|name| name == part);
+    let is_it =
+        |name: &RawValue| serde_json::from_str::<String>(name.get()).is_ok_and(|name| name == part);
     let (name, value) = members.into_iter().find(|(name, _)| is_it(name))?;
     Some((Some(name.get()), value.get()))
 }
@@ -84,12 +91,26 @@ mod tests {
 
     #[test]
     fn whatever_the_text_is_nothing_panics() {
-        for text in
-            ["", "{", "[", "{\"a", "{\"a\":", "[1,", "\"", "{\"a\": \"\\", "é", "{é: 1}", "[]]", "{,}"]
-        {
+        for text in [
+            "",
+            "{",
+            "[",
+            "{\"a",
+            "{\"a\":",
+            "[1,",
+            "\"",
+            "{\"a\": \"\\",
+            "é",
+            "{é: 1}",
+            "[]]",
+            "{,}",
+        ] {
             for pointer in ["", "/a", "/0", "/a/b/0", "/1"] {
                 let span = locate(text, pointer);
-                assert!(span.start <= span.end && span.end <= text.len(), "{text} {pointer}");
+                assert!(
+                    span.start <= span.end && span.end <= text.len(),
+                    "{text} {pointer}"
+                );
             }
         }
     }

@@ -53,12 +53,21 @@ impl Fault {
 
     /// Returns the place: `/nodes/1/data/tools/1`, and for a subgraph `/nodes/2 > inner:/nodes/0/type`.
     pub fn place(&self) -> String {
-        let pointer = if self.pointer.is_empty() { "/" } else { &self.pointer };
+        let pointer = if self.pointer.is_empty() {
+            "/"
+        } else {
+            &self.pointer
+        };
         let own = match &self.file {
             Some(file) => format!("{file}:{pointer}"),
             None => pointer.to_owned(),
         };
-        self.via.iter().map(String::as_str).chain([&*own]).collect::<Vec<_>>().join(" > ")
+        self.via
+            .iter()
+            .map(String::as_str)
+            .chain([&*own])
+            .collect::<Vec<_>>()
+            .join(" > ")
     }
 }
 
@@ -103,7 +112,9 @@ impl fmt::Display for GraphFaults {
             None => f.write_str("the graph has ")?,
         }
         write!(f, "{count} fault{}", if count == 1 { "" } else { "s" })?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n{fault}"))
+        self.faults
+            .iter()
+            .try_for_each(|fault| write!(f, "\n{fault}"))
     }
 }
 
@@ -124,7 +135,10 @@ pub(crate) fn shown(name: &str) -> String {
 }
 
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let mut names: Vec<String> = names.into_iter().map(|name| format!("{:?}", shown(name))).collect();
+    let mut names: Vec<String> = names
+        .into_iter()
+        .map(|name| format!("{:?}", shown(name)))
+        .collect();
     let more = names.len().saturating_sub(LISTED);
     names.truncate(LISTED);
     match (&mut *names, more) {

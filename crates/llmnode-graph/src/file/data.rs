@@ -14,7 +14,10 @@ pub(crate) struct NodeSettings {
 impl NodeSettings {
     /// `at`: where the settings are, such as `/nodes/3/data`.
     pub(crate) fn new(values: Map<String, Value>, at: String) -> Self {
-        NodeSettings { values, origin: BTreeMap::from([(String::new(), at)]) }
+        NodeSettings {
+            values,
+            origin: BTreeMap::from([(String::new(), at)]),
+        }
     }
 
     pub(crate) fn at(&self) -> String {

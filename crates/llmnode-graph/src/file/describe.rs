@@ -14,10 +14,16 @@ pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option
             }
             (number, ["minimum", "maximum"], ["be", ""])
         }
-        Value::String(text) => {
-            (text.chars().count() as f64, ["minLength", "maxLength"], ["have", " characters"])
-        }
-        Value::Array(list) => (list.len() as f64, ["minItems", "maxItems"], ["have", " items"]),
+        Value::String(text) => (
+            text.chars().count() as f64,
+            ["minLength", "maxLength"],
+            ["have", " characters"],
+        ),
+        Value::Array(list) => (
+            list.len() as f64,
+            ["minItems", "maxItems"],
+            ["have", " items"],
+        ),
         _ => return None,
     };
     let range = match (bound(least), bound(most)) {

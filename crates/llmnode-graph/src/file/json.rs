@@ -23,10 +23,18 @@ const MAX_DUPLICATES: usize = 1000;
 pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);
-    let seed = ValueSeed { path: JsonPath::Root, depth: 0, most, duplicates: &duplicates };
+    let seed = ValueSeed {
+        path: JsonPath::Root,
+        depth: 0,
+        most,
+        duplicates: &duplicates,
+    };
     let value = seed.deserialize(&mut reader)?;
     reader.end()?;
-    Ok(Document { value, duplicates: duplicates.into_inner() })
+    Ok(Document {
+        value,
+        duplicates: duplicates.into_inner(),
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +67,10 @@ impl ValueSeed<'_> {
         if self.depth < self.most {
             return Ok(());
         }
-        Err(E::custom(format_args!("nested more than {} deep", self.most)))
+        Err(E::custom(format_args!(
+            "nested more than {} deep",
+            self.most
+        )))
     }
 }
 
@@ -94,10 +105,17 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         self.enter()?;
-        let (inner, mut list) = (ValueSeed { depth: self.depth + 1, ..self }, Vec::new());
-        while let Some(item) =
-            from.next_element_seed(ValueSeed { path: JsonPath::Item(&self.path, list.len()), ..inner })?
-        {
+        let (inner, mut list) = (
+            ValueSeed {
+                depth: self.depth + 1,
+                ..self
+            },
+            Vec::new(),
+        );
+        while let Some(item) = from.next_element_seed(ValueSeed {
+            path: JsonPath::Item(&self.path, list.len()),
+            ..inner
+        })? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -108,10 +126,16 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         let mut members = Map::new();
         while let Some(Name(name)) = from.next_key()? {
             if name.len() > MAX_NAME_BYTES {
-                return Err(A::Error::custom(format!("a name has more than {MAX_NAME_BYTES} bytes")));
+                return Err(A::Error::custom(format!(
+                    "a name has more than {MAX_NAME_BYTES} bytes"
+                )));
             }
             let path = JsonPath::Member(&self.path, &name);
-            let inner = ValueSeed { path, depth: self.depth + 1, ..self };
+            let inner = ValueSeed {
+                path,
+                depth: self.depth + 1,
+                ..self
+            };
             if members.contains_key(&name) {
                 if self.duplicates.borrow().len() < MAX_DUPLICATES {
                     self.duplicates.borrow_mut().push(inner.path.pointer());
@@ -147,7 +171,12 @@ mod tests {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read(&nested(64), 64).is_ok());
         for depth in [65, 500, 100_000] {
-            assert!(read(&nested(depth), 64).unwrap_err().to_string().contains("nested more than 64 deep"));
+            assert!(
+                read(&nested(depth), 64)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("nested more than 64 deep")
+            );
         }
     }
 

@@ -12,7 +12,9 @@ const TYPES: [(&str, &str, Is); 7] = [
     ("array", "a list", Value::is_array),
     ("object", "an object", Value::is_object),
     ("number", "a number", Value::is_number),
-    ("integer", "a whole number", |value| value.is_i64() || value.is_u64()),
+    ("integer", "a whole number", |value| {
+        value.is_i64() || value.is_u64()
+    }),
 ];
 
 fn names(kind: &Value) -> &[Value] {
@@ -28,20 +30,38 @@ pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
         Some(name) => name == kind || TYPES.iter().all(|(known, ..)| *known != name),
         None => true,
     };
-    schema.get("type").is_none_or(|kind| names(kind).iter().any(is))
+    schema
+        .get("type")
+        .is_none_or(|kind| names(kind).iter().any(is))
 }
 
 pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<String> {
     let has = |kind: &Value| TYPES.iter().any(|(name, _, is)| kind == name && is(value));
-    if names(rules.get("type")?).iter().any(has) { None } else { kinds(rules) }
+    if names(rules.get("type")?).iter().any(has) {
+        None
+    } else {
+        kinds(rules)
+    }
 }
 
 pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
-    let words = |kind: &Value| TYPES[1..].iter().find(|(name, ..)| kind == name).map(|(_, words, _)| *words);
+    let words = |kind: &Value| {
+        TYPES[1..]
+            .iter()
+            .find(|(name, ..)| kind == name)
+            .map(|(_, words, _)| *words)
+    };
     let words: Vec<&str> = names(rules.get("type")?).iter().filter_map(words).collect();
-    Some(if words.is_empty() { "null".to_owned() } else { words.join(" or ") })
+    Some(if words.is_empty() {
+        "null".to_owned()
+    } else {
+        words.join(" or ")
+    })
 }
 
 pub(crate) fn words_for(value: &Value) -> &'static str {
-    TYPES.iter().find(|(_, _, is)| is(value)).map_or("", |(_, words, _)| words)
+    TYPES
+        .iter()
+        .find(|(_, _, is)| is(value))
+        .map_or("", |(_, words, _)| words)
 }

@@ -37,7 +37,8 @@ impl NodeSettings {
             && let Some(value) = self.values.remove(from)
         {
             self.values.insert(to.to_owned(), value);
-            self.origin.insert(format!("/{to}"), format!("{}/{from}", self.at()));
+            self.origin
+                .insert(format!("/{to}"), format!("{}/{from}", self.at()));
         }
     }
 
@@ -50,7 +51,9 @@ impl NodeSettings {
 
 fn digits(values: &mut Map<String, Value>, name: &str) {
     if let Some(value) = values.get_mut(name)
-        && let Some(number) = value.as_str().and_then(|text| text.trim().parse::<u64>().ok())
+        && let Some(number) = value
+            .as_str()
+            .and_then(|text| text.trim().parse::<u64>().ok())
     {
         *value = number.into();
     }
@@ -59,24 +62,34 @@ fn digits(values: &mut Map<String, Value>, name: &str) {
 /// `{source, context_key, target_handle}` of a route becomes `{source, handle}`. Without a source, it is the message.
 fn routes(data: &mut NodeSettings, faults: &mut Faults) {
     let at = data.at();
-    let Some(Value::Array(routes)) = data.values.get_mut("routes") else { return };
+    let Some(Value::Array(routes)) = data.values.get_mut("routes") else {
+        return;
+    };
     for (index, route) in routes.iter_mut().enumerate() {
-        let Value::Object(route) = route else { continue };
+        let Value::Object(route) = route else {
+            continue;
+        };
         route.retain(|_, value| !value.is_null());
         let (ours, theirs) = (format!("/routes/{index}"), format!("{at}/routes/{index}"));
         if let Some(handle) = route.remove("target_handle") {
             route.insert("handle".to_owned(), handle);
-            data.origin.insert(format!("{ours}/handle"), format!("{theirs}/target_handle"));
+            data.origin
+                .insert(format!("{ours}/handle"), format!("{theirs}/target_handle"));
         }
         // The front end's name for the route.
         route.remove("id");
         let key = route.remove("context_key");
-        match route.remove("source").as_ref().map(|source| source.as_str().ok_or(source)) {
+        match route
+            .remove("source")
+            .as_ref()
+            .map(|source| source.as_str().ok_or(source))
+        {
             None | Some(Ok("message")) => {}
             Some(Ok("context")) => match key {
                 Some(Value::String(key)) if !key.is_empty() => {
                     route.insert("source".to_owned(), Value::String(key));
-                    data.origin.insert(format!("{ours}/source"), format!("{theirs}/context_key"));
+                    data.origin
+                        .insert(format!("{ours}/source"), format!("{theirs}/context_key"));
                 }
                 Some(Value::String(_)) | None => {
                     let message = "\"context_key\" is missing: name the value that the route reads";
@@ -84,16 +97,26 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
                 }
                 Some(other) => {
                     let message = format!("is {}, but must be a text", describe(&other));
-                    faults.fault(format!("{theirs}/context_key"), FaultKind::WrongKind, message);
+                    faults.fault(
+                        format!("{theirs}/context_key"),
+                        FaultKind::WrongKind,
+                        message,
+                    );
                 }
             },
             Some(Ok(other)) => {
-                let (at, message) = (format!("{theirs}/source"), format!("no source {:?}", shown(other)));
+                let (at, message) = (
+                    format!("{theirs}/source"),
+                    format!("no source {:?}", shown(other)),
+                );
                 let known = ["message", "context"];
                 faults.unknown(true, at, FaultKind::UnknownName, message, other, known);
             }
             Some(Err(other)) => {
-                let message = format!("is {}, but must be \"message\" or \"context\"", describe(other));
+                let message = format!(
+                    "is {}, but must be \"message\" or \"context\"",
+                    describe(other)
+                );
                 faults.fault(format!("{theirs}/source"), FaultKind::WrongKind, message);
             }
         }
@@ -102,30 +125,58 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
 
 /// `[{name, type, description}]` becomes a JSON schema. An empty list means none.
 fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
-    let Some(Value::Array(fields)) = data.values.get("output_schema") else { return };
+    let Some(Value::Array(fields)) = data.values.get("output_schema") else {
+        return;
+    };
     let at = data.at();
     let (mut members, mut origin) = (Map::new(), BTreeMap::new());
     for (index, field) in fields.iter().enumerate() {
         let theirs = format!("{at}/output_schema/{index}");
-        let Some(name) = field.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) else {
-            faults.fault(theirs, FaultKind::Missing, "\"name\" is missing or not a text: name the member");
+        let Some(name) = field
+            .get("name")
+            .and_then(Value::as_str)
+            .filter(|name| !name.is_empty())
+        else {
+            faults.fault(
+                theirs,
+                FaultKind::Missing,
+                "\"name\" is missing or not a text: name the member",
+            );
             continue;
         };
-        let kind = field.get("type").and_then(Value::as_str).unwrap_or("string");
+        let kind = field
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("string");
         let Some(kind) = type_of(kind) else {
             let message = format!("no type {:?}", shown(kind));
             let known = ["string", "number", "integer", "boolean", "array", "object"];
-            faults.unknown(true, format!("{theirs}/type"), FaultKind::UnknownName, message, kind, known);
+            faults.unknown(
+                true,
+                format!("{theirs}/type"),
+                FaultKind::UnknownName,
+                message,
+                kind,
+                known,
+            );
             continue;
         };
         let mut member = json!({"type": kind});
-        if let Some(description) = field.get("description").filter(|text| text.as_str() != Some("")) {
+        if let Some(description) = field
+            .get("description")
+            .filter(|text| text.as_str() != Some(""))
+        {
             member["description"] = description.clone();
         }
-        origin.insert(format!("/output_schema/properties/{}", escaped(name)), theirs.clone());
+        origin.insert(
+            format!("/output_schema/properties/{}", escaped(name)),
+            theirs.clone(),
+        );
         if members.insert(name.to_owned(), member).is_some() {
-            let message =
-                format!("{:?} is already the name of another member: choose another name", shown(name));
+            let message = format!(
+                "{:?} is already the name of another member: choose another name",
+                shown(name)
+            );
             faults.fault(format!("{theirs}/name"), FaultKind::Duplicate, message);
         }
     }
@@ -154,25 +205,39 @@ fn type_of(word: &str) -> Option<&'static str> {
 /// An embedded profile counts by its name or number. Anything else in it that could redirect a request is refused.
 fn profile(data: &mut NodeSettings, faults: &mut Faults) {
     data.text("profile");
-    let Some(Value::Object(profile)) = data.values.get("profile") else { return };
+    let Some(Value::Object(profile)) = data.values.get("profile") else {
+        return;
+    };
     let place = data.pointer("/profile");
     for (name, value) in profile {
-        let (words, lower) = (["key", "url", "host", "secret", "token", "password"], name.to_lowercase());
-        let is_private = words.iter().any(|word| lower.contains(word)) && !lower.contains("max_tokens");
+        let (words, lower) = (
+            ["key", "url", "host", "secret", "token", "password"],
+            name.to_lowercase(),
+        );
+        let is_private =
+            words.iter().any(|word| lower.contains(word)) && !lower.contains("max_tokens");
         if is_private && !value.is_null() && value.as_str() != Some("") {
             let message = "a graph must not contain a key or a URL: register the profile in the program, and write its name here";
-            faults.fault(format!("{place}/{}", escaped(name)), FaultKind::Setting, message);
+            faults.fault(
+                format!("{place}/{}", escaped(name)),
+                FaultKind::Setting,
+                message,
+            );
         }
     }
-    let chosen = ["name", "id"].iter().find_map(|member| match profile.get(*member) {
-        Some(Value::String(name)) if !name.is_empty() => Some((member, name.clone())),
-        Some(Value::Number(number)) => Some((member, number.to_string())),
-        _ => None,
-    });
+    let chosen = ["name", "id"]
+        .iter()
+        .find_map(|member| match profile.get(*member) {
+            Some(Value::String(name)) if !name.is_empty() => Some((member, name.clone())),
+            Some(Value::Number(number)) => Some((member, number.to_string())),
+            _ => None,
+        });
     match chosen {
         Some((member, name)) => {
-            data.origin.insert("/profile".to_owned(), format!("{place}/{member}"));
-            data.values.insert("profile".to_owned(), Value::String(name));
+            data.origin
+                .insert("/profile".to_owned(), format!("{place}/{member}"));
+            data.values
+                .insert("profile".to_owned(), Value::String(name));
         }
         None => {
             let message = "\"name\" is missing: write the name of a registered profile";

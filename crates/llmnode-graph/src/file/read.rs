@@ -9,7 +9,8 @@ use super::json::Document;
 use super::text::FileText;
 use super::values::{inputs_and_state, limits};
 use super::{
-    EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, check, handle, is_end, json, react_flow,
+    EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, check, handle, is_end, json,
+    react_flow,
 };
 use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, Faults, shown};
@@ -22,7 +23,11 @@ const EDGES: usize = 10_000;
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     let Document { value, duplicates } = document(text, faults)?;
     let Value::Object(mut file) = value else {
-        faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", describe(&value)));
+        faults.fault(
+            "",
+            FaultKind::WrongKind,
+            format!("is {}, but must be an object", describe(&value)),
+        );
         return None;
     };
     let is_react_flow = file.get("format").is_none_or(Value::is_null);
@@ -49,15 +54,31 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     }
     let schema = schemars::schema_for!(FileText);
     check(schema.as_value(), is_react_flow, &file, None, faults);
-    let list = |name: &str| file.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    if file.get("nodes").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
+    let list = |name: &str| {
+        file.get(name)
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice)
+    };
+    if file
+        .get("nodes")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
+    {
+        faults.fault(
+            "/nodes",
+            FaultKind::OutOfRange,
+            "is empty, but a graph needs at least one node",
+        );
     }
     let faulty = faulty_parts(faults);
     let (inputs, state) = inputs_and_state(&file, &faulty, faults);
     let mut graph = GraphFile {
         is_react_flow,
-        name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        name: file
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         open_inputs: is_react_flow && !file.contains_key("inputs"),
         inputs,
         state,
@@ -78,7 +99,10 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     let (kind, message) = if text.len() > BYTES {
         (
             FaultKind::Cap,
-            format!("the file has {} bytes, but at most {BYTES} (1 MiB) are allowed", text.len()),
+            format!(
+                "the file has {} bytes, but at most {BYTES} (1 MiB) are allowed",
+                text.len()
+            ),
         )
     } else {
         match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
@@ -93,14 +117,27 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
 
 pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
     for pointer in duplicates {
-        faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
+        faults.fault(
+            pointer,
+            FaultKind::DuplicateMember,
+            "occurs twice in its object; remove one",
+        );
     }
 }
 
 /// Returns whether format and version are supported. The file is read even without a version, which is a fault.
-pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
+pub(crate) fn head(
+    file: &Map<String, Value>,
+    format: &str,
+    newest: u64,
+    faults: &mut Faults,
+) -> bool {
     if let Some(other) = file.get("format").filter(|other| *other != format) {
-        faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", describe(other)));
+        faults.fault(
+            "/format",
+            FaultKind::Format,
+            format!("is {}, but must be {format:?}", describe(other)),
+        );
         return false;
     }
     let version = file.get("version");
@@ -113,8 +150,14 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
                 "{format} version {version} is newer than version {newest}, the newest supported by this version: update llmnode"
             ),
         ),
-        Some(other) => ("/version", format!("is {}, but must be {newest}", describe(other))),
-        None => ("", format!("\"version\" is missing: write \"version\": {newest}")),
+        Some(other) => (
+            "/version",
+            format!("is {}, but must be {newest}", describe(other)),
+        ),
+        None => (
+            "",
+            format!("\"version\" is missing: write \"version\": {newest}"),
+        ),
     };
     faults.fault(place, FaultKind::Version, message);
     version.is_none()
@@ -125,19 +168,38 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
     let mut ids: HashMap<String, usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {
         let at = format!("/nodes/{index}");
-        let text = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| {
+            node.get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let (id, kind) = (text("id"), text("type"));
-        graph.ids_are_known &= is_id(&id, &at, &ids, faults) && !faulty.contains(&format!("{at}/id"));
+        graph.ids_are_known &=
+            is_id(&id, &at, &ids, faults) && !faulty.contains(&format!("{at}/id"));
         ids.entry(id.clone()).or_insert(index);
-        let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
+        let values = node
+            .get("data")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
         let mut data = NodeSettings::new(values, format!("{at}/data"));
         let before = faults.noted();
         if graph.is_react_flow {
             react_flow::translate(&kind, &mut data, faults);
         }
-        let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let is_set = |name: &str| {
+            data.values
+                .get(name)
+                .and_then(Value::as_bool)
+                .unwrap_or_default()
+        };
         graph.nodes.push(NodeFile {
-            label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
+            label: data
+                .values
+                .get("label")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             is_start: is_set("isStart"),
             is_faulty: faulty.contains(&at) || faults.noted() > before,
             id,
@@ -150,8 +212,15 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
 
 fn faulty_parts(faults: &Faults) -> HashSet<String> {
     let part = |pointer: &str| {
-        let own = pointer.match_indices('/').nth(2).map_or(pointer, |(end, _)| &pointer[..end]);
-        if pointer.strip_prefix(own) == Some("/id") { pointer.to_owned() } else { own.to_owned() }
+        let own = pointer
+            .match_indices('/')
+            .nth(2)
+            .map_or(pointer, |(end, _)| &pointer[..end]);
+        if pointer.strip_prefix(own) == Some("/id") {
+            pointer.to_owned()
+        } else {
+            own.to_owned()
+        }
     };
     faults.pointers().map(part).collect()
 }
@@ -165,7 +234,10 @@ fn is_id(id: &str, at: &str, ids: &HashMap<String, usize>, faults: &mut Faults) 
     }
     // A missing id was already reported.
     if let Some(other) = ids.get(id).filter(|_| !id.is_empty()) {
-        let message = format!("{:?} is already the id of /nodes/{other}: choose another id", shown(id));
+        let message = format!(
+            "{:?} is already the id of /nodes/{other}: choose another id",
+            shown(id)
+        );
         faults.fault(place, FaultKind::Duplicate, message);
         return false;
     }
@@ -178,10 +250,17 @@ fn read_edges(edges: &[Value], graph: &mut GraphFile, faults: &Faults) {
     let routers: HashSet<&str> = routers.map(|node| node.id.as_str()).collect();
     for (index, edge) in edges.iter().enumerate() {
         let at = format!("/edges/{index}");
-        let text = |name: &str| edge.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| {
+            edge.get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         if faulty.contains(&at) || faulty.contains(&format!("{at}/id")) {
             graph.edges_are_known = false;
-            graph.calls_are_known &= edge.get("sourceHandle").is_some_and(|handle| handle != TOOL_CALL);
+            graph.calls_are_known &= edge
+                .get("sourceHandle")
+                .is_some_and(|handle| handle != TOOL_CALL);
             continue;
         }
         let source = text("source");
@@ -190,6 +269,11 @@ fn read_edges(edges: &[Value], graph: &mut GraphFile, faults: &Faults) {
             "else" if routers.contains(&*source) => "default",
             handle => handle,
         };
-        graph.edges.push(EdgeFile { target: text("target"), handle: handle.to_owned(), source, at });
+        graph.edges.push(EdgeFile {
+            target: text("target"),
+            handle: handle.to_owned(),
+            source,
+            at,
+        });
     }
 }

@@ -10,7 +10,9 @@ pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>)
     let mut defs = take_defs(&mut file);
     let (mut known, mut cases) = (Vec::new(), Vec::new());
     for (names, mut data) in types {
-        let Some(own) = names.first().map(|name| format!("{name}_data")) else { continue };
+        let Some(own) = names.first().map(|name| format!("{name}_data")) else {
+            continue;
+        };
         for (name, mut def) in take_defs(&mut data) {
             renamed(&mut def, &own);
             defs.insert(format!("{own}_{name}"), def);
@@ -25,9 +27,13 @@ pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>)
         known.extend(names.into_iter().map(str::to_owned));
     }
     if let Some(node) = defs.get_mut("NodeText").and_then(Value::as_object_mut) {
-        if let Some(kind) = node.get_mut("properties").and_then(|members| members.get_mut("type")) {
+        if let Some(kind) = node
+            .get_mut("properties")
+            .and_then(|members| members.get_mut("type"))
+        {
             let description = kind.get("description").cloned().unwrap_or_default();
-            *kind = json!({"description": description, "anyOf": [{"enum": known}, {"type": "string"}]});
+            *kind =
+                json!({"description": description, "anyOf": [{"enum": known}, {"type": "string"}]});
         }
         node.insert("allOf".to_owned(), Value::Array(cases));
     }
@@ -38,7 +44,10 @@ pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>)
 }
 
 fn take_defs(schema: &mut Value) -> Map<String, Value> {
-    match schema.as_object_mut().and_then(|rules| rules.remove("$defs")) {
+    match schema
+        .as_object_mut()
+        .and_then(|rules| rules.remove("$defs"))
+    {
         Some(Value::Object(defs)) => defs,
         _ => Map::new(),
     }
@@ -85,7 +94,9 @@ fn closed(schema: &mut Value) {
                 && let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut)
             {
                 for name in FRONT_END {
-                    members.entry(*name).or_insert_with(|| json!({"description": "Of the front end."}));
+                    members
+                        .entry(*name)
+                        .or_insert_with(|| json!({"description": "Of the front end."}));
                 }
                 rules.insert("additionalProperties".to_owned(), Value::Bool(false));
             }

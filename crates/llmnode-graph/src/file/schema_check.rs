@@ -30,7 +30,13 @@ pub(crate) fn check(
     settings: Option<&NodeSettings>,
     faults: &mut Faults,
 ) {
-    let mut checker = SchemaChecker { root, allows_unknown: false, is_react_flow, settings, faults };
+    let mut checker = SchemaChecker {
+        root,
+        allows_unknown: false,
+        is_react_flow,
+        settings,
+        faults,
+    };
     if let Some(rules) = checker.resolved(root) {
         checker.members(rules, members, "");
     }
@@ -47,7 +53,8 @@ struct SchemaChecker<'f> {
 
 impl<'f> SchemaChecker<'f> {
     fn place(&self, at: &str) -> String {
-        self.settings.map_or_else(|| at.to_owned(), |settings| settings.pointer(at))
+        self.settings
+            .map_or_else(|| at.to_owned(), |settings| settings.pointer(at))
     }
 
     fn fault(&mut self, at: &str, kind: FaultKind, message: String) {
@@ -55,8 +62,14 @@ impl<'f> SchemaChecker<'f> {
     }
 
     fn value(&mut self, schema: &'f Value, value: &Value, at: &str) {
-        let Some(rules) = self.resolved(schema) else { return };
-        if let Some(forms) = rules.get("anyOf").or_else(|| rules.get("oneOf")).and_then(Value::as_array) {
+        let Some(rules) = self.resolved(schema) else {
+            return;
+        };
+        if let Some(forms) = rules
+            .get("anyOf")
+            .or_else(|| rules.get("oneOf"))
+            .and_then(Value::as_array)
+        {
             return match constants(forms) {
                 Some(allowed) if value.is_string() => self.one_of(rules, allowed, value, at),
                 _ => self.forms(forms, value, at),
@@ -90,27 +103,42 @@ impl<'f> SchemaChecker<'f> {
 
     fn fits(&self, schema: &'f Value, value: &Value) -> bool {
         let mut faults = Faults::default();
-        SchemaChecker { faults: &mut faults, ..*self }.value(schema, value, "");
+        SchemaChecker {
+            faults: &mut faults,
+            ..*self
+        }
+        .value(schema, value, "");
         faults.is_empty()
     }
 
     fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
-        let of_kind =
-            |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
+        let of_kind = |form: &&Value| {
+            self.resolved(form)
+                .is_some_and(|rules| wrong_kind(rules, value).is_none())
+        };
         // A single form is checked only once: nested forms would double the work with each level.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
             several if several.iter().any(|form| self.fits(form, value)) => {}
             _ => {
-                let kinds: Vec<String> =
-                    forms.iter().filter_map(|form| self.resolved(form)).filter_map(kinds).collect();
+                let kinds: Vec<String> = forms
+                    .iter()
+                    .filter_map(|form| self.resolved(form))
+                    .filter_map(kinds)
+                    .collect();
                 let message = format!("is {}, but must be {}", describe(value), kinds.join(" or "));
                 self.fault(at, FaultKind::WrongKind, message);
             }
         }
     }
 
-    fn one_of(&mut self, rules: &Map<String, Value>, allowed: Vec<&Value>, value: &Value, at: &str) {
+    fn one_of(
+        &mut self,
+        rules: &Map<String, Value>,
+        allowed: Vec<&Value>,
+        value: &Value,
+        at: &str,
+    ) {
         if allowed.contains(&value) {
             return;
         }
@@ -118,17 +146,34 @@ impl<'f> SchemaChecker<'f> {
         let known = allowed.iter().filter_map(|one| one.as_str());
         let message = format!("no {what} {}", describe(value));
         let name = value.as_str().unwrap_or_default();
-        self.faults.unknown(true, self.place(at), FaultKind::UnknownName, message, name, known);
+        self.faults.unknown(
+            true,
+            self.place(at),
+            FaultKind::UnknownName,
+            message,
+            name,
+            known,
+        );
     }
 
     fn members(&mut self, rules: &'f Map<String, Value>, members: &Map<String, Value>, at: &str) {
-        let required = rules.get("required").and_then(Value::as_array).into_iter().flatten();
-        let mut missing: Vec<&str> =
-            required.filter_map(Value::as_str).filter(|name| !members.contains_key(*name)).collect();
+        let required = rules
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let mut missing: Vec<&str> = required
+            .filter_map(Value::as_str)
+            .filter(|name| !members.contains_key(*name))
+            .collect();
         for (name, value) in members {
             let place = format!("{at}/{}", escaped(name));
             let rule = rules.get("properties").and_then(|known| known.get(name));
-            match rule.or_else(|| rules.get("additionalProperties").filter(|rule| rule.is_object())) {
+            match rule.or_else(|| {
+                rules
+                    .get("additionalProperties")
+                    .filter(|rule| rule.is_object())
+            }) {
                 Some(rule) => self.value(rule, value, &place),
                 None if self.is_allowed(rules, name) => {}
                 None => self.unknown_member(rules, name, &place, &mut missing),
@@ -144,7 +189,10 @@ impl<'f> SchemaChecker<'f> {
             Some(Value::Bool(allowed)) => *allowed,
             _ => self.allows_unknown || !rules.contains_key("properties"),
         };
-        let of_seed = rules.get(X_SEED).and_then(Value::as_array).filter(|_| self.is_react_flow);
+        let of_seed = rules
+            .get(X_SEED)
+            .and_then(Value::as_array)
+            .filter(|_| self.is_react_flow);
         is_open
             || FRONT_END.contains(&name)
             || of_seed.is_some_and(|names| names.iter().any(|one| one == name))
@@ -158,30 +206,53 @@ impl<'f> SchemaChecker<'f> {
         place: &str,
         missing: &mut Vec<&str>,
     ) {
-        let known = || rules.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let known = || {
+            rules
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+        };
         let names: Vec<&str> = known().map(|(name, _)| name.as_str()).collect();
         let also = |rule: &Value| {
             let others = rule.get(X_ALSO).and_then(Value::as_array);
             others.is_some_and(|others| others.iter().any(|other| other == name))
         };
-        let other = known().find(|(_, rule)| also(rule)).map(|(name, _)| name.as_str());
+        let other = known()
+            .find(|(_, rule)| also(rule))
+            .map(|(name, _)| name.as_str());
         let meant = nearest(name, missing.iter().copied())
             .or_else(|| missing.iter().copied().find(|one| Some(*one) == other));
         missing.retain(|one| Some(*one) != meant);
         let is_closed = rules.get("additionalProperties") == Some(&Value::Bool(false));
         let is_fault = !self.is_react_flow || is_closed || meant.is_some();
         let mut message = format!("unknown member {:?}", shown(name));
-        let near = other.or_else(|| nearest(name, names.iter().copied())).unwrap_or_default();
-        if let Some(inner) = rules.get(X_INNER).and_then(Value::as_str).filter(|_| near.is_empty()) {
+        let near = other
+            .or_else(|| nearest(name, names.iter().copied()))
+            .unwrap_or_default();
+        if let Some(inner) = rules
+            .get(X_INNER)
+            .and_then(Value::as_str)
+            .filter(|_| near.is_empty())
+        {
             message.push_str(&format!("; if it is a setting, move it into {inner:?}"));
         }
-        self.faults.unknown(is_fault, self.place(place), FaultKind::UnknownMember, message, near, names);
+        self.faults.unknown(
+            is_fault,
+            self.place(place),
+            FaultKind::UnknownMember,
+            message,
+            near,
+            names,
+        );
     }
 
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
         for _ in 0..8 {
             let rules = schema.as_object()?;
-            let Some(to) = rules.get("$ref").and_then(Value::as_str) else { return Some(rules) };
+            let Some(to) = rules.get("$ref").and_then(Value::as_str) else {
+                return Some(rules);
+            };
             schema = self.root.pointer(to.strip_prefix('#')?)?;
         }
         None
@@ -192,7 +263,10 @@ impl<'f> SchemaChecker<'f> {
 fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     let mut values = Vec::new();
     for form in forms {
-        match (form.get("const"), form.get("enum").and_then(Value::as_array)) {
+        match (
+            form.get("const"),
+            form.get("enum").and_then(Value::as_array),
+        ) {
             (Some(only), _) => values.push(only),
             (None, Some(all)) => values.extend(all),
             (None, None) => return None,
@@ -205,9 +279,19 @@ pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let root = schema;
     let (allows_unknown, is_react_flow, settings) = (true, false, None);
-    SchemaChecker { root, allows_unknown, is_react_flow, settings, faults: &mut faults }
-        .value(schema, value, "");
+    SchemaChecker {
+        root,
+        allows_unknown,
+        is_react_flow,
+        settings,
+        faults: &mut faults,
+    }
+    .value(schema, value, "");
     let first = faults.into_parts(None).faults.into_iter().next()?;
-    let place = if first.pointer.is_empty() { String::new() } else { first.pointer + ": " };
+    let place = if first.pointer.is_empty() {
+        String::new()
+    } else {
+        first.pointer + ": "
+    };
     Some(place + &first.message)
 }

@@ -10,7 +10,10 @@ fn load(text: &str) -> (Option<GraphFile>, GraphFaults) {
 }
 
 fn reported(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
-    faults.iter().map(|fault| (&*fault.pointer, fault.kind.as_str())).collect()
+    faults
+        .iter()
+        .map(|fault| (&*fault.pointer, fault.kind.as_str()))
+        .collect()
 }
 
 #[track_caller]
@@ -40,12 +43,20 @@ fn what_is_no_graph_is_refused_as_a_whole() {
         ("[]", "wrong_kind"),
         ("3", "wrong_kind"),
         (&"[".repeat(70), "cap"),
-        (&format!("{{\"a\": {}{}}}", "[".repeat(70), "]".repeat(70)), "cap"),
+        (
+            &format!("{{\"a\": {}{}}}", "[".repeat(70), "]".repeat(70)),
+            "cap",
+        ),
         (&" ".repeat((1 << 20) + 1), "cap"),
     ] {
         let (file, faults) = load(text);
         assert!(file.is_none());
-        assert_eq!(reported(&faults.faults), [("", kind)], "{}", &text[..text.len().min(20)]);
+        assert_eq!(
+            reported(&faults.faults),
+            [("", kind)],
+            "{}",
+            &text[..text.len().min(20)]
+        );
     }
 }
 
@@ -55,18 +66,32 @@ fn a_newer_version_is_refused_before_anything_else() {
         &json!({"format": "llmnode/graph", "version": 2, "nods": 3, "nodes": "x"}),
         &[("/version", "version")],
     );
-    assert!(faults.faults[0].message.contains("llmnode/graph version 2 is newer"), "{faults}");
+    assert!(
+        faults.faults[0]
+            .message
+            .contains("llmnode/graph version 2 is newer"),
+        "{faults}"
+    );
     refused(&own(&json!({"version": "1"})), &[("/version", "version")]);
     refused(&own(&json!({"version": 0})), &[("/version", "version")]);
-    refused(&json!({"format": "llmnode/graph", "nodes": [{"id": "a", "type": "x"}]}), &[("", "version")]);
-    refused(&json!({"format": "llmnode/program", "version": 1}), &[("/format", "format")]);
+    refused(
+        &json!({"format": "llmnode/graph", "nodes": [{"id": "a", "type": "x"}]}),
+        &[("", "version")],
+    );
+    refused(
+        &json!({"format": "llmnode/program", "version": 1}),
+        &[("/format", "format")],
+    );
 }
 
 #[test]
 fn too_many_nodes_or_edges_are_one_fault_each() {
     let nodes = vec![json!(3); 2_001];
     let edges = vec![json!(3); 10_001];
-    refused(&json!({"nodes": nodes, "edges": edges}), &[("/nodes", "cap"), ("/edges", "cap")]);
+    refused(
+        &json!({"nodes": nodes, "edges": edges}),
+        &[("/nodes", "cap"), ("/edges", "cap")],
+    );
 }
 
 #[test]
@@ -83,7 +108,11 @@ fn unknown_members_are_faults_with_the_nearest_name_in_a_file_of_ours() {
             ("/edges/0/sourcehandle", "unknown_member"),
         ],
     );
-    let proposals: Vec<_> = faults.faults.iter().map(|fault| fault.proposal.as_deref()).collect();
+    let proposals: Vec<_> = faults
+        .faults
+        .iter()
+        .map(|fault| fault.proposal.as_deref())
+        .collect();
     assert_eq!(proposals[2], Some("sourceHandle"));
     assert_eq!(reported(&faults.warnings), []);
 }
@@ -102,7 +131,10 @@ fn unknown_members_are_warnings_in_a_file_of_react_flow() {
     assert_eq!(reported(&faults.faults), []);
     let warned = reported(&faults.warnings);
     let expected = ["/nodes/0/shade", "/edges/0/glow", "/colour"].map(|at| (at, "unknown_member"));
-    assert!(warned.len() == 3 && expected.iter().all(|one| warned.contains(one)), "{warned:?}");
+    assert!(
+        warned.len() == 3 && expected.iter().all(|one| warned.contains(one)),
+        "{warned:?}"
+    );
 }
 
 #[test]
@@ -110,7 +142,10 @@ fn a_member_that_is_misspelled_and_has_to_be_there_is_one_fault() {
     let file = json!({"nodes": [{"idd": "a", "type": "agent"}]});
     let faults = refused(&file, &[("/nodes/0/idd", "unknown_member")]);
     assert_eq!(faults.faults[0].proposal, Some("id".to_owned()));
-    refused(&own(&json!({"nodes": [{"id": "a", "tpye": "agent"}]})), &[("/nodes/0/tpye", "unknown_member")]);
+    refused(
+        &own(&json!({"nodes": [{"id": "a", "tpye": "agent"}]})),
+        &[("/nodes/0/tpye", "unknown_member")],
+    );
 }
 
 #[test]
@@ -175,7 +210,8 @@ fn ids_are_one_nodes_own() {
 
 /// The settings of one node of React Flow's.
 fn translated(kind: &str, data: Value) -> (NodeSettings, GraphFaults) {
-    let (file, faults) = load(&json!({"nodes": [{"id": "a", "type": kind, "data": data}]}).to_string());
+    let (file, faults) =
+        load(&json!({"nodes": [{"id": "a", "type": kind, "data": data}]}).to_string());
     (file.unwrap().nodes.remove(0).data, faults)
 }
 
@@ -194,7 +230,10 @@ fn settings_of_react_flow_become_ours_and_keep_their_places() {
     );
     assert_eq!(data.pointer("/profile"), "/nodes/0/data/profile_id");
     assert_eq!(data.pointer("/tools/1"), "/nodes/0/data/tools/1");
-    assert_eq!(data.pointer("/output_schema/properties/why/type"), "/nodes/0/data/output_schema/1/type");
+    assert_eq!(
+        data.pointer("/output_schema/properties/why/type"),
+        "/nodes/0/data/output_schema/1/type"
+    );
     let (data, faults) = translated(
         "router",
         json!({"routes": [
@@ -207,10 +246,18 @@ fn settings_of_react_flow_become_ours_and_keep_their_places() {
         json!([{"condition": "equals", "value": "x", "source": "k", "handle": "h"},
             {"condition": "contains", "value": "y", "handle": "i"}])
     );
-    assert_eq!(data.pointer("/routes/0/source"), "/nodes/0/data/routes/0/context_key");
-    let (data, _) =
-        translated("iterator", json!({"input_list_variable": "topics", "output_item_variable": "topic"}));
-    assert_eq!(Value::Object(data.values), json!({"source": "topics", "item": "topic"}));
+    assert_eq!(
+        data.pointer("/routes/0/source"),
+        "/nodes/0/data/routes/0/context_key"
+    );
+    let (data, _) = translated(
+        "iterator",
+        json!({"input_list_variable": "topics", "output_item_variable": "topic"}),
+    );
+    assert_eq!(
+        Value::Object(data.values),
+        json!({"source": "topics", "item": "topic"})
+    );
     let (data, _) = translated("subgraph", json!({"flow_id": 7}));
     assert_eq!(Value::Object(data.values), json!({"flow_id": "7"}));
 }
@@ -250,7 +297,10 @@ fn of_a_whole_profile_only_the_name_counts() {
         "smart_node",
         json!({"llm_profile": {"id": 2, "name": "fast", "base_url": null, "temperature": 0.1}}),
     );
-    assert_eq!((reported(&faults.faults), &data.values["profile"]), (vec![], &json!("fast")));
+    assert_eq!(
+        (reported(&faults.faults), &data.values["profile"]),
+        (vec![], &json!("fast"))
+    );
     assert_eq!(data.pointer("/profile"), "/nodes/0/data/llm_profile/name");
     let (_, faults) = translated(
         "smart_node",
@@ -258,9 +308,15 @@ fn of_a_whole_profile_only_the_name_counts() {
     );
     assert_eq!(
         reported(&faults.faults),
-        [("/nodes/0/data/llm_profile/api_key", "setting"), ("/nodes/0/data/llm_profile/base_url", "setting")]
+        [
+            ("/nodes/0/data/llm_profile/api_key", "setting"),
+            ("/nodes/0/data/llm_profile/base_url", "setting")
+        ]
     );
-    assert!(faults.faults[0].message.contains("register the profile"), "{faults}");
+    assert!(
+        faults.faults[0].message.contains("register the profile"),
+        "{faults}"
+    );
 }
 
 #[test]
@@ -272,8 +328,16 @@ fn handles_of_the_way_on_are_one() {
             {"source": "a", "target": "r", "sourceHandle": "else"}],
     });
     let (file, _) = load(&file.to_string());
-    let handles: Vec<String> = file.unwrap().edges.into_iter().map(|edge| edge.handle).collect();
-    assert_eq!(handles, ["default", "default", "default", "default", "else"]);
+    let handles: Vec<String> = file
+        .unwrap()
+        .edges
+        .into_iter()
+        .map(|edge| edge.handle)
+        .collect();
+    assert_eq!(
+        handles,
+        ["default", "default", "default", "default", "else"]
+    );
 }
 
 #[test]

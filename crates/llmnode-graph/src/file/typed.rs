@@ -29,8 +29,11 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
     let as_text = Value::String(text.to_owned());
     let rules = schema.unwrap_or(&Value::Null);
     if let Some(choices) = rules.get("enum").and_then(Value::as_array) {
-        let is_written = |choice: &Value| serde_json::to_string(choice).is_ok_and(|json| json == text);
-        let chosen = choices.iter().find(|choice| **choice == as_text || is_written(choice));
+        let is_written =
+            |choice: &Value| serde_json::to_string(choice).is_ok_and(|json| json == text);
+        let chosen = choices
+            .iter()
+            .find(|choice| **choice == as_text || is_written(choice));
         return Ok(Some(chosen.cloned().unwrap_or(as_text)));
     }
     let fits = |value: &Value| schema.is_none_or(|schema| schema_mismatch(schema, value).is_none());
@@ -65,7 +68,11 @@ mod tests {
             (Some(&string), "5", json!("5")),
             (Some(&string), "", json!("")),
             (Some(&integer), "5", json!(5)),
-            (Some(&integer), "9007199254740993", json!(9_007_199_254_740_993_u64)),
+            (
+                Some(&integer),
+                "9007199254740993",
+                json!(9_007_199_254_740_993_u64),
+            ),
             (Some(&integer), "[5]", json!([5])),
             (Some(&either), "5", json!("5")),
             (Some(&either), "null", json!(null)),
@@ -74,15 +81,26 @@ mod tests {
             (Some(&choice), "1", json!(1)),
             (None, "5", json!(5)),
             (None, "hello", json!("hello")),
-            (None, "123456789012345678901", json!("123456789012345678901")),
+            (
+                None,
+                "123456789012345678901",
+                json!("123456789012345678901"),
+            ),
         ] {
             assert_eq!(typed_input(schema, text), Ok(Some(expected)), "{text}");
         }
         assert_eq!(typed_input(Some(&integer), " "), Ok(None));
         assert_eq!(typed_input(None, ""), Ok(None));
         let refused = typed_input(Some(&integer), "123456789012345678901").unwrap_err();
-        assert!(refused.contains("123456789012345678901 has more digits"), "{refused}");
-        assert!(typed_input(Some(&integer), "five").unwrap_err().contains("no JSON"));
+        assert!(
+            refused.contains("123456789012345678901 has more digits"),
+            "{refused}"
+        );
+        assert!(
+            typed_input(Some(&integer), "five")
+                .unwrap_err()
+                .contains("no JSON")
+        );
     }
 
     #[test]

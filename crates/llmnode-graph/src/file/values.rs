@@ -11,10 +11,17 @@ use super::{Field, Reducer, allows, schema_mismatch};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 /// Checks a declared value, and returns where it is declared.
-fn declared(part: &str, name: &str, schema: &Value, faulty: &HashSet<String>, faults: &mut Faults) -> String {
+fn declared(
+    part: &str,
+    name: &str,
+    schema: &Value,
+    faulty: &HashSet<String>,
+    faults: &mut Faults,
+) -> String {
     let at = format!("/{part}/{}", escaped(name));
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let is_key = (1..=200).contains(&name.len()) && !name.starts_with('_') && name.chars().all(fits);
+    let is_key =
+        (1..=200).contains(&name.len()) && !name.starts_with('_') && name.chars().all(fits);
     if !is_key || matches!(name, "messages" | "context") {
         let message = format!(
             "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
@@ -39,7 +46,12 @@ pub(super) fn inputs_and_state(
     faulty: &HashSet<String>,
     faults: &mut Faults,
 ) -> InputsAndState {
-    let members = |part: &str| file.get(part).and_then(Value::as_object).into_iter().flatten();
+    let members = |part: &str| {
+        file.get(part)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+    };
     let (mut inputs, mut state) = InputsAndState::default();
     for (name, schema) in members("inputs") {
         declared("inputs", name, schema, faulty, faults);
@@ -47,7 +59,9 @@ pub(super) fn inputs_and_state(
     }
     for (name, field) in members("state") {
         let at = declared("state", name, field, faulty, faults);
-        let Value::Object(mut rules) = field.clone() else { continue };
+        let Value::Object(mut rules) = field.clone() else {
+            continue;
+        };
         let written = rules.remove("reducer").unwrap_or_default();
         let reducer = Reducer::deserialize(&written).unwrap_or_default();
         let needs = match reducer {
@@ -65,7 +79,14 @@ pub(super) fn inputs_and_state(
             );
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
-        state.insert(name.clone(), Field { schema, reducer, default });
+        state.insert(
+            name.clone(),
+            Field {
+                schema,
+                reducer,
+                default,
+            },
+        );
     }
     (inputs, state)
 }

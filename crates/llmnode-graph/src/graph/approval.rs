@@ -28,8 +28,14 @@ impl ApprovalGate {
             if !step.loaded_node().approval {
                 return Ok(ApprovalGate::Open);
             }
-            let values = cx.state().values.iter().filter(|(key, _)| !key.starts_with('_'));
-            let values = values.map(|(key, value)| (key.clone(), value.clone())).collect();
+            let values = cx
+                .state()
+                .values
+                .iter()
+                .filter(|(key, _)| !key.starts_with('_'));
+            let values = values
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             let fingerprint = step.fingerprint(cx.state(), call);
             let paused = Paused::of_node(step.id(), fingerprint, step.shown(call, values), None);
             return match cx.ask_handler(paused.clone()).await? {
@@ -40,7 +46,9 @@ impl ApprovalGate {
         paused.check_version()?;
         let (id, other) = (step.id(), paused.node());
         if other != id {
-            return refused(format!("the pause belongs to the node `{other}`, but the graph is at `{id}`"));
+            return refused(format!(
+                "the pause belongs to the node `{other}`, but the graph is at `{id}`"
+            ));
         }
         if paused.fingerprint() != step.fingerprint(cx.state(), call) {
             return refused(format!(
@@ -55,14 +63,25 @@ fn refused(why: String) -> Result<ApprovalGate, NodeError> {
     Err(NodeError::new(Category::ConfigError, why))
 }
 
-fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<ApprovalGate, NodeError> {
+fn decision_of_call(
+    step: &GraphStep,
+    paused: &Paused,
+    call: &ToolCall,
+) -> Result<ApprovalGate, NodeError> {
     let with = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
     let (call, within) = match paused.node_pause() {
         Some(NodePause::Yes) => (call.clone(), None),
-        Some(NodePause::Within(paused, arguments)) => (with(arguments.to_owned()), Some(paused.clone())),
+        Some(NodePause::Within(paused, arguments)) => {
+            (with(arguments.to_owned()), Some(paused.clone()))
+        }
         Some(NodePause::Edit(arguments)) => {
             let call = with(arguments.to_string());
-            if let Some(wrong) = step.loaded_node().call.as_ref().and_then(|calling| calling.refuses(&call)) {
+            if let Some(wrong) = step
+                .loaded_node()
+                .call
+                .as_ref()
+                .and_then(|calling| calling.refuses(&call))
+            {
                 let (id, tool) = (step.id(), &call.name);
                 return refused(format!(
                     "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
@@ -75,7 +94,11 @@ fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Resul
     Ok(ApprovalGate::Call(call, within))
 }
 
-fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Result<ApprovalGate, NodeError> {
+fn decision(
+    step: &GraphStep,
+    paused: &Paused,
+    call: Option<&ToolCall>,
+) -> Result<ApprovalGate, NodeError> {
     if let Some(call) = call {
         return decision_of_call(step, paused, call);
     }
@@ -90,19 +113,24 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
                 ));
             }
             // Checked first, since the node's effects cannot be undone.
-            values.iter().try_for_each(|(key, value)| step.loaded.rules.check(key, value))?;
+            values
+                .iter()
+                .try_for_each(|(key, value)| step.loaded.rules.check(key, value))?;
             Ok(ApprovalGate::Decided(values.clone()))
         }
-        Some(NodePause::Edit(_)) => {
-            refused(format!("`Approval::edit` of `{id}` takes an object: values of the state by name"))
-        }
-        Some(NodePause::Within(paused, edits)) => {
-            Ok(ApprovalGate::Within(paused.clone(), serde_json::from_str(edits).unwrap_or_default()))
-        }
-        Some(NodePause::Undecided) => {
-            refused(format!("`{id}` is not decided; `paused.decide({id:?}, ..)` does that"))
-        }
-        None => refused(format!("the pause is not one of the node `{id}` of a graph")),
+        Some(NodePause::Edit(_)) => refused(format!(
+            "`Approval::edit` of `{id}` takes an object: values of the state by name"
+        )),
+        Some(NodePause::Within(paused, edits)) => Ok(ApprovalGate::Within(
+            paused.clone(),
+            serde_json::from_str(edits).unwrap_or_default(),
+        )),
+        Some(NodePause::Undecided) => refused(format!(
+            "`{id}` is not decided; `paused.decide({id:?}, ..)` does that"
+        )),
+        None => refused(format!(
+            "the pause is not one of the node `{id}` of a graph"
+        )),
     }
 }
 
@@ -110,12 +138,18 @@ impl GraphStep {
     /// Hash of what a person is shown: the approval is valid for nothing else. `call`: as the state produces it.
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
         let shown = json!([self.loaded.hash, self.id(), state]);
-        let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
+        let shown = call.map_or(shown.clone(), |call| {
+            json!([shown, call.name, call.arguments])
+        });
         sha256_hex(shown.to_string().as_bytes())
     }
 
     /// What a person decides about: the call, with earlier edits, or else values.
-    fn shown<'s>(&'s self, call: Option<&'s ToolCall>, values: Map<String, Value>) -> (&'s str, String) {
+    fn shown<'s>(
+        &'s self,
+        call: Option<&'s ToolCall>,
+        values: Map<String, Value>,
+    ) -> (&'s str, String) {
         match call {
             Some(call) => (&call.name, call.arguments.clone()),
             None => (self.id(), Value::Object(values).to_string()),
@@ -131,10 +165,19 @@ impl GraphStep {
         call: Option<&ToolCall>,
         shown: Option<&ToolCall>,
     ) -> NodeError {
-        match error.paused().filter(|_| error.category() == Category::Paused) {
+        match error
+            .paused()
+            .filter(|_| error.category() == Category::Paused)
+        {
             Some(within) => {
                 let shown = self.shown(shown, edits.clone());
-                Paused::of_node(self.id(), self.fingerprint(state, call), shown, Some(within)).into_error()
+                Paused::of_node(
+                    self.id(),
+                    self.fingerprint(state, call),
+                    shown,
+                    Some(within),
+                )
+                .into_error()
             }
             None => error,
         }

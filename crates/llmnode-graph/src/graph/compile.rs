@@ -19,11 +19,19 @@ impl Graph {
     pub(crate) fn new(loaded: LoadedGraph, region: Region) -> Result<Graph, NodeError> {
         let loaded = Arc::new(loaded);
         let flow = flow(&loaded, &region, false)?;
-        Ok(Graph { loaded, region: Arc::new(region), flow })
+        Ok(Graph {
+            loaded,
+            region: Arc::new(region),
+            flow,
+        })
     }
 
     pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
-        if has_error_exit { flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
+        if has_error_exit {
+            flow(&self.loaded, &self.region, true)
+        } else {
+            Ok(self.flow.clone())
+        }
     }
 
     pub(crate) fn ends(&self) -> BTreeSet<String> {
@@ -48,8 +56,16 @@ impl Graph {
 }
 
 /// `has_error_exit`: a failure without an edge leaves the flow by `error`, for the outer graph.
-fn flow(loaded: &Arc<LoadedGraph>, region: &Region, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
-    FlowCompiler { loaded, has_error_exit }.region(region, loaded.name.clone().into())
+fn flow(
+    loaded: &Arc<LoadedGraph>,
+    region: &Region,
+    has_error_exit: bool,
+) -> Result<Flow<State>, NodeError> {
+    FlowCompiler {
+        loaded,
+        has_error_exit,
+    }
+    .region(region, loaded.name.clone().into())
 }
 
 struct FlowCompiler<'c> {
@@ -61,7 +77,9 @@ impl FlowCompiler<'_> {
     fn region(&self, region: &Region, name: Cow<'static, str>) -> Result<Flow<State>, NodeError> {
         let here: HashSet<usize> = region.nodes.iter().copied().collect();
         let label = |target: Target| match target {
-            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.loaded_nodes[node].id),
+            Target::Node(node) if here.contains(&node) => {
+                To::from(&*self.loaded.loaded_nodes[node].id)
+            }
             _ => To::End,
         };
         let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
@@ -76,16 +94,30 @@ impl FlowCompiler<'_> {
             let ways = self.ways(node, &next);
             let id = loaded_node.id.clone();
             flow = match &loaded_node.subgraph {
-                Some(graph) => {
-                    flow.flow(id.clone(), &graph.flow_within(next(ERROR).is_some() || self.has_error_exit)?)
-                }
+                Some(graph) => flow.flow(
+                    id.clone(),
+                    &graph.flow_within(next(ERROR).is_some() || self.has_error_exit)?,
+                ),
                 None => {
-                    let (loaded, catches) =
-                        (Arc::clone(self.loaded), loaded_node.error_edge || self.has_error_exit);
-                    let actions: Vec<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
-                    flow.made(id.clone(), loaded_node.kind.clone(), actions, move |_: &State| {
-                        Ok(GraphStep { loaded: Arc::clone(&loaded), at: node, callers: Vec::new(), catches })
-                    })
+                    let (loaded, catches) = (
+                        Arc::clone(self.loaded),
+                        loaded_node.error_edge || self.has_error_exit,
+                    );
+                    let actions: Vec<String> =
+                        ways.iter().map(|(handle, _)| handle.clone()).collect();
+                    flow.made(
+                        id.clone(),
+                        loaded_node.kind.clone(),
+                        actions,
+                        move |_: &State| {
+                            Ok(GraphStep {
+                                loaded: Arc::clone(&loaded),
+                                at: node,
+                                callers: Vec::new(),
+                                catches,
+                            })
+                        },
+                    )
                 }
             };
             for (handle, to) in ways {
@@ -94,9 +126,16 @@ impl FlowCompiler<'_> {
         }
         for (fork, label_of) in region.forks.iter().zip(&forks) {
             let branch = |branch: &Region| {
-                self.region(branch, self.loaded.loaded_nodes[branch.entry].id.clone().into())
+                self.region(
+                    branch,
+                    self.loaded.loaded_nodes[branch.entry].id.clone().into(),
+                )
             };
-            let branches = fork.branches.iter().map(branch).collect::<Result<Vec<_>, _>>()?;
+            let branches = fork
+                .branches
+                .iter()
+                .map(branch)
+                .collect::<Result<Vec<_>, _>>()?;
             let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
             let step = ForkStep {
                 loaded: Arc::clone(self.loaded),
@@ -104,9 +143,17 @@ impl FlowCompiler<'_> {
                 branches: branches.into(),
                 catches: self.has_error_exit,
             };
-            let ways = if self.has_error_exit { &[DEFAULT, ERROR][..] } else { &[DEFAULT] };
-            flow =
-                flow.made(label_of.clone(), outline, ways.iter().copied(), move |_: &State| Ok(step.clone()));
+            let ways = if self.has_error_exit {
+                &[DEFAULT, ERROR][..]
+            } else {
+                &[DEFAULT]
+            };
+            flow = flow.made(
+                label_of.clone(),
+                outline,
+                ways.iter().copied(),
+                move |_: &State| Ok(step.clone()),
+            );
             flow = flow.on(label_of.clone(), DEFAULT, label(fork.join));
             if self.has_error_exit {
                 flow = flow.on(label_of.clone(), ERROR, To::End);
@@ -137,10 +184,16 @@ impl FlowCompiler<'_> {
     }
 
     fn label(&self, fork: &Fork) -> String {
-        let heads = fork.branches.iter().map(|branch| self.loaded.loaded_nodes[branch.entry].id.as_str());
+        let heads = fork
+            .branches
+            .iter()
+            .map(|branch| self.loaded.loaded_nodes[branch.entry].id.as_str());
         let label = heads.collect::<Vec<_>>().join(" & ");
         if self.loaded.ids.contains_key(&label) {
-            return format!("{label} (from {} by {})", self.loaded.loaded_nodes[fork.from].id, fork.handle);
+            return format!(
+                "{label} (from {} by {})",
+                self.loaded.loaded_nodes[fork.from].id, fork.handle
+            );
         }
         label
     }
@@ -167,18 +220,37 @@ impl Node for ForkStep {
 
 impl Exec<State> for ForkStep {
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
-        let branches = self.branches.iter().map(|branch| cx.flow(branch, cx.state().branch())).collect();
+        let branches = self
+            .branches
+            .iter()
+            .map(|branch| cx.flow(branch, cx.state().branch()))
+            .collect();
         let (writes, action) = match all(branches).await {
-            Ok(ends) => (ends.into_iter().flat_map(|(state, _)| state.into_log()).collect(), DEFAULT),
+            Ok(ends) => (
+                ends.into_iter()
+                    .flat_map(|(state, _)| state.into_log())
+                    .collect(),
+                DEFAULT,
+            ),
             Err(error) => {
                 let error = NodeError::of_execution(error.into());
                 if !self.catches || error.category().group() == Group::Stop {
                     return Err(error.into());
                 }
-                (vec![Logged { from: self.label.clone(), update: failure(&self.label, &error) }], ERROR)
+                (
+                    vec![Logged {
+                        from: self.label.clone(),
+                        update: failure(&self.label, &error),
+                    }],
+                    ERROR,
+                )
             }
         };
-        Ok(Output { writes, action: action.into(), ..Output::default() })
+        Ok(Output {
+            writes,
+            action: action.into(),
+            ..Output::default()
+        })
     }
 }
 
@@ -197,17 +269,27 @@ impl Step<State> for ForkStep {
 
 /// Polls in the order of the branches, so that the first of simultaneous failures counts. From 31 futures on,
 /// `try_join_all` reports an error only after all earlier ones.
-async fn all<T>(mut futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
+async fn all<T>(
+    mut futures: Vec<BoxFuture<'_, Result<T, NodeError>>>,
+) -> Result<Vec<T>, NodeError> {
     let mut ended: Vec<Option<Result<T, NodeError>>> = futures.iter().map(|_| None).collect();
     poll_fn(|cx| {
-        for (future, ended) in futures.iter_mut().zip(&mut ended).filter(|(_, ended)| ended.is_none()) {
+        for (future, ended) in futures
+            .iter_mut()
+            .zip(&mut ended)
+            .filter(|(_, ended)| ended.is_none())
+        {
             if let Poll::Ready(result) = future.as_mut().poll(cx) {
                 *ended = Some(result);
             }
         }
-        let is_over =
-            ended.iter().any(|one| matches!(one, Some(Err(_)))) || ended.iter().all(Option::is_some);
-        if is_over { Poll::Ready(()) } else { Poll::Pending }
+        let is_over = ended.iter().any(|one| matches!(one, Some(Err(_))))
+            || ended.iter().all(Option::is_some);
+        if is_over {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
     ended.into_iter().flatten().collect()

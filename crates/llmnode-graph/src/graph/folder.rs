@@ -11,7 +11,12 @@ use crate::graph::node_type::Registered;
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-pub(crate) fn text_of(name: &str, registry: &Registered, place: &str, faults: &mut Faults) -> Option<String> {
+pub(crate) fn text_of(
+    name: &str,
+    registry: &Registered,
+    place: &str,
+    faults: &mut Faults,
+) -> Option<String> {
     match read(name, registry) {
         Ok(Some(text)) => return Some(text),
         Ok(None) => {
@@ -30,14 +35,19 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
     let named = format!("{:?}", shown(name));
     let unreadable = |error: io::Error| {
         let why = one_line(error.to_string(), 200);
-        (FaultKind::Syntax, format!("the file of {named} cannot be read: {why}"))
+        (
+            FaultKind::Syntax,
+            format!("the file of {named} cannot be read: {why}"),
+        )
     };
     if !is_name(name) {
-        let why = "is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`";
+        let why =
+            "is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`";
         return Err((FaultKind::BadName, format!("{named} {why}")));
     }
     let Some(folder) = &registry.0.folder else {
-        let why = "cannot be loaded, because the registry has no folder: set one with `Registry::folder`";
+        let why =
+            "cannot be loaded, because the registry has no folder: set one with `Registry::folder`";
         return Err((FaultKind::Setting, format!("{named} {why}")));
     };
     let found = folder.canonicalize().and_then(|folder| {
@@ -58,7 +68,9 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
     }
     let mut text = String::new();
     let file = fs::File::open(&path).map_err(unreadable)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
     if text.len() as u64 > MAX_FILE_BYTES {
         let why = format!("has more than {MAX_FILE_BYTES} bytes: move nodes into another file");
         return Err((FaultKind::Cap, format!("the file of {named} {why}")));
@@ -67,11 +79,19 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
 }
 
 fn files_of(registry: &Registered) -> Vec<String> {
-    let entries = registry.0.folder.as_ref().and_then(|folder| fs::read_dir(folder).ok());
-    let names = entries.into_iter().flatten().take(1000).filter_map(|entry| {
-        let name = entry.ok()?.file_name().into_string().ok()?;
-        Some(name.strip_suffix(".json")?.to_owned()).filter(|name| is_name(name))
-    });
+    let entries = registry
+        .0
+        .folder
+        .as_ref()
+        .and_then(|folder| fs::read_dir(folder).ok());
+    let names = entries
+        .into_iter()
+        .flatten()
+        .take(1000)
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            Some(name.strip_suffix(".json")?.to_owned()).filter(|name| is_name(name))
+        });
     let mut names: Vec<String> = names.collect();
     names.sort();
     names

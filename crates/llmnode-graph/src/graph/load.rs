@@ -22,30 +22,56 @@ use crate::state::Rules;
 const DEFAULT_REQUESTS: u64 = 500;
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-    load(text, None, LoadContext { registry, names: &[], cache: &LoadCache::default() })
+    load(
+        text,
+        None,
+        LoadContext {
+            registry,
+            names: &[],
+            cache: &LoadCache::default(),
+        },
+    )
 }
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry, "", &mut faults) {
-        Some(text) => {
-            load(&text, Some(name), LoadContext { registry, names: &[], cache: &LoadCache::default() })
-        }
+        Some(text) => load(
+            &text,
+            Some(name),
+            LoadContext {
+                registry,
+                names: &[],
+                cache: &LoadCache::default(),
+            },
+        ),
         None => Err(faults.into_parts(Some(shown(name)))),
     }
 }
 
-pub(crate) fn load(text: &str, name: Option<&str>, context: LoadContext<'_>) -> Result<Graph, GraphFaults> {
+pub(crate) fn load(
+    text: &str,
+    name: Option<&str>,
+    context: LoadContext<'_>,
+) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     let graph = loaded(text, name, context, &mut faults);
     graph.ok_or_else(|| faults.into_parts(name.map(str::to_owned)))
 }
 
-fn loaded(text: &str, name: Option<&str>, context: LoadContext<'_>, faults: &mut Faults) -> Option<Graph> {
+fn loaded(
+    text: &str,
+    name: Option<&str>,
+    context: LoadContext<'_>,
+    faults: &mut Faults,
+) -> Option<Graph> {
     let file = file::read(text, faults)?;
     // The root counts for nesting even without a name.
     let names = [context.names, &[name.unwrap_or_default().to_owned()]].concat();
-    let context = LoadContext { names: &names, ..context };
+    let context = LoadContext {
+        names: &names,
+        ..context
+    };
     let links = check::links(&file, faults);
     let (roles, called) = roles(&file, &links);
     let (mut loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), context, faults)?;
@@ -53,15 +79,34 @@ fn loaded(text: &str, name: Option<&str>, context: LoadContext<'_>, faults: &mut
     let plan = check::check(&file, &links, &facts, faults)?;
     add_edges(&mut loaded_nodes, &facts, &links, &file);
     let subgraphs = || loaded_nodes.iter().filter_map(|one| one.subgraph.as_ref());
-    let height = subgraphs().map(|graph| graph.loaded.height + 1).max().unwrap_or(0);
+    let height = subgraphs()
+        .map(|graph| graph.loaded.height + 1)
+        .max()
+        .unwrap_or(0);
     // An approval covers a graph with all of its subgraphs.
-    let within: Vec<&str> = subgraphs().map(|graph| graph.loaded.hash.as_str()).collect();
+    let within: Vec<&str> = subgraphs()
+        .map(|graph| graph.loaded.hash.as_str())
+        .collect();
     let hash = sha256_hex(json!([text, within]).to_string().as_bytes());
-    let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+    let ids = file
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| (node.id.clone(), at))
+        .collect();
     let untrusted = untrusted(&facts);
-    let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
+    let retrieved = facts
+        .iter()
+        .filter(|one| one.retrieved)
+        .flat_map(Facts::keys)
+        .cloned()
+        .collect();
     let loaded = LoadedGraph {
-        name: if file.name.is_empty() { name.unwrap_or_default().to_owned() } else { file.name },
+        name: if file.name.is_empty() {
+            name.unwrap_or_default().to_owned()
+        } else {
+            file.name
+        },
         hash,
         rules: Rules(file.state),
         loaded_nodes,
@@ -71,7 +116,11 @@ fn loaded(text: &str, name: Option<&str>, context: LoadContext<'_>, faults: &mut
             read: plan.needs.into_iter().collect(),
             allows_unknown: file.open_inputs,
         },
-        bounds: Bounds { max_steps: file.max_steps, limits: file.limits, requests: Some(DEFAULT_REQUESTS) },
+        bounds: Bounds {
+            max_steps: file.max_steps,
+            limits: file.limits,
+            requests: Some(DEFAULT_REQUESTS),
+        },
         facts: summary(&facts, &untrusted),
         untrusted,
         retrieved,
@@ -93,12 +142,18 @@ fn nodes(
 ) -> Option<(Vec<LoadedNode>, Vec<Facts>)> {
     let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
     for (at, node) in file.nodes.iter().enumerate() {
-        let mut of = Facts { handles: vec![DEFAULT.to_owned()], role: roles[at], ..Facts::default() };
+        let mut of = Facts {
+            handles: vec![DEFAULT.to_owned()],
+            role: roles[at],
+            ..Facts::default()
+        };
         let kind = context.registry.0.types.get(&node.kind);
         // A missing type was already reported.
         if kind.is_none() && !node.kind.is_empty() {
-            let (at, message) =
-                (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
+            let (at, message) = (
+                format!("{}/type", node.at),
+                format!("no node type {:?}", shown(&node.kind)),
+            );
             let known = context.registry.types().map(|(name, _)| name);
             faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
         }
@@ -114,7 +169,9 @@ fn nodes(
             faults,
             late: &mut late,
         };
-        let loaded = kind.filter(|_| !node.is_faulty).and_then(|kind| loader.load(kind));
+        let loaded = kind
+            .filter(|_| !node.is_faulty)
+            .and_then(|kind| loader.load(kind));
         facts.push(Some(of).filter(|_| loaded.is_some()));
         loaded_nodes.push(loaded);
     }
@@ -124,8 +181,13 @@ fn nodes(
             faults.append(late);
         }
     }
-    let all = loaded_nodes.into_iter().zip(facts).map(|(loaded, facts)| loaded.zip(facts));
-    all.collect::<Option<Vec<_>>>().filter(|_| faults.is_empty()).map(|all| all.into_iter().unzip())
+    let all = loaded_nodes
+        .into_iter()
+        .zip(facts)
+        .map(|(loaded, facts)| loaded.zip(facts));
+    all.collect::<Option<Vec<_>>>()
+        .filter(|_| faults.is_empty())
+        .map(|all| all.into_iter().unzip())
 }
 
 impl NodeLoader<'_> {
@@ -133,13 +195,23 @@ impl NodeLoader<'_> {
         let noted = self.faults.noted();
         let node = kind.load(self);
         if node.is_none() && self.faults.noted() == noted {
-            let message = format!("the type {:?} refused the node without saying why", kind.name());
-            self.faults.fault(&self.node.at, FaultKind::Setting, message);
+            let message = format!(
+                "the type {:?} refused the node without saying why",
+                kind.name()
+            );
+            self.faults
+                .fault(&self.node.at, FaultKind::Setting, message);
         }
-        let waits = self.node.data.values.get("require_approval").is_some_and(|value| value == true);
+        let waits = self
+            .node
+            .data
+            .values
+            .get("require_approval")
+            .is_some_and(|value| value == true);
         self.facts.pauses |= waits;
         // A `tool` that pauses waits as one.
-        let approval = waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";
+        let approval =
+            waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";
         self.facts.handles.push(ERROR.to_owned());
         if approval {
             self.facts.handles.push(REJECTED.to_owned());
@@ -156,12 +228,23 @@ impl NodeLoader<'_> {
             settings: Settings::new().limits(self.limits),
             call: self.call.take(),
             untrusted: self.facts.untrusted,
-            handles: self.facts.handles.iter().filter(|one| *one != TOOL_CALL).cloned().collect(),
+            handles: self
+                .facts
+                .handles
+                .iter()
+                .filter(|one| *one != TOOL_CALL)
+                .cloned()
+                .collect(),
         })
     }
 }
 
-fn add_edges(loaded_nodes: &mut [LoadedNode], facts: &[Facts], links: &check::Links, file: &GraphFile) {
+fn add_edges(
+    loaded_nodes: &mut [LoadedNode],
+    facts: &[Facts],
+    links: &check::Links,
+    file: &GraphFile,
+) {
     for link in &links.edges {
         let loaded_node = &mut loaded_nodes[link.from];
         loaded_node.error_edge |= link.handle == ERROR;

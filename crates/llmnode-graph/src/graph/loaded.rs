@@ -111,10 +111,13 @@ pub(crate) struct GraphStep {
 
 impl LoadedGraph {
     pub(crate) fn label_of<'l>(&'l self, id: &'l str) -> &'l str {
-        self.ids.get(id).map_or(id, |at| &self.loaded_nodes[*at].label)
+        self.ids
+            .get(id)
+            .map_or(id, |at| &self.loaded_nodes[*at].label)
     }
 
     pub(crate) fn is_untrusted(&self, key: &str) -> bool {
-        self.untrusted.contains(key) || self.facts.writes_anything && !self.inputs.declared.contains_key(key)
+        self.untrusted.contains(key)
+            || self.facts.writes_anything && !self.inputs.declared.contains_key(key)
     }
 }

@@ -41,15 +41,29 @@ impl<'l> NodeLoader<'l> {
             schema
         });
         let (before, settings) = (self.faults.noted(), &self.node.data);
-        check(schema, self.is_react_flow, &settings.values, Some(settings), self.faults);
+        check(
+            schema,
+            self.is_react_flow,
+            &settings.values,
+            Some(settings),
+            self.faults,
+        );
         if self.faults.noted() > before {
             return None;
         }
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
-        let own = self.node.data.values.iter().filter(|(name, _)| is_own(name));
-        let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let own = self
+            .node
+            .data
+            .values
+            .iter()
+            .filter(|(name, _)| is_own(name));
+        let own: Map<String, Value> = own
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         let data = T::deserialize(Value::Object(own));
-        data.map_err(|error| self.fault_of(FaultKind::WrongKind, "", error.to_string())).ok()
+        data.map_err(|error| self.fault_of(FaultKind::WrongKind, "", error.to_string()))
+            .ok()
     }
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
@@ -58,12 +72,14 @@ impl<'l> NodeLoader<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        self.faults.fault(self.node.data.pointer(place), kind, message);
+        self.faults
+            .fault(self.node.data.pointer(place), kind, message);
     }
 
     /// Notes that a setting is probably wrong.
     pub fn warn(&mut self, place: &str, message: impl Into<String>) {
-        self.faults.warn(self.node.data.pointer(place), FaultKind::Setting, message);
+        self.faults
+            .warn(self.node.data.pointer(place), FaultKind::Setting, message);
     }
 
     /// Notes an unknown name: `no store "dcos"; did you mean "docs"?`
@@ -76,23 +92,31 @@ impl<'l> NodeLoader<'l> {
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
         let place = self.node.data.pointer(place);
-        self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+        self.faults
+            .unknown(true, place, FaultKind::UnknownName, message, name, known);
     }
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
     pub fn template(&mut self, place: &str, text: &str) -> Template {
         let (template, wrong) = Template::parse(text);
-        let braced: Vec<Read> = template.braced().map(|name| self.read_at(place, name)).collect();
+        let braced: Vec<Read> = template
+            .braced()
+            .map(|name| self.read_at(place, name))
+            .collect();
         self.facts.braced.extend(braced);
         template.names().for_each(|name| self.reads(place, name));
-        wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
+        wrong
+            .into_iter()
+            .for_each(|message| self.fault_of(FaultKind::Template, place, message));
         template
     }
 
     pub(crate) fn system_prompt(&mut self, place: &str, text: &str) -> Template {
         let before = self.facts.reads.len();
         let template = self.template(place, text);
-        self.facts.reads[before..].iter_mut().for_each(|read| read.in_system_prompt = true);
+        self.facts.reads[before..]
+            .iter_mut()
+            .for_each(|read| read.in_system_prompt = true);
         template
     }
 
@@ -105,7 +129,10 @@ impl<'l> NodeLoader<'l> {
     /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
     /// takes the last message.
     pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
-        let reads: Vec<Read> = reads.into_iter().map(|(place, name)| self.read_at(&place, name)).collect();
+        let reads: Vec<Read> = reads
+            .into_iter()
+            .map(|(place, name)| self.read_at(&place, name))
+            .collect();
         self.facts.reads_or_message.extend(reads);
     }
 
@@ -115,21 +142,38 @@ impl<'l> NodeLoader<'l> {
     }
 
     fn read_at(&self, place: &str, name: &str) -> Read {
-        Read { name: name.to_owned(), at: self.node.data.pointer(place), in_system_prompt: false }
+        Read {
+            name: name.to_owned(),
+            at: self.node.data.pointer(place),
+            in_system_prompt: false,
+        }
     }
 
     /// Notes that the node writes a value.
     pub fn writes(&mut self, key: impl Into<String>) {
         let at = self.node.at.clone();
-        self.facts.writes.push(Write { key: key.into(), at, types: Vec::new(), schema: None });
+        self.facts.writes.push(Write {
+            key: key.into(),
+            at,
+            types: Vec::new(),
+            schema: None,
+        });
     }
 
     pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
         if key.starts_with('_') || key == "messages" {
-            self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
+            self.fault(
+                place,
+                format!("{key:?} is reserved for the graph: choose another name"),
+            );
         }
         let (key, at) = (key.to_owned(), self.node.data.pointer(place));
-        self.facts.writes.push(Write { key, at, types: types.to_vec(), schema: None });
+        self.facts.writes.push(Write {
+            key,
+            at,
+            types: types.to_vec(),
+            schema: None,
+        });
     }
 
     /// Notes that the node may write values of any name.
@@ -164,12 +208,19 @@ impl<'l> NodeLoader<'l> {
 
     /// Returns the value of this type that [`Registry::extend_with`](crate::Registry::extend_with) keeps.
     pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
-        self.context.registry.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+        self.context
+            .registry
+            .0
+            .extensions
+            .get(&TypeId::of::<T>())?
+            .downcast_ref()
     }
 }
 
 impl fmt::Debug for NodeLoader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NodeLoader").field("id", &self.node.id).finish_non_exhaustive()
+        f.debug_struct("NodeLoader")
+            .field("id", &self.node.id)
+            .finish_non_exhaustive()
     }
 }

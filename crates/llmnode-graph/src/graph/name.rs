@@ -11,5 +11,8 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 pub(crate) fn sanitised(name: &str) -> String {
-    name.chars().take(LONGEST).map(|c| if fits(c) { c } else { '_' }).collect()
+    name.chars()
+        .take(LONGEST)
+        .map(|c| if fits(c) { c } else { '_' })
+        .collect()
 }

@@ -57,15 +57,31 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             is_tool[to] &= callers[link.from].contains(&to);
         }
     }
-    file.nodes.iter().zip(&mut is_tool).for_each(|(node, is_tool)| *is_tool &= !node.is_start);
-    links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
-    let role = |node: usize| if is_tool[node] { Role::Tool } else { Role::Step };
+    file.nodes
+        .iter()
+        .zip(&mut is_tool)
+        .for_each(|(node, is_tool)| *is_tool &= !node.is_start);
+    links
+        .starts
+        .iter()
+        .for_each(|(node, _)| is_tool[*node] = false);
+    let role = |node: usize| {
+        if is_tool[node] {
+            Role::Tool
+        } else {
+            Role::Step
+        }
+    };
     let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
     for (from, to, link) in links.by(TOOL_CALL) {
         let node = &file.nodes[to];
         let label = node.label.clone().unwrap_or_else(|| node.id.clone());
         let name = sanitised(&label);
-        let name = if is_name(&name) { name } else { sanitised(&node.id) };
+        let name = if is_name(&name) {
+            name
+        } else {
+            sanitised(&node.id)
+        };
         let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
         // A tool cannot hand over, since the flow is elsewhere.
         let kind = match (is_tool[to] || is_tool[from], executes) {
@@ -74,7 +90,14 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             (false, true) => LinkKind::ExecutorStep,
             (false, false) => LinkKind::Handoff,
         };
-        called[from].push(ToolLink { name, node: to, id: node.id.clone(), label, kind, at: link.at.clone() });
+        called[from].push(ToolLink {
+            name,
+            node: to,
+            id: node.id.clone(),
+            label,
+            kind,
+            at: link.at.clone(),
+        });
     }
     ((0..count).map(role).collect(), called)
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use llmnode_flow::flow::{CxExt, Step};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, Settings, ToolCall};
+use llmnode_runtime::{
+    BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, Settings, ToolCall,
+};
 use serde_json::{Map, Value, json};
 
 use crate::graph::approval::ApprovalGate;
@@ -38,7 +40,10 @@ pub(crate) fn handoff_key(id: &str) -> String {
 /// What the target of an error's edge reads.
 pub(crate) fn failure(node: &str, error: &NodeError) -> Update {
     let (category, message) = (error.category().as_str(), one_line(error.message(), 1000));
-    Update::new().with_value(ERROR, json!({"node": node, "category": category, "message": message}))
+    Update::new().with_value(
+        ERROR,
+        json!({"node": node, "category": category, "message": message}),
+    )
 }
 
 impl GraphStep {
@@ -51,11 +56,19 @@ impl GraphStep {
         if callers.len() >= DEPTH {
             return Err("not executed: too many agents stand within each other; answer without it");
         }
-        Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, callers, catches: false })
+        Ok(GraphStep {
+            loaded: Arc::clone(&self.loaded),
+            at,
+            callers,
+            catches: false,
+        })
     }
 
     pub(crate) fn state_of_query(query: String, of: &State) -> State {
-        of.with_turns(vec![Turn { from: None, message: Message::user(query) }])
+        of.with_turns(vec![Turn {
+            from: None,
+            message: Message::user(query),
+        }])
     }
 
     pub(crate) fn is_called(&self) -> bool {
@@ -93,20 +106,48 @@ impl GraphStep {
     }
 
     fn call(&self, cx: &Cx<'_, State>) -> Result<Option<ToolCall>, NodeError> {
-        let calling = self.loaded_node().call.as_ref().filter(|_| self.loaded_node().approval);
-        calling.map(|calling| calling.call(&Visit { cx, step: self, approved: None })).transpose()
+        let calling = self
+            .loaded_node()
+            .call
+            .as_ref()
+            .filter(|_| self.loaded_node().approval);
+        calling
+            .map(|calling| {
+                calling.call(&Visit {
+                    cx,
+                    step: self,
+                    approved: None,
+                })
+            })
+            .transpose()
     }
 
-    async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
-        let visit = Visit { cx, step: self, approved };
+    async fn visit(
+        &self,
+        cx: &Cx<'_, State>,
+        approved: Option<&ToolCall>,
+    ) -> Result<Update, BoxError> {
+        let visit = Visit {
+            cx,
+            step: self,
+            approved,
+        };
         cx.yield_in_time().await?;
         let mut update = self.loaded_node().node.exec(&visit).await?;
         update.untrusted |= self.loaded_node().untrusted;
         Ok(update)
     }
 
-    async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
-        match self.visit(cx, approved).await.map_err(NodeError::of_execution) {
+    async fn visited(
+        &self,
+        cx: &Cx<'_, State>,
+        approved: Option<&ToolCall>,
+    ) -> Result<Update, NodeError> {
+        match self
+            .visit(cx, approved)
+            .await
+            .map_err(NodeError::of_execution)
+        {
             Err(error) if self.catches && error.category().group() != Group::Stop => {
                 Ok(failure(self.id(), &error).with_action(ERROR))
             }
@@ -131,14 +172,26 @@ impl GraphStep {
             Some(state) => self.visited(&seen.with_state(state), approved).await,
             None => self.visited(&seen, approved).await,
         };
-        let update = outcome
-            .map_err(|error| self.paused_within(cx.state(), error, &edits, call.as_ref(), approved))?;
-        Ok(Output { edits, taken_over, ..self.output(update) })
+        let update = outcome.map_err(|error| {
+            self.paused_within(cx.state(), error, &edits, call.as_ref(), approved)
+        })?;
+        Ok(Output {
+            edits,
+            taken_over,
+            ..self.output(update)
+        })
     }
 
     fn output(&self, mut update: Update) -> Output {
-        let action = update.action.take().map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
-        Output { own: update, action, ..Output::default() }
+        let action = update
+            .action
+            .take()
+            .map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
+        Output {
+            own: update,
+            action,
+            ..Output::default()
+        }
     }
 
     fn refused(&self, why: &str) -> Result<Output, NodeError> {
@@ -149,13 +202,20 @@ impl GraphStep {
         if self.loaded_node().rejected_edge {
             return Ok(self.output(Update::new().with_action(REJECTED)));
         }
-        let message = format!("`{}` was not allowed to run: {}", self.id(), one_line(why, 500));
+        let message = format!(
+            "`{}` was not allowed to run: {}",
+            self.id(),
+            one_line(why, 500)
+        );
         Err(NodeError::new(Category::Aborted, message))
     }
 
     /// `None`: the flow's state. Has a person's edits, and after a handoff the query as its only message. Also whether there was one.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> (Option<State>, bool) {
-        let query = state.values.get(&handoff_key(self.id())).map(|query| text_of(query).into_owned());
+        let query = state
+            .values
+            .get(&handoff_key(self.id()))
+            .map(|query| text_of(query).into_owned());
         let is_handed = query.is_some();
         let mut own = match query {
             Some(query) => GraphStep::state_of_query(query, state),
@@ -209,21 +269,49 @@ impl Step<State> for GraphStep {
 }
 
 impl Output {
-    pub(crate) fn write(self, id: &str, loaded: &LoadedGraph, state: &mut State) -> Result<String, BoxError> {
-        let Output { edits, own, writes, action, .. } = self;
+    pub(crate) fn write(
+        self,
+        id: &str,
+        loaded: &LoadedGraph,
+        state: &mut State,
+    ) -> Result<String, BoxError> {
+        let Output {
+            edits,
+            own,
+            writes,
+            action,
+            ..
+        } = self;
         loaded.rules.set(edits, state)?;
         loaded.rules.apply(id, own, state)?;
         for Logged { from, update } in writes {
             loaded.rules.apply(&from, update, state)?;
         }
         // Empty means default, and needs no allocation.
-        Ok(if action == DEFAULT { String::new() } else { action.into_owned() })
+        Ok(if action == DEFAULT {
+            String::new()
+        } else {
+            action.into_owned()
+        })
     }
 
     pub(crate) fn answer(&self) -> String {
-        let updates = || self.writes.iter().map(|write| &write.update).chain([&self.own]);
-        let said = updates().rev().flat_map(|update| update.messages.iter().rev()).next();
-        let value = || updates().rev().flat_map(|update| update.values.iter().rev()).next();
+        let updates = || {
+            self.writes
+                .iter()
+                .map(|write| &write.update)
+                .chain([&self.own])
+        };
+        let said = updates()
+            .rev()
+            .flat_map(|update| update.messages.iter().rev())
+            .next();
+        let value = || {
+            updates()
+                .rev()
+                .flat_map(|update| update.values.iter().rev())
+                .next()
+        };
         match (said, value()) {
             (Some(message), _) => message.content.clone(),
             (None, Some((_, value))) => text_of(value).into_owned(),

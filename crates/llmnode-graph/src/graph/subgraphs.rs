@@ -13,7 +13,11 @@ use crate::graph::node_type::{LoadContext, NodeLoader};
 const DEPTH: usize = 5;
 
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
-    let LoadContext { registry, names, cache } = node.context;
+    let LoadContext {
+        registry,
+        names,
+        cache,
+    } = node.context;
     let path = |from: usize| {
         let names = names[from..].iter().map(String::as_str).chain([name]);
         one_line(names.collect::<Vec<_>>().join(" > "), 300)
@@ -23,15 +27,26 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     }
     let too_deep = |height: usize| names.len() + height > DEPTH;
     if too_deep(0) {
-        return refused(node, format!("graphs are nested more than {DEPTH} deep: {}", path(0)));
+        return refused(
+            node,
+            format!("graphs are nested more than {DEPTH} deep: {}", path(0)),
+        );
     }
     let known = cache.graphs.borrow().get(name).cloned();
     let loaded = match known {
         Some(loaded) => loaded,
         None => {
-            let text = text_of(name, registry, &node.node.data.pointer("/flow_id"), node.faults)?;
+            let text = text_of(
+                name,
+                registry,
+                &node.node.data.pointer("/flow_id"),
+                node.faults,
+            )?;
             let loaded = Rc::new(load(&text, Some(name), node.context));
-            cache.graphs.borrow_mut().insert(name.to_owned(), Rc::clone(&loaded));
+            cache
+                .graphs
+                .borrow_mut()
+                .insert(name.to_owned(), Rc::clone(&loaded));
             loaded
         }
     };
@@ -50,12 +65,17 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     };
     let (height, named) = (graph.loaded.height, shown(name));
     if too_deep(height) {
-        let message =
-            format!("graphs are nested more than {DEPTH} deep: {named:?} has {height} more within it");
+        let message = format!(
+            "graphs are nested more than {DEPTH} deep: {named:?} has {height} more within it"
+        );
         return refused(node, message);
     }
     if is_first {
-        let warnings = GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
+        let warnings = GraphFaults {
+            graph: None,
+            faults: Vec::new(),
+            warnings: graph.warnings().to_vec(),
+        };
         node.faults.absorb(&node.node.at, name, warnings);
     }
     Some(graph)

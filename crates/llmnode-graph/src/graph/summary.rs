@@ -22,21 +22,35 @@ pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
 pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
-    let writes =
-        steps().flat_map(|one| &one.writes).filter(|write| seen.insert(&write.key)).cloned().collect();
+    let writes = steps()
+        .flat_map(|one| &one.writes)
+        .filter(|write| seen.insert(&write.key))
+        .cloned()
+        .collect();
     let also_writes: BTreeSet<&String> = steps().flat_map(|one| &one.also_writes).collect();
     let value_flows: Vec<(String, String)> = facts.iter().flat_map(value_flows).collect();
     let is_prompt = |read: &&Read| read.in_system_prompt;
-    let reads =
-        facts.iter().flat_map(|one| one.reads.iter().filter(is_prompt).chain(&one.system_prompt_reads));
+    let reads = facts.iter().flat_map(|one| {
+        one.reads
+            .iter()
+            .filter(is_prompt)
+            .chain(&one.system_prompt_reads)
+    });
     let mut system_prompt_reads: Vec<Read> = reads.cloned().collect();
-    let mut read: BTreeSet<String> =
-        system_prompt_reads.iter().map(|read| key(&read.name).to_owned()).collect();
+    let mut read: BTreeSet<String> = system_prompt_reads
+        .iter()
+        .map(|read| key(&read.name).to_owned())
+        .collect();
     // What becomes part of a read value counts as read.
-    while let Some((from, _)) =
-        value_flows.iter().find(|(from, to)| read.contains(to) && !read.contains(from))
+    while let Some((from, _)) = value_flows
+        .iter()
+        .find(|(from, to)| read.contains(to) && !read.contains(from))
     {
-        system_prompt_reads.push(Read { name: from.clone(), at: String::new(), in_system_prompt: true });
+        system_prompt_reads.push(Read {
+            name: from.clone(),
+            at: String::new(),
+            in_system_prompt: true,
+        });
         read.insert(from.clone());
     }
     system_prompt_reads.retain(|read| !untrusted.contains(key(&read.name)));
@@ -61,12 +75,17 @@ fn value_flows(facts: &Facts) -> impl Iterator<Item = (String, String)> {
 
 /// Text of models, tools and stores, its items in iterators, and errors, which quote it.
 pub(crate) fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
-    let mut found: BTreeSet<String> =
-        facts.iter().filter(|one| one.untrusted).flat_map(Facts::keys).cloned().collect();
+    let mut found: BTreeSet<String> = facts
+        .iter()
+        .filter(|one| one.untrusted)
+        .flat_map(Facts::keys)
+        .cloned()
+        .collect();
     found.insert(ERROR.to_owned());
     let value_flows: Vec<(String, String)> = facts.iter().flat_map(value_flows).collect();
-    while let Some((_, to)) =
-        value_flows.iter().find(|(from, to)| found.contains(from) && !found.contains(to))
+    while let Some((_, to)) = value_flows
+        .iter()
+        .find(|(from, to)| found.contains(from) && !found.contains(to))
     {
         found.insert(to.clone());
     }

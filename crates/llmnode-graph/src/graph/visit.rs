@@ -56,7 +56,11 @@ impl<'v> Visit<'v> {
             if too_large.is_some() {
                 return None;
             }
-            Some(if is_fenced(name) { fenced(&text).into() } else { text })
+            Some(if is_fenced(name) {
+                fenced(&text).into()
+            } else {
+                text
+            })
         };
         template.render(value).map_err(|missing| {
             let message = format!("the node `{}` reads {missing}", self.id());
@@ -67,6 +71,8 @@ impl<'v> Visit<'v> {
 
 impl fmt::Debug for Visit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Visit").field("id", &self.id()).finish_non_exhaustive()
+        f.debug_struct("Visit")
+            .field("id", &self.id())
+            .finish_non_exhaustive()
     }
 }

@@ -122,7 +122,10 @@ impl ProfileRules {
         let path = path.as_ref();
         let shown = path.display();
         let text = read_file(path).map_err(|error| {
-            NodeError::new(Category::ConfigError, format!("{shown} cannot be read: {error}"))
+            NodeError::new(
+                Category::ConfigError,
+                format!("{shown} cannot be read: {error}"),
+            )
         })?;
         self.read(&text, &|name| std::env::var(name).ok())
             .map_err(|faults| refused(&shown.to_string(), faults))
@@ -133,7 +136,8 @@ impl ProfileRules {
     /// # Errors
     /// Those of [`Profiles::open`].
     pub fn parse(&self, text: &str) -> Result<Profiles, NodeError> {
-        self.read(text, &|name| std::env::var(name).ok()).map_err(|faults| refused("the text", faults))
+        self.read(text, &|name| std::env::var(name).ok())
+            .map_err(|faults| refused("the text", faults))
     }
 
     /// Returns the names of the profiles of a file, whether or not its keys are set: for a check of graphs that asks no model.
@@ -158,10 +162,20 @@ impl ProfileRules {
             let made = self.model(&profile, &at, keys, &mut faults);
             models.extend(made.map(|model| (name, model, profile.settings())));
         }
-        if faults.is_empty() { Ok(Profiles { models }) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Profiles { models })
+        } else {
+            Err(faults)
+        }
     }
 
-    fn model(&self, profile: &ProfileText, at: &str, keys: Keys<'_>, faults: &mut Faults) -> Option<OpenAi> {
+    fn model(
+        &self,
+        profile: &ProfileText,
+        at: &str,
+        keys: Keys<'_>,
+        faults: &mut Faults,
+    ) -> Option<OpenAi> {
         let before = faults.noted();
         let mut builder = OpenAi::builder().model(&profile.model);
         if let Some(url) = &profile.base_url {
@@ -178,11 +192,20 @@ impl ProfileRules {
         if faults.noted() > before {
             return None;
         }
-        builder.build().map_err(|error| faults.fault(at, FaultKind::Setting, error.message)).ok()
+        builder
+            .build()
+            .map_err(|error| faults.fault(at, FaultKind::Setting, error.message))
+            .ok()
     }
 
     /// Allows https, this machine, and hosts that the program allows.
-    fn place(&self, builder: OpenAiBuilder, url: &str, at: &str, faults: &mut Faults) -> OpenAiBuilder {
+    fn place(
+        &self,
+        builder: OpenAiBuilder,
+        url: &str,
+        at: &str,
+        faults: &mut Faults,
+    ) -> OpenAiBuilder {
         let mut fault = |why: &str| faults.fault(format!("{at}/base_url"), FaultKind::Setting, why);
         if let Err(error) = builder.clone().without_key().build() {
             fault(&error.message);
@@ -195,15 +218,25 @@ impl ProfileRules {
             return builder.public_only();
         }
         let host = host(url);
-        let is_loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        let is_loopback = host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
             || host == "localhost"
             || host.ends_with(".localhost");
-        if is_loopback || self.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) {
+        if is_loopback
+            || self
+                .hosts
+                .iter()
+                .any(|allowed| allowed.eq_ignore_ascii_case(&host))
+        {
             return builder;
         }
         let builder = builder.public_only();
         if let Err(error) = builder.clone().without_key().build() {
-            fault(&format!("{}; the program can allow the host with `allow_host`", error.message));
+            fault(&format!(
+                "{}; the program can allow the host with `allow_host`",
+                error.message
+            ));
         } else if !scheme.starts_with("https:") {
             fault(
                 "is plain http to another machine: write https, or let the program allow the host with `allow_host`",
@@ -224,7 +257,11 @@ impl ProfileRules {
         }
         let key = keys(name).filter(|key| !key.is_empty());
         if key.is_none() {
-            faults.fault(at, FaultKind::Missing, format!("the variable {:?} is not set", shown(name)));
+            faults.fault(
+                at,
+                FaultKind::Missing,
+                format!("the variable {:?} is not set", shown(name)),
+            );
         }
         key
     }
@@ -233,17 +270,25 @@ impl ProfileRules {
 fn host(url: &str) -> String {
     let rest = url.trim().split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let authority = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
     match authority.strip_prefix('[') {
         Some(address) => address.split(']').next().unwrap_or_default().to_lowercase(),
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host).to_lowercase(),
+        None => authority
+            .rsplit_once(':')
+            .map_or(authority, |(host, _)| host)
+            .to_lowercase(),
     }
 }
 
 fn refused(what: &str, faults: Faults) -> NodeError {
     let faults = faults.into_parts(None).faults;
     let listed: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let message = format!("the profiles of {what} cannot be used: {}", listed.join("; "));
+    let message = format!(
+        "the profiles of {what} cannot be used: {}",
+        listed.join("; ")
+    );
     NodeError::new(Category::ConfigError, message)
 }
 
@@ -251,7 +296,9 @@ fn refused(what: &str, faults: Faults) -> NodeError {
 fn read_file(path: &Path) -> io::Result<String> {
     const BYTES: u64 = 1 << 24;
     let mut text = String::new();
-    let read = File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;
+    let read = File::open(path)?
+        .take(BYTES + 1)
+        .read_to_string(&mut text)?;
     if read as u64 > BYTES {
         return Err(io::Error::other(format!("it has more than {BYTES} bytes")));
     }

@@ -7,12 +7,21 @@ use serde_json::{Value, json};
 use super::*;
 
 fn read(profiles: &Value, rules: &ProfileRules) -> Result<Profiles, Vec<(String, &'static str)>> {
-    let file = json!({"format": "llmnode/profiles", "version": 1, "profiles": profiles}).to_string();
+    let file =
+        json!({"format": "llmnode/profiles", "version": 1, "profiles": profiles}).to_string();
     let variable = |name: &str| (name != "UNSET_API_KEY").then(|| "sk-verysecret".to_owned());
     rules.read(&file, &variable).map_err(|faults| {
         let faults = faults.into_parts(None).faults;
-        assert!(!faults.iter().any(|fault| fault.to_string().contains("verysecret")), "{faults:?}");
-        faults.into_iter().map(|fault| (fault.pointer.clone(), fault.kind.as_str())).collect()
+        assert!(
+            !faults
+                .iter()
+                .any(|fault| fault.to_string().contains("verysecret")),
+            "{faults:?}"
+        );
+        faults
+            .into_iter()
+            .map(|fault| (fault.pointer.clone(), fault.kind.as_str()))
+            .collect()
     })
 }
 
@@ -38,7 +47,10 @@ fn profiles_are_models_with_settings() {
     assert_eq!(format!("{profiles:?}"), r#"{"1", "local", "far"}"#);
     let (_, _, settings) = &profiles.into_models()[0];
     assert_eq!(settings.model.as_deref(), Some("gpt"));
-    assert_eq!((settings.temperature, settings.max_tokens), (Some(0.5), Some(9)));
+    assert_eq!(
+        (settings.temperature, settings.max_tokens),
+        (Some(0.5), Some(9))
+    );
     assert_eq!(settings.reasoning, Some(Reasoning::Low));
     assert_eq!(settings.attempt_timeout, Some(Duration::from_millis(1500)));
     assert_eq!(
@@ -54,7 +66,10 @@ fn a_url_is_read_as_the_client_reads_it() {
             "a": {"base_url": "http:169.254.169.254/x://localhost", "model": "m"},
             "b": {"base_url": "https:10.0.0.5/x://localhost", "model": "m", "api_key_env": "FAR_API_KEY"},
         }),
-        &[("/profiles/a/base_url", "setting"), ("/profiles/b/base_url", "setting")],
+        &[
+            ("/profiles/a/base_url", "setting"),
+            ("/profiles/b/base_url", "setting"),
+        ],
     );
 }
 
@@ -104,25 +119,48 @@ fn every_fault_is_reported_at_its_place() {
 /// A name that leads to a private address is refused where the connection is made: see `public_only` of `OpenAi`.
 #[tokio::test]
 async fn case_86_a_profile_leads_to_no_private_address() {
-    let places = ["http://169.254.169.254", "http://[::ffff:10.0.0.1]", "https://127.0.0.2.nip.example:1"];
+    let places = [
+        "http://169.254.169.254",
+        "http://[::ffff:10.0.0.1]",
+        "https://127.0.0.2.nip.example:1",
+    ];
     for (place, told) in places.iter().zip([true, true, false]) {
         let profile = json!({"a": {"base_url": place, "model": "m"}});
         assert_eq!(read(&profile, &Profiles::rules()).is_err(), told, "{place}");
     }
-    let rules = Profiles::rules().allow_host("169.254.169.254").allow_host("::ffff:10.0.0.1");
+    let rules = Profiles::rules()
+        .allow_host("169.254.169.254")
+        .allow_host("::ffff:10.0.0.1");
     for place in &places[..2] {
-        assert!(read(&json!({"a": {"base_url": place, "model": "m"}}), &rules).is_ok(), "{place}");
+        assert!(
+            read(&json!({"a": {"base_url": place, "model": "m"}}), &rules).is_ok(),
+            "{place}"
+        );
     }
     // A server that is allowed sends nobody elsewhere.
     let elsewhere = StubServer::start().await.unwrap();
     let redirect = StubReply::redirect(format!("{}/chat/completions", elsewhere.base_url()));
-    let server = StubServer::builder().default_reply(redirect).start().await.unwrap();
-    let profiles =
-        read(&json!({"a": {"base_url": server.base_url(), "model": "m"}}), &Profiles::rules()).unwrap();
+    let server = StubServer::builder()
+        .default_reply(redirect)
+        .start()
+        .await
+        .unwrap();
+    let profiles = read(
+        &json!({"a": {"base_url": server.base_url(), "model": "m"}}),
+        &Profiles::rules(),
+    )
+    .unwrap();
     let run = Run::new(profiles.into_models().remove(0).1);
-    let ask = DynNode::builder("ask").text().build().unwrap().ask("Hello?");
+    let ask = DynNode::builder("ask")
+        .text()
+        .build()
+        .unwrap()
+        .ask("Hello?");
     let error = run.call(&ask).transport_retries(0).await.unwrap_err();
-    assert!(error.message().contains("was not repeated there"), "{error}");
+    assert!(
+        error.message().contains("was not repeated there"),
+        "{error}"
+    );
     assert_eq!((server.requests_seen(), elsewhere.requests_seen()), (1, 0));
 }
 
@@ -130,26 +168,41 @@ async fn case_86_a_profile_leads_to_no_private_address() {
 fn what_the_program_allows_is_allowed() {
     let house = json!({"house": {"base_url": "http://10.0.0.5:8080/v1", "model": "m"},
         "safe": {"base_url": "https://[fd00::1]/", "model": "m", "api_key_env": "HOUSE_TOKEN"}});
-    let rules =
-        Profiles::rules().allow_host("10.0.0.5").allow_host("fd00::1").allow_key_variable("HOUSE_TOKEN");
+    let rules = Profiles::rules()
+        .allow_host("10.0.0.5")
+        .allow_host("fd00::1")
+        .allow_key_variable("HOUSE_TOKEN");
     assert!(read(&house, &rules).is_ok());
     // A key goes over plain http nowhere.
-    let clear =
-        json!({"house": {"base_url": "http://10.0.0.5/v1", "model": "m", "api_key_env": "HOUSE_TOKEN"}});
-    assert_eq!(read(&clear, &rules).unwrap_err(), [("/profiles/house".to_owned(), "setting")]);
+    let clear = json!({"house": {"base_url": "http://10.0.0.5/v1", "model": "m", "api_key_env": "HOUSE_TOKEN"}});
+    assert_eq!(
+        read(&clear, &rules).unwrap_err(),
+        [("/profiles/house".to_owned(), "setting")]
+    );
 }
 
 #[test]
 fn files_of_other_formats_are_refused() {
     for (file, told) in [
         (r#"{"profiles": {}}"#, "\"format\" is missing"),
-        (r#"{"format": "llmnode/graph", "version": 1}"#, "must be \"llmnode/profiles\""),
-        (r#"{"format": "llmnode/profiles", "version": 2}"#, "is newer than version 1"),
+        (
+            r#"{"format": "llmnode/graph", "version": 1}"#,
+            "must be \"llmnode/profiles\"",
+        ),
+        (
+            r#"{"format": "llmnode/profiles", "version": 2}"#,
+            "is newer than version 1",
+        ),
         ("[", "is not JSON"),
     ] {
         let error = Profiles::parse(file).unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().contains(told), "{error}");
     }
-    assert!(Profiles::open("nowhere.json").unwrap_err().message().contains("nowhere.json cannot be read"));
+    assert!(
+        Profiles::open("nowhere.json")
+            .unwrap_err()
+            .message()
+            .contains("nowhere.json cannot be read")
+    );
 }

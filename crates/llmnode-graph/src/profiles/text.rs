@@ -21,7 +21,11 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
         return None;
     };
     if !file.contains_key("format") {
-        faults.fault("", FaultKind::Format, format!("\"format\" is missing: write \"format\": {FORMAT:?}"));
+        faults.fault(
+            "",
+            FaultKind::Format,
+            format!("\"format\" is missing: write \"format\": {FORMAT:?}"),
+        );
     }
     if !head(&file, FORMAT, VERSION, faults) {
         return None;
@@ -33,13 +37,21 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
     if faults.noted() > before {
         return None;
     }
-    let profiles = file.get("profiles").and_then(Value::as_object).into_iter().flatten();
+    let profiles = file
+        .get("profiles")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     let mut all = Vec::new();
     for (name, profile) in profiles {
         match ProfileText::deserialize(profile) {
             Ok(profile) => all.push((name.clone(), profile)),
             Err(error) => {
-                faults.fault(format!("/profiles/{}", escaped(name)), FaultKind::WrongKind, error.to_string());
+                faults.fault(
+                    format!("/profiles/{}", escaped(name)),
+                    FaultKind::WrongKind,
+                    error.to_string(),
+                );
             }
         }
     }
@@ -90,8 +102,9 @@ impl ProfileText {
         settings.temperature = text.temperature;
         settings.max_tokens = text.max_tokens;
         settings.reasoning = text.reasoning;
-        settings.attempt_timeout =
-            text.attempt_timeout_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
+        settings.attempt_timeout = text
+            .attempt_timeout_s
+            .and_then(|time| Duration::try_from_secs_f64(time).ok());
         settings.response_format = text.response_format;
         settings.extra.extend(text.extra.clone());
         settings

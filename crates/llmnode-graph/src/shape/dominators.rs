@@ -28,7 +28,10 @@ impl Dominators {
         while has_changed {
             has_changed = false;
             for node in order.iter().skip(1) {
-                let mut known = into[*node].iter().copied().filter(|from| idom[*from] != NOWHERE);
+                let mut known = into[*node]
+                    .iter()
+                    .copied()
+                    .filter(|from| idom[*from] != NOWHERE);
                 let Some(first) = known.next() else { continue };
                 let nearest = known.fold(first, |one, other| meet(&idom, &place, one, other));
                 has_changed |= idom[*node] != nearest;

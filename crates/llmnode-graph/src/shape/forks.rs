@@ -24,19 +24,41 @@ pub(crate) struct BadFork {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ForkProblem {
-    ToJoin { edge: usize },
-    Back { head: usize, edge: usize, to: usize },
-    Shared { heads: [usize; 2], node: usize },
-    Entered { head: usize, edge: usize, from: usize, to: usize },
-    Start { head: usize, start: usize },
+    ToJoin {
+        edge: usize,
+    },
+    Back {
+        head: usize,
+        edge: usize,
+        to: usize,
+    },
+    Shared {
+        heads: [usize; 2],
+        node: usize,
+    },
+    Entered {
+        head: usize,
+        edge: usize,
+        from: usize,
+        to: usize,
+    },
+    Start {
+        head: usize,
+        start: usize,
+    },
 }
 
 /// Skips a fork if one of its branches never reaches the end.
 pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork>) {
     let count = shape.len();
-    let out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
+    let out: Vec<Vec<usize>> = (0..count)
+        .map(|node| shape.targets(node).collect())
+        .collect();
     let order = reverse_postorder(start, &out);
-    if !order.iter().any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1)) {
+    if !order
+        .iter()
+        .any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1))
+    {
         return (Vec::new(), Vec::new());
     }
     let mut incoming = vec![Vec::new(); count];
@@ -106,16 +128,25 @@ impl Search<'_> {
         let index = |to: To| to.node().unwrap_or(end);
         let mut heads = ways.iter().map(|way| index(way.to));
         let first = heads.next().unwrap_or(end);
-        let Some(meet) = heads.try_fold(first, |one, other| self.post_dominator_tree.common(one, other))
-        else {
+        let Some(meet) = heads.try_fold(first, |one, other| {
+            self.post_dominator_tree.common(one, other)
+        }) else {
             return;
         };
         let join = if meet == end { To::End } else { To::Node(meet) };
         if let Some(way) = ways.iter().find(|way| way.to == join) {
-            self.bad.push(BadFork { from, join, problem: ForkProblem::ToJoin { edge: way.edge } });
+            self.bad.push(BadFork {
+                from,
+                join,
+                problem: ForkProblem::ToJoin { edge: way.edge },
+            });
         }
         // Without the edge to the join, the others may still be a fork.
-        let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).filter(|head| *head != meet).collect();
+        let heads: Vec<usize> = ways
+            .iter()
+            .map(|way| index(way.to))
+            .filter(|head| *head != meet)
+            .collect();
         if heads.len() < 2 {
             return;
         }
@@ -124,13 +155,26 @@ impl Search<'_> {
                 let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
                 let depth = self.depth[from];
-                branches.iter().flatten().for_each(|node| self.depth[*node] = depth + 1);
-                self.found.push(FoundFork { from, handle, branches, join, depth });
+                branches
+                    .iter()
+                    .flatten()
+                    .for_each(|node| self.depth[*node] = depth + 1);
+                self.found.push(FoundFork {
+                    from,
+                    handle,
+                    branches,
+                    join,
+                    depth,
+                });
                 troubles
             }
             Err(troubles) => troubles,
         };
-        self.bad.extend(troubles.into_iter().map(|problem| BadFork { from, join, problem }));
+        self.bad.extend(troubles.into_iter().map(|problem| BadFork {
+            from,
+            join,
+            problem,
+        }));
     }
 
     /// The nodes of each branch stay marked in `owner`. `Err`: the branches are not separate.
@@ -165,15 +209,26 @@ impl Search<'_> {
         for branch in &leads_back {
             let (edge, to) = self.edge_back(from, &branches[*branch]);
             if self.reported.edges.insert(edge) {
-                troubles.push(ForkProblem::Back { head: heads[*branch], edge, to });
+                troubles.push(ForkProblem::Back {
+                    head: heads[*branch],
+                    edge,
+                    to,
+                });
             }
         }
         if leads_back.is_empty() {
-            let first = shared.iter().find(|(.., node)| !self.reported.shared.contains(node));
+            let first = shared
+                .iter()
+                .find(|(.., node)| !self.reported.shared.contains(node));
             if let Some((one, other, node)) = first {
-                troubles.push(ForkProblem::Shared { heads: [heads[*one], heads[*other]], node: *node });
+                troubles.push(ForkProblem::Shared {
+                    heads: [heads[*one], heads[*other]],
+                    node: *node,
+                });
             }
-            self.reported.shared.extend(shared.iter().map(|(.., node)| *node));
+            self.reported
+                .shared
+                .extend(shared.iter().map(|(.., node)| *node));
         }
         if leads_back.is_empty() && shared.is_empty() {
             return Ok(branches);
@@ -207,11 +262,16 @@ impl Search<'_> {
                     troubles.push(ForkProblem::Start { head, start: *node });
                 }
                 for &(from, by, edge) in &self.incoming[*node] {
-                    let is_inner =
-                        self.owner[from] == Some(branch) || (from == fork && by == handle && *node == head);
+                    let is_inner = self.owner[from] == Some(branch)
+                        || (from == fork && by == handle && *node == head);
                     let is_shared = self.reported.shared.contains(node);
                     if !is_inner && !is_shared && self.reported.edges.insert(edge) {
-                        troubles.push(ForkProblem::Entered { head, edge, from, to: *node });
+                        troubles.push(ForkProblem::Entered {
+                            head,
+                            edge,
+                            from,
+                            to: *node,
+                        });
                     }
                 }
             }

@@ -55,7 +55,9 @@ impl Shape {
     }
 
     fn out(&self, node: usize) -> impl Iterator<Item = OutEdge> {
-        self.ways[node].iter().flat_map(|handle| handle.to.iter().copied())
+        self.ways[node]
+            .iter()
+            .flat_map(|handle| handle.to.iter().copied())
     }
 
     fn targets(&self, node: usize) -> impl Iterator<Item = usize> {

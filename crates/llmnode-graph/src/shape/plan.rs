@@ -32,7 +32,10 @@ pub(crate) struct Fork {
 
 /// All forks must be valid, and at most [`DEPTH`] deep.
 pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Region {
-    let forks = forks.iter().map(|fork| ((fork.from, fork.handle), fork)).collect();
+    let forks = forks
+        .iter()
+        .map(|fork| ((fork.from, fork.handle), fork))
+        .collect();
     Planner { shape, forks }.region(start, None)
 }
 
@@ -43,7 +46,10 @@ struct Planner<'p> {
 
 impl Planner<'_> {
     fn region(&self, entry: usize, stop: Option<usize>) -> Region {
-        let mut region = Region { entry, ..Region::default() };
+        let mut region = Region {
+            entry,
+            ..Region::default()
+        };
         let mut seen = std::collections::HashSet::new();
         let mut open = std::collections::VecDeque::from([entry]);
         while let Some(node) = open.pop_front() {
@@ -70,7 +76,16 @@ impl Planner<'_> {
     }
 
     fn fork(&self, fork: &FoundFork, handle: &str) -> Fork {
-        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], fork.join.node())).collect();
-        Fork { from: fork.from, handle: handle.to_owned(), branches, join: fork.join }
+        let branches = fork
+            .branches
+            .iter()
+            .map(|nodes| self.region(nodes[0], fork.join.node()))
+            .collect();
+        Fork {
+            from: fork.from,
+            handle: handle.to_owned(),
+            branches,
+            join: fork.join,
+        }
     }
 }

@@ -26,8 +26,11 @@ fn marked(nodes: &[bool]) -> Vec<usize> {
 
 /// Each connected group is one mistake, and begins with a node that the missing edge would have to reach.
 pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
-    let mut is_lost: Vec<bool> =
-        reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
+    let mut is_lost: Vec<bool> = reached
+        .iter()
+        .zip(steps)
+        .map(|(reached, is_step)| !reached && *is_step)
+        .collect();
     let mut around = vec![Vec::new(); shape.len()];
     let mut has_edge = vec![false; shape.len()];
     for node in marked(&is_lost) {
@@ -39,7 +42,9 @@ pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Ve
     }
     let mut groups = Vec::new();
     while let Some(first) = is_lost.iter().position(|is_lost| *is_lost) {
-        let mut group = marked(&spread(shape.len(), vec![first], |node| around[node].iter().copied()));
+        let mut group = marked(&spread(shape.len(), vec![first], |node| {
+            around[node].iter().copied()
+        }));
         group.iter().for_each(|node| is_lost[*node] = false);
         group.sort_by_key(|node| has_edge[*node]);
         groups.push(group);
@@ -57,7 +62,13 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
         }
     }
     let before = |nodes: Vec<usize>| spread(shape.len(), nodes, |node| back[node].iter().copied());
-    let ends = before(reached.iter().copied().filter(|node| shape.is_last(*node)).collect());
+    let ends = before(
+        reached
+            .iter()
+            .copied()
+            .filter(|node| shape.is_last(*node))
+            .collect(),
+    );
     let (mut groups, mut seen) = (Vec::new(), ends);
     for node in reached.into_iter().rev() {
         if seen[node] {
@@ -67,7 +78,9 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
         if group.iter().all(|one| leads_here[*one]) {
             groups.push(group);
             // Whatever leads to a cycle is in no other one.
-            seen.iter_mut().zip(leads_here).for_each(|(seen, leads)| *seen |= leads);
+            seen.iter_mut()
+                .zip(leads_here)
+                .for_each(|(seen, leads)| *seen |= leads);
         }
     }
     groups.sort();

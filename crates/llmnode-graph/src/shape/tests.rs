@@ -6,15 +6,28 @@ use super::*;
 
 /// A graph from edges `(from, handle, targets)`; 99 is the end. Edges are numbered in order.
 fn shape(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Shape {
-    let mut shape = Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes] };
+    let mut shape = Shape {
+        ways: vec![Vec::new(); nodes],
+        ends: vec![true; nodes],
+    };
     let mut edge = 0;
     for (from, handle, targets) in edges {
         let mut to = Vec::new();
         for target in *targets {
-            to.push(OutEdge { to: if *target == 99 { To::End } else { To::Node(*target) }, edge });
+            to.push(OutEdge {
+                to: if *target == 99 {
+                    To::End
+                } else {
+                    To::Node(*target)
+                },
+                edge,
+            });
             edge += 1;
         }
-        shape.ways[*from].push(Handle { name: (*handle).to_owned(), to });
+        shape.ways[*from].push(Handle {
+            name: (*handle).to_owned(),
+            to,
+        });
         shape.ends[*from] = false;
     }
     shape
@@ -40,15 +53,23 @@ fn troubles(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Vec<ForkProblem>
 
 #[test]
 fn branches_of_unequal_length_meet_once() {
-    let edges: &[(usize, &str, &[usize])] =
-        &[(0, "", &[1, 2]), (1, "", &[3]), (3, "", &[4]), (2, "", &[4]), (4, "", &[99])];
+    let edges: &[(usize, &str, &[usize])] = &[
+        (0, "", &[1, 2]),
+        (1, "", &[3]),
+        (3, "", &[4]),
+        (2, "", &[4]),
+        (4, "", &[99]),
+    ];
     assert_eq!(joins(5, edges), [To::Node(4)]);
     let shape = shape(5, edges);
     let (found, _) = forks(&shape, 0);
     let region = region(&shape, 0, &found);
     assert_eq!(region.nodes, [0, 4]);
     assert_eq!(region.forks[0].branches[0].nodes, [1, 3]);
-    assert_eq!(region.forks[0].branches[0].next[&(3, String::new())], Next::One(To::Node(4)));
+    assert_eq!(
+        region.forks[0].branches[0].next[&(3, String::new())],
+        Next::One(To::Node(4))
+    );
 }
 
 #[test]
@@ -77,9 +98,17 @@ fn routers_loops_and_forks_may_stand_in_a_branch() {
 
 #[test]
 fn branches_may_end_and_a_loop_may_lead_through_a_fork() {
-    assert_eq!(joins(3, &[(0, "", &[1, 2]), (1, "", &[99]), (2, "", &[99])]), [To::End]);
-    let looped: &[(usize, &str, &[usize])] =
-        &[(0, "again", &[1]), (0, "out", &[99]), (1, "", &[2, 3]), (2, "", &[0]), (3, "", &[0])];
+    assert_eq!(
+        joins(3, &[(0, "", &[1, 2]), (1, "", &[99]), (2, "", &[99])]),
+        [To::End]
+    );
+    let looped: &[(usize, &str, &[usize])] = &[
+        (0, "again", &[1]),
+        (0, "out", &[99]),
+        (1, "", &[2, 3]),
+        (2, "", &[0]),
+        (3, "", &[0]),
+    ];
     assert_eq!(joins(4, looped), [To::Node(0)]);
 }
 
@@ -89,12 +118,37 @@ fn each_bad_branch_has_its_own_trouble() {
     assert_eq!(troubles(3, straight), [ForkProblem::ToJoin { edge: 1 }]);
     let to_end: &[(usize, &str, &[usize])] = &[(0, "", &[1, 99]), (1, "", &[99])];
     assert_eq!(troubles(2, to_end), [ForkProblem::ToJoin { edge: 1 }]);
-    let back: &[(usize, &str, &[usize])] =
-        &[(0, "", &[1]), (1, "", &[2, 3]), (2, "x", &[0]), (2, "y", &[4]), (3, "", &[4]), (4, "", &[99])];
-    assert_eq!(troubles(5, back), [ForkProblem::Back { head: 2, edge: 3, to: 0 }]);
-    let shared: &[(usize, &str, &[usize])] =
-        &[(0, "", &[1, 2]), (1, "x", &[3]), (1, "y", &[4]), (2, "", &[3]), (3, "", &[4]), (4, "", &[99])];
-    assert_eq!(troubles(5, shared), [ForkProblem::Shared { heads: [1, 2], node: 3 }]);
+    let back: &[(usize, &str, &[usize])] = &[
+        (0, "", &[1]),
+        (1, "", &[2, 3]),
+        (2, "x", &[0]),
+        (2, "y", &[4]),
+        (3, "", &[4]),
+        (4, "", &[99]),
+    ];
+    assert_eq!(
+        troubles(5, back),
+        [ForkProblem::Back {
+            head: 2,
+            edge: 3,
+            to: 0
+        }]
+    );
+    let shared: &[(usize, &str, &[usize])] = &[
+        (0, "", &[1, 2]),
+        (1, "x", &[3]),
+        (1, "y", &[4]),
+        (2, "", &[3]),
+        (3, "", &[4]),
+        (4, "", &[99]),
+    ];
+    assert_eq!(
+        troubles(5, shared),
+        [ForkProblem::Shared {
+            heads: [1, 2],
+            node: 3
+        }]
+    );
     let entered: &[(usize, &str, &[usize])] = &[
         (0, "x", &[1]),
         (0, "y", &[3]),
@@ -104,10 +158,26 @@ fn each_bad_branch_has_its_own_trouble() {
         (4, "", &[5]),
         (5, "", &[99]),
     ];
-    assert_eq!(troubles(6, entered), [ForkProblem::Entered { head: 2, edge: 1, from: 0, to: 3 }]);
-    let start: &[(usize, &str, &[usize])] =
-        &[(0, "", &[1]), (1, "on", &[2]), (1, "out", &[99]), (2, "", &[0, 3]), (3, "", &[1])];
-    assert_eq!(troubles(4, start), [ForkProblem::Start { head: 0, start: 0 }]);
+    assert_eq!(
+        troubles(6, entered),
+        [ForkProblem::Entered {
+            head: 2,
+            edge: 1,
+            from: 0,
+            to: 3
+        }]
+    );
+    let start: &[(usize, &str, &[usize])] = &[
+        (0, "", &[1]),
+        (1, "on", &[2]),
+        (1, "out", &[99]),
+        (2, "", &[0, 3]),
+        (3, "", &[1]),
+    ];
+    assert_eq!(
+        troubles(4, start),
+        [ForkProblem::Start { head: 0, start: 0 }]
+    );
 }
 
 #[test]
@@ -123,7 +193,14 @@ fn a_mistake_in_forks_within_one_another_is_one() {
         (2, "", &[6]),
         (6, "", &[99]),
     ];
-    assert_eq!(troubles(7, back), [ForkProblem::Back { head: 1, edge: 4, to: 0 }]);
+    assert_eq!(
+        troubles(7, back),
+        [ForkProblem::Back {
+            head: 1,
+            edge: 4,
+            to: 0
+        }]
+    );
     // 7 is shared by a branch of the outer fork and one of the inner.
     let shared: &[(usize, &str, &[usize])] = &[
         (0, "", &[1, 2]),
@@ -139,7 +216,10 @@ fn a_mistake_in_forks_within_one_another_is_one() {
     ];
     let troubles = troubles(8, shared);
     assert_eq!(troubles.len(), 1, "{troubles:?}");
-    assert!(matches!(troubles[0], ForkProblem::Shared { heads: [1, 2], .. }), "{troubles:?}");
+    assert!(
+        matches!(troubles[0], ForkProblem::Shared { heads: [1, 2], .. }),
+        "{troubles:?}"
+    );
 }
 
 #[test]
@@ -155,7 +235,10 @@ fn ways_are_followed_in_groups() {
     ];
     let shape = shape(6, edges);
     let reach = reach(&shape, &[0]);
-    assert_eq!(unreachable(&shape, &reach, &[true; 6]), [vec![3, 4], vec![5]]);
+    assert_eq!(
+        unreachable(&shape, &reach, &[true; 6]),
+        [vec![3, 4], vec![5]]
+    );
     assert_eq!(endless(&shape, &reach), [vec![1, 2]]);
 }
 
@@ -176,7 +259,10 @@ impl Plain<'_> {
                 To::Node(node) => {
                     if seen.insert(node) {
                         open.extend(
-                            self.shape.ways[node].iter().flat_map(|handle| &handle.to).map(|way| way.to),
+                            self.shape.ways[node]
+                                .iter()
+                                .flat_map(|handle| &handle.to)
+                                .map(|way| way.to),
                         );
                         if self.shape.ends[node] {
                             open.push(To::End);
@@ -196,7 +282,9 @@ impl Plain<'_> {
     }
 
     fn stuck(&self) -> bool {
-        self.reached().into_iter().any(|node| !self.ways(To::Node(node), Plain::NOBODY).1)
+        self.reached()
+            .into_iter()
+            .any(|node| !self.ways(To::Node(node), Plain::NOBODY).1)
     }
 
     /// Every way from this one to the end passes that one.
@@ -210,29 +298,40 @@ impl Plain<'_> {
             .filter(|one| heads.iter().all(|head| self.has_to_pass(*head, *one)))
             .collect();
         // The nearest: it comes before all others on every way.
-        let is_first = |one: &&To| candidates.iter().all(|other| self.has_to_pass(**one, *other));
+        let is_first = |one: &&To| {
+            candidates
+                .iter()
+                .all(|other| self.has_to_pass(**one, *other))
+        };
         candidates.iter().find(is_first).copied().unwrap_or(To::End)
     }
 
     /// Whether a fork is right, and its join.
     fn judge(&self, from: usize, handle: usize) -> Option<To> {
-        let heads: Vec<To> = self.shape.ways[from][handle].to.iter().map(|way| way.to).collect();
+        let heads: Vec<To> = self.shape.ways[from][handle]
+            .to
+            .iter()
+            .map(|way| way.to)
+            .collect();
         let join = self.join(&heads);
         if heads.contains(&join) {
             return None;
         }
-        let regions: Vec<BTreeSet<usize>> = heads.iter().map(|head| self.ways(*head, join).0).collect();
+        let regions: Vec<BTreeSet<usize>> =
+            heads.iter().map(|head| self.ways(*head, join).0).collect();
         for (branch, region) in regions.iter().enumerate() {
-            let alone =
-                regions.iter().enumerate().all(|(other, nodes)| other == branch || nodes.is_disjoint(region));
+            let alone = regions
+                .iter()
+                .enumerate()
+                .all(|(other, nodes)| other == branch || nodes.is_disjoint(region));
             if !alone || region.contains(&from) || region.contains(&0) {
                 return None;
             }
             for node in self.reached() {
                 for (index, ways) in self.shape.ways[node].iter().enumerate() {
                     for way in &ways.to {
-                        let enters =
-                            matches!(way.to, To::Node(to) if region.contains(&to)) && !region.contains(&node);
+                        let enters = matches!(way.to, To::Node(to) if region.contains(&to))
+                            && !region.contains(&node);
                         if enters && !(node == from && index == handle && way.to == heads[branch]) {
                             return None;
                         }
@@ -269,12 +368,18 @@ fn random() -> impl Strategy<Value = Shape> {
                             edge += 1;
                             OutEdge { to, edge: edge - 1 }
                         });
-                        Handle { name: index.to_string(), to: to.collect() }
+                        Handle {
+                            name: index.to_string(),
+                            to: to.collect(),
+                        }
                     });
                     handles.collect()
                 })
                 .collect();
-            Shape { ends: vec![false; count], ways }
+            Shape {
+                ends: vec![false; count],
+                ways,
+            }
         })
     })
 }
@@ -325,5 +430,9 @@ proptest! {
 /// Each step is in one region.
 fn every_step(region: &Region, to: &mut Vec<usize>) {
     to.extend(&region.nodes);
-    region.forks.iter().flat_map(|fork| &fork.branches).for_each(|branch| every_step(branch, to));
+    region
+        .forks
+        .iter()
+        .flat_map(|fork| &fork.branches)
+        .for_each(|branch| every_step(branch, to));
 }

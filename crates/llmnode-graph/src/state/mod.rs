@@ -43,9 +43,9 @@ pub struct State {
 
 fn is_trace(value: &Value) -> bool {
     let members = ["tools", "last_tool_input", "output"];
-    value
-        .as_object()
-        .is_some_and(|trace| trace.len() == 3 && members.iter().all(|name| trace.contains_key(*name)))
+    value.as_object().is_some_and(|trace| {
+        trace.len() == 3 && members.iter().all(|name| trace.contains_key(*name))
+    })
 }
 
 /// A message of the conversation, and who wrote it.
@@ -66,13 +66,20 @@ pub(crate) struct Logged {
 
 impl State {
     pub(crate) fn new(turns: Vec<Turn>, values: Map<String, Value>) -> Self {
-        State { turns, values, ..State::default() }
+        State {
+            turns,
+            values,
+            ..State::default()
+        }
     }
 
     /// Puts earlier messages of a conversation before those of the graph.
     #[must_use]
     pub fn with_messages(mut self, history: impl IntoIterator<Item = Message>) -> Self {
-        let history = history.into_iter().map(|message| Turn { from: None, message });
+        let history = history.into_iter().map(|message| Turn {
+            from: None,
+            message,
+        });
         self.turns.splice(0..0, history);
         self.size = Size::default();
         self
@@ -81,7 +88,10 @@ impl State {
     /// Returns the values as JSON, and if nodes wrote none but what their tools did, the text of the newest message.
     #[doc(hidden)]
     pub fn shown(&self) -> String {
-        let own = self.values.iter().filter(|(name, _)| !name.starts_with('_'));
+        let own = self
+            .values
+            .iter()
+            .filter(|(name, _)| !name.starts_with('_'));
         let values: BTreeMap<&String, &Value> = own.collect();
         match self.messages().next_back() {
             Some(message) if values.values().all(|value| is_trace(value)) => message.shown(),
@@ -113,11 +123,19 @@ impl State {
 
     pub(crate) fn with_turns(&self, turns: Vec<Turn>) -> Self {
         let (values, untrusted) = (self.values.clone(), self.untrusted.clone());
-        State { turns, values, untrusted, ..State::default() }
+        State {
+            turns,
+            values,
+            untrusted,
+            ..State::default()
+        }
     }
 
     pub(crate) fn branch(&self) -> Self {
-        State { log: Some(Vec::new()), ..self.clone() }
+        State {
+            log: Some(Vec::new()),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn into_log(self) -> Vec<Logged> {

@@ -60,13 +60,16 @@ mod tests {
             rules.apply("n", write("same"), &mut state).unwrap();
         }
         for key in 0..14 {
-            rules.apply("n", write(&key.to_string()), &mut state).unwrap();
+            rules
+                .apply("n", write(&key.to_string()), &mut state)
+                .unwrap();
         }
         let error = rules.apply("n", write("more"), &mut state).unwrap_err();
         assert_eq!(error.category(), Category::LimitExceeded);
         let message = error.message();
         assert!(
-            message.contains("`n` makes the state 16777") && message.contains("1048578 bytes to `more`"),
+            message.contains("`n` makes the state 16777")
+                && message.contains("1048578 bytes to `more`"),
             "{message}"
         );
         assert_eq!(state.value("more"), None);
@@ -84,8 +87,12 @@ mod tests {
         for mut state in [State::default(), State::default().branch()] {
             for number in 0..40 {
                 let key = format!("k{}", number % 30);
-                let update = Update::new().with_value(&key, number).with_message(Message::assistant("ok"));
-                rules.apply("a_node_with_a_name", update, &mut state).unwrap();
+                let update = Update::new()
+                    .with_value(&key, number)
+                    .with_message(Message::assistant("ok"));
+                rules
+                    .apply("a_node_with_a_name", update, &mut state)
+                    .unwrap();
                 let known = state.size.0.unwrap();
                 assert!(known >= state.measure(), "{known} for {}", state.measure());
             }
@@ -95,8 +102,13 @@ mod tests {
     #[test]
     fn the_log_of_a_branch_has_a_size_too() {
         let (rules, mut branch) = (Rules::default(), State::default().branch());
-        let mut write =
-            || rules.apply("n", Update::new().with_value("same", "x".repeat(1 << 20)), &mut branch);
+        let mut write = || {
+            rules.apply(
+                "n",
+                Update::new().with_value("same", "x".repeat(1 << 20)),
+                &mut branch,
+            )
+        };
         let written = (0..20).take_while(|_| write().is_ok()).count();
         assert!((7..16).contains(&written), "{written}");
         assert_eq!(branch.into_log().len(), written);

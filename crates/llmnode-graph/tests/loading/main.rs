@@ -1,6 +1,11 @@
 //! Files that load, and files with mistakes, whose faults are compared by kind and place, not by words.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod together;
 
@@ -24,7 +29,12 @@ impl Node for Summarize {
 
 impl<S: Sync> Exec<S> for Summarize {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> {
-        Ok(self.text.split_whitespace().take(self.words).collect::<Vec<_>>().join(" "))
+        Ok(self
+            .text
+            .split_whitespace()
+            .take(self.words)
+            .collect::<Vec<_>>()
+            .join(" "))
     }
 }
 
@@ -35,7 +45,9 @@ fn registry() -> Registered {
         .tools(
             ["web_search", "search", "calculator"]
                 .into_iter()
-                .fold(Toolset::new(), |tools, name| tools.function(name, "A tool.", tool)),
+                .fold(Toolset::new(), |tools, name| {
+                    tools.function(name, "A tool.", tool)
+                }),
         )
         .node::<Summarize>()
         .model("good", ScriptedModel::new())
@@ -47,7 +59,9 @@ fn registry() -> Registered {
 }
 
 fn data(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(folder)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(folder)
 }
 
 fn examples() -> PathBuf {
@@ -56,28 +70,43 @@ fn examples() -> PathBuf {
 
 /// The files of a folder with this ending, in order.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> =
-        all.filter(|path| path.extension().is_some_and(|own| own == ending)).collect();
+    let all = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = all
+        .filter(|path| path.extension().is_some_and(|own| own == ending))
+        .collect();
     all.sort();
     all
 }
 
 /// `kind place`, as the files of expected faults have it.
 fn told(fault: &Fault) -> String {
-    format!("{} {}", fault.kind, if fault.via.is_empty() { fault.pointer.clone() } else { fault.place() })
+    format!(
+        "{} {}",
+        fault.kind,
+        if fault.via.is_empty() {
+            fault.pointer.clone()
+        } else {
+            fault.place()
+        }
+    )
 }
 
 #[test]
 fn good_files_load() {
     let registry = registry();
     let mut count = 0;
-    for path in files(&data("good"), "json").into_iter().chain(files(&examples(), "json")) {
+    for path in files(&data("good"), "json")
+        .into_iter()
+        .chain(files(&examples(), "json"))
+    {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         match Graph::parse(&text, &registry) {
             Ok(graph) => {
-                let warned: Vec<String> = graph.warnings().iter().map(ToString::to_string).collect();
+                let warned: Vec<String> =
+                    graph.warnings().iter().map(ToString::to_string).collect();
                 assert!(warned.is_empty(), "{name}: {warned:?}");
                 count += 1;
             }
@@ -85,7 +114,10 @@ fn good_files_load() {
             Err(faults) if matches!(name, "support.json" | "react_flow_rag_and_smart.json") => {
                 let told: Vec<String> = faults.faults.iter().map(told).collect();
                 assert_eq!(told, ["feature /nodes/0/type", "feature /nodes/1/type"]);
-                assert!(faults.faults[0].message.contains("the feature `rag`"), "{faults}");
+                assert!(
+                    faults.faults[0].message.contains("the feature `rag`"),
+                    "{faults}"
+                );
             }
             Err(faults) => panic!("{name}: {faults}"),
         }
@@ -113,7 +145,11 @@ fn bad_files_have_each_mistake_once() {
         let expected: Vec<&str> = expected.lines().map(str::trim_end).collect();
         let trimmed: Vec<&str> = found.iter().map(|line| line.trim_end()).collect();
         if trimmed != expected {
-            let words: Vec<String> = faults.iter().chain(&warnings).map(ToString::to_string).collect();
+            let words: Vec<String> = faults
+                .iter()
+                .chain(&warnings)
+                .map(ToString::to_string)
+                .collect();
             wrong.push(format!(
                 "{}:\n  {}\nin words:\n  {}\nexpected:\n  {}",
                 path.file_stem().unwrap().to_str().unwrap(),
@@ -131,29 +167,54 @@ fn bad_files_have_each_mistake_once() {
 #[test]
 fn ten_mistakes_in_the_graph_of_the_guide_are_found_in_two_loads() {
     let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graphs.md")).unwrap();
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graphs.md"))
+            .unwrap();
     let (_, text) = page.split_once("r#\"").unwrap();
     let (text, _) = text.split_once("\"#").unwrap();
     let registry = registry();
     Graph::parse(text, &registry).unwrap();
     let mut mistakes = vec![
         ("\"inputs\"", "\"inptus\"", "unknown_member /inptus inputs"),
-        ("\"max_steps\": 50", "\"max_steps\": 0", "out_of_range /max_steps -"),
-        ("\"save_as\": \"facts\"", "\"save_to\": \"facts\"", "unknown_member /nodes/0/data/save_to save_as"),
+        (
+            "\"max_steps\": 50",
+            "\"max_steps\": 0",
+            "out_of_range /max_steps -",
+        ),
+        (
+            "\"save_as\": \"facts\"",
+            "\"save_to\": \"facts\"",
+            "unknown_member /nodes/0/data/save_to save_as",
+        ),
         (
             "\"condition\": \"contains\"",
             "\"condition\": \"contain\"",
             "unknown_name /nodes/1/data/routes/0/condition contains",
         ),
-        ("\"type\": \"router\"", "\"type\": \"router\", \"id\": \"again\"", "duplicate_member /nodes/1/id -"),
-        ("Answer {{ question }}.", "Answer {{ question }.", "template /nodes/2/data/prompt -"),
-        ("\"profile\": \"good\"", "\"profile\": \"god\"", "unknown_name /nodes/2/data/profile good"),
+        (
+            "\"type\": \"router\"",
+            "\"type\": \"router\", \"id\": \"again\"",
+            "duplicate_member /nodes/1/id -",
+        ),
+        (
+            "Answer {{ question }}.",
+            "Answer {{ question }.",
+            "template /nodes/2/data/prompt -",
+        ),
+        (
+            "\"profile\": \"good\"",
+            "\"profile\": \"god\"",
+            "unknown_name /nodes/2/data/profile good",
+        ),
         (
             "\"tools\": [\"web_search\"]",
             "\"tools\": [\"web_serch\"]",
             "unknown_name /nodes/0/data/tools/0 web_search",
         ),
-        ("\"target\": \"route\"", "\"target\": \"ruote\"", "unknown_node /edges/0/target route"),
+        (
+            "\"target\": \"route\"",
+            "\"target\": \"ruote\"",
+            "unknown_node /edges/0/target route",
+        ),
         (
             "\"sourceHandle\": \"empty\"",
             "\"sourceHandle\": \"empyt\"",
@@ -171,7 +232,13 @@ fn ten_mistakes_in_the_graph_of_the_guide_are_found_in_two_loads() {
         let mut found: Vec<String> = faults
             .faults
             .iter()
-            .map(|fault| format!("{} {}", told(fault), fault.proposal.as_deref().unwrap_or("-")))
+            .map(|fault| {
+                format!(
+                    "{} {}",
+                    told(fault),
+                    fault.proposal.as_deref().unwrap_or("-")
+                )
+            })
             .collect();
         found.sort_unstable();
         let mut expected: Vec<&str> = mistakes.drain(..listed).map(|(.., told)| told).collect();

@@ -32,7 +32,10 @@ async fn case_30_an_agent_that_leads_back_is_a_tool_with_a_context_of_its_own() 
         .reply(call("My_Expert", json!({"query": "What is tea?"})))
         .reply("A leaf.")
         .reply("Tea is a leaf.");
-    let state = graph.start(json!({"topic": "tea"})).unwrap().with_messages([Message::user("Tell me.")]);
+    let state = graph
+        .start(json!({"topic": "tea"}))
+        .unwrap()
+        .with_messages([Message::user("Tell me.")]);
     let ran = run(&graph, model, state).await;
     assert_eq!(ran.state()["answer"], "Tea is a leaf.");
     assert_eq!(
@@ -40,13 +43,21 @@ async fn case_30_an_agent_that_leads_back_is_a_tool_with_a_context_of_its_own() 
         [
             vec!["system: You lead.", "user: Tell me."],
             vec!["system: You know tea.", "user: What is tea?"],
-            vec!["system: You lead.", "user: Tell me.", "assistant: ", "tool: A leaf."],
+            vec![
+                "system: You lead.",
+                "user: Tell me.",
+                "assistant: ",
+                "tool: A leaf."
+            ],
         ]
     );
     let last = &ran.model.requests()[2].messages;
     assert_eq!(last[3].answers(), Some(last[2].calls()[0].id.as_str()));
     let nodes = ran.run.ledger().snapshot().nodes;
-    assert_eq!((nodes["boss"].usage.requests, nodes["expert"].usage.requests), (2, 1));
+    assert_eq!(
+        (nodes["boss"].usage.requests, nodes["expert"].usage.requests),
+        (2, 1)
+    );
     // Its turns are no part of the conversation of the graph.
     assert_eq!(ran.state().turns.len(), 2);
 }
@@ -71,8 +82,14 @@ async fn an_agent_that_leads_elsewhere_takes_the_conversation_over() {
         .call("search", json!({"query": "tea"}))
         .call("writer", json!({"query": "Write about tea."}))
         .call("painter", json!({"query": "Paint."}));
-    let model = ScriptedModel::new().reply(both).reply("Tea!").reply("Good.");
-    let state = graph.start(json!({})).unwrap().with_messages([Message::user("A text, please.")]);
+    let model = ScriptedModel::new()
+        .reply(both)
+        .reply("Tea!")
+        .reply("Good.");
+    let state = graph
+        .start(json!({}))
+        .unwrap()
+        .with_messages([Message::user("A text, please.")]);
     let ran = run(&graph, model, state).await;
     assert_eq!(ran.state()["text"], "Tea!");
     let asked = ran.asked();
@@ -86,11 +103,19 @@ async fn an_agent_that_leads_elsewhere_takes_the_conversation_over() {
             "user: Check."
         ]
     );
-    let results: Vec<_> =
-        ran.state().messages().filter(|one| one.answers().is_some()).map(|one| one.content.clone()).collect();
+    let results: Vec<_> = ran
+        .state()
+        .messages()
+        .filter(|one| one.answers().is_some())
+        .map(|one| one.content.clone())
+        .collect();
     assert_eq!(
         results,
-        ["hits for tea", "handed to writer", "not executed: the conversation was handed to writer"]
+        [
+            "hits for tea",
+            "handed to writer",
+            "not executed: the conversation was handed to writer"
+        ]
     );
     assert_eq!(ran.state().value("_handed_writer"), None);
 }
@@ -101,22 +126,37 @@ async fn case_35_an_executor_beside_an_agent_holds_the_trace_of_its_tools() {
         {"id": "boss", "type": "agent", "data": {"isStart": true, "tools": ["search", "fail"]}},
         {"id": "tools", "type": "tool", "data": {"label": "Tool Executor"}},
     ]);
-    let graph = graph(&file(nodes, &["boss > tools by tool-call", "tools > boss", "boss > END"], json!({})));
+    let graph = graph(&file(
+        nodes,
+        &["boss > tools by tool-call", "tools > boss", "boss > END"],
+        json!({}),
+    ));
     let round = call("search", json!({"query": "tea"}))
         .call("fail", json!({"value": "x"}))
         .call("nothing", json!({}));
-    let ran =
-        run(&graph, ScriptedModel::new().reply(round).reply("Done."), graph.start(json!({})).unwrap()).await;
+    let ran = run(
+        &graph,
+        ScriptedModel::new().reply(round).reply("Done."),
+        graph.start(json!({})).unwrap(),
+    )
+    .await;
     let state = ran.state();
     assert_eq!(state["tools.tools.0.result"], "hits for tea");
     assert_eq!(state["tools.tools.1.result"], "it broke");
     assert_eq!(state["tools.tools.2"], Value::Null);
     assert_eq!(state["tools.last_tool_input"], json!({"value": "x"}));
-    let listed: Vec<_> = ran.model.requests()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
+    let listed: Vec<_> = ran.model.requests()[0]
+        .tools
+        .iter()
+        .map(|tool| tool.name.to_string())
+        .collect();
     assert_eq!(listed, ["search", "fail"]);
     // One result for each id.
-    let results: Vec<_> =
-        ran.model.requests()[1].messages.iter().filter_map(|one| one.answers().map(str::to_owned)).collect();
+    let results: Vec<_> = ran.model.requests()[1]
+        .messages
+        .iter()
+        .filter_map(|one| one.answers().map(str::to_owned))
+        .collect();
     assert_eq!(results.len(), 3);
 }
 
@@ -132,7 +172,9 @@ async fn an_executor_on_the_way_runs_the_calls_of_the_agent() {
         &["boss > tools by tool-call", "tools > sum", "boss > sum"],
         json!({"state": {"hits": {"default": "none"}}}),
     ));
-    let model = ScriptedModel::new().reply(call("search", json!({"query": "tea"}))).reply("Sum.");
+    let model = ScriptedModel::new()
+        .reply(call("search", json!({"query": "tea"})))
+        .reply("Sum.");
     let ran = run(&graph, model, graph.start(json!({})).unwrap()).await;
     assert_eq!(ran.state()["hits"], "hits for tea");
     assert_eq!(ran.asked()[1], ["user: Sum up hits for tea."]);
@@ -156,12 +198,21 @@ async fn case_38_a_missing_value_is_an_error_that_names_it_and_no_marker() {
         {"id": "a", "type": "agent", "data": {"prompt": "First.", "save_as": "late"}},
         {"id": "b", "type": "agent", "data": {"prompt": "Then {{ late }}."}},
     ]);
-    let graph = graph(&file(nodes, &["r > a by one", "r > b", "a > b"], json!({"inputs": {"x": {}}})));
+    let graph = graph(&file(
+        nodes,
+        &["r > a by one", "r > b", "a > b"],
+        json!({"inputs": {"x": {}}}),
+    ));
     assert_eq!(graph.warnings().len(), 1);
     let ran = run_with(&graph, &["x"], json!({"x": "2"})).await;
     let error = ran.outcome.unwrap_err();
     assert_eq!(error.category(), Category::PrepError);
-    assert!(error.to_string().contains("the node `b` reads `{{ late }}`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("the node `b` reads `{{ late }}`"),
+        "{error}"
+    );
     assert_eq!(ran.model.requests().len(), 0);
 }
 
@@ -171,10 +222,17 @@ async fn case_34_json_in_a_text_is_text() {
         {"id": "desk", "type": "agent", "data": {"save_as": "said"}},
         {"id": "writer", "type": "agent", "data": {}},
     ]);
-    let graph = graph(&file(nodes, &["desk > writer by tool-call", "writer > END", "desk > END"], json!({})));
+    let graph = graph(&file(
+        nodes,
+        &["desk > writer by tool-call", "writer > END", "desk > END"],
+        json!({}),
+    ));
     let text = r#"I would call {"tool": "writer", "query": "x"} now"#;
     let ran = run_with(&graph, &[text], json!({})).await;
-    assert_eq!((ran.state()["said"].clone(), ran.asked().len()), (json!(text), 1));
+    assert_eq!(
+        (ran.state()["said"].clone(), ran.asked().len()),
+        (json!(text), 1)
+    );
 }
 
 #[tokio::test]
@@ -192,14 +250,25 @@ async fn case_90_members_of_an_answer_become_values() {
     let ran = run_with(&graph, &replies, json!({})).await;
     let state = ran.state();
     assert_eq!(
-        (state["a"].clone(), state["mood"].clone(), state["left"].clone()),
+        (
+            state["a"].clone(),
+            state["mood"].clone(),
+            state["left"].clone()
+        ),
         (json!(1), json!("glad"), json!("out"))
     );
     assert_eq!(
-        (state["guarded"].clone(), state.value("_queue"), state.value("messages")),
+        (
+            state["guarded"].clone(),
+            state.value("_queue"),
+            state.value("messages")
+        ),
         (json!(1), None, None)
     );
-    assert_eq!((state["city"].clone(), state["whole"].clone()), (json!("Oslo"), json!({"city": "Oslo"})));
+    assert_eq!(
+        (state["city"].clone(), state["whole"].clone()),
+        (json!("Oslo"), json!({"city": "Oslo"}))
+    );
 }
 
 #[tokio::test]
@@ -214,15 +283,34 @@ async fn case_89_a_file_of_the_front_end_loads_and_runs() {
             {"id": "r2", "condition": "equals", "value": "tea", "source": "context", "context_key": "topic", "target_handle": "no"}]}},
         {"id": "4", "type": "agent", "data": {"label": "Writer", "system_prompt": "Write."}},
     ]);
-    let edges =
-        ["1 > 2 by tool-call", "2 > 1 by output", "1 > 3 by output", "3 > 4 by yes", "4 > END by output"];
+    let edges = [
+        "1 > 2 by tool-call",
+        "2 > 1 by output",
+        "1 > 3 by output",
+        "3 > 4 by yes",
+        "4 > END by output",
+    ];
     let registry = crate::support::registry()
-        .model("1", ScriptedModel::new().reply(call("search", json!({"query": "tea"}))).reply("A leaf."))
+        .model(
+            "1",
+            ScriptedModel::new()
+                .reply(call("search", json!({"query": "tea"})))
+                .reply("A leaf."),
+        )
         .build()
         .unwrap();
     let graph = crate::support::graph_of(&seed(nodes, &edges), &registry);
-    assert_eq!(graph.inputs().keys().copied().collect::<Vec<_>>(), ["topic"]);
-    assert!(graph.start(json!({})).unwrap_err().to_string().contains("\"topic\" is missing"));
+    assert_eq!(
+        graph.inputs().keys().copied().collect::<Vec<_>>(),
+        ["topic"]
+    );
+    assert!(
+        graph
+            .start(json!({}))
+            .unwrap_err()
+            .to_string()
+            .contains("\"topic\" is missing")
+    );
     let mut run = registry
         .run(ScriptedModel::new().reply("Tea is a leaf."))
         .with_state(graph.start(json!({"topic": "tea"})).unwrap());
@@ -234,15 +322,27 @@ async fn case_89_a_file_of_the_front_end_loads_and_runs() {
 
 #[tokio::test]
 async fn a_profile_that_the_run_does_not_have_is_an_error_before_a_request() {
-    let registry = crate::support::registry().model("good", ScriptedModel::new()).build().unwrap();
+    let registry = crate::support::registry()
+        .model("good", ScriptedModel::new())
+        .build()
+        .unwrap();
     let nodes = json!([{"id": "a", "type": "agent", "data": {"profile": "good"}}]);
     let graph = crate::support::graph_of(&file(nodes, &[], json!({})), &registry);
     let ran = run_with(&graph, &["x"], json!({})).await;
     let error = ran.outcome.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.to_string().contains("asks the model \"good\""), "{error}");
+    assert!(
+        error.to_string().contains("asks the model \"good\""),
+        "{error}"
+    );
     assert_eq!(Run::new(ScriptedModel::new()).models().count(), 0);
-    assert_eq!(registry.run(ScriptedModel::new()).models().collect::<Vec<_>>(), ["good"]);
+    assert_eq!(
+        registry
+            .run(ScriptedModel::new())
+            .models()
+            .collect::<Vec<_>>(),
+        ["good"]
+    );
 }
 
 #[tokio::test]
@@ -254,15 +354,29 @@ async fn choices_are_taken_from_the_state() {
     ]);
     let state = json!({"inventory": {"default": ["key", "lamp"]}});
     let graph = graph(&file(nodes, &["choose > END"], json!({"state": state})));
-    let ran = run_with(&graph, &[r#"{"item": "axe"}"#, r#"{"item": "lamp"}"#], json!({})).await;
-    assert_eq!((ran.state()["item"].clone(), ran.asked().len()), (json!("lamp"), 2));
+    let ran = run_with(
+        &graph,
+        &[r#"{"item": "axe"}"#, r#"{"item": "lamp"}"#],
+        json!({}),
+    )
+    .await;
+    assert_eq!(
+        (ran.state()["item"].clone(), ran.asked().len()),
+        (json!("lamp"), 2)
+    );
 }
 
 /// An agent that answers with an object, and these settings.
 fn agent(settings: Value) -> String {
     let mut data = json!({"prompt": "Rate it.", "output_schema": {"properties": {"score": {"type": "integer"}}, "required": ["score"]}});
-    data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
-    file(json!([{"id": "rate", "type": "agent", "data": data}]), &[], json!({}))
+    data.as_object_mut()
+        .unwrap()
+        .extend(settings.as_object().unwrap().clone());
+    file(
+        json!([{"id": "rate", "type": "agent", "data": data}]),
+        &[],
+        json!({}),
+    )
 }
 
 const BAD: &str = r#"{"score": "high"}"#;
@@ -274,12 +388,20 @@ async fn an_agent_recovers_as_its_settings_say() {
     let registry = registry().model("other", model.clone()).build().unwrap();
     for (settings, asked) in [
         (json!({"recover": {"answer": ["model(other)"]}}), 1),
-        (json!({"recover": {"schema_error": ["repair(1)", "model(other)", "bubble"]}}), 2),
-        (json!({"fallback_model": "other", "recover": {"answer": ["bubble"]}}), 1),
+        (
+            json!({"recover": {"schema_error": ["repair(1)", "model(other)", "bubble"]}}),
+            2,
+        ),
+        (
+            json!({"fallback_model": "other", "recover": {"answer": ["bubble"]}}),
+            1,
+        ),
     ] {
         let graph = graph_of(&agent(settings.clone()), &registry);
         let first = ScriptedModel::new().otherwise(|_| BAD);
-        let mut run = registry.run(first.clone()).with_state(graph.start(Value::Null).unwrap());
+        let mut run = registry
+            .run(first.clone())
+            .with_state(graph.start(Value::Null).unwrap());
         let outcome = run.flow(&graph).await;
         assert_eq!(first.requests().len(), asked, "{settings}");
         match outcome {
@@ -291,7 +413,9 @@ async fn an_agent_recovers_as_its_settings_say() {
     // It is asked after the default steps, too.
     let graph = graph_of(&agent(json!({"fallback_model": "other"})), &registry);
     let low = r#"{"score": "low"}"#;
-    let first = [BAD, low, BAD, low].into_iter().fold(ScriptedModel::new(), ScriptedModel::reply);
+    let first = [BAD, low, BAD, low]
+        .into_iter()
+        .fold(ScriptedModel::new(), ScriptedModel::reply);
     let other = ScriptedModel::new().otherwise(|_| GOOD);
     let run = Run::new(first.clone()).model("other", other.clone());
     let mut run = run.with_state(graph.start(Value::Null).unwrap());
@@ -304,8 +428,18 @@ async fn an_agent_has_limits_and_examples() {
     let examples = json!([{"input": "Rate tea.", "output": {"score": 9}}]);
     let text = agent(json!({"limits": {"requests": 1}, "examples": examples}));
     let ran = run_with(&graph(&text), &[BAD, GOOD], json!({})).await;
-    assert_eq!(ran.outcome.as_ref().unwrap_err().category(), Category::LimitExceeded);
-    assert_eq!(ran.asked(), [["user: Rate tea.", r#"assistant: {"score":9}"#, "user: Rate it."]]);
+    assert_eq!(
+        ran.outcome.as_ref().unwrap_err().category(),
+        Category::LimitExceeded
+    );
+    assert_eq!(
+        ran.asked(),
+        [[
+            "user: Rate tea.",
+            r#"assistant: {"score":9}"#,
+            "user: Rate it."
+        ]]
+    );
 }
 
 #[test]
@@ -314,14 +448,25 @@ fn wrong_settings_of_an_agent_have_their_places() {
         "recover": {"answr": ["bubble"], "final": ["again", "model(othr)"], "rate_limit_error": ["repair(1)"]},
         "limits": {"requests": 0}, "fallback_model": "othr", "examples": [{"input": "x"}],
     });
-    let registry = registry().model("other", ScriptedModel::new()).build().unwrap();
+    let registry = registry()
+        .model("other", ScriptedModel::new())
+        .build()
+        .unwrap();
     let places = |settings: &Value| -> Vec<(String, Option<String>)> {
-        let faults = Graph::parse(&agent(settings.clone()), &registry).unwrap_err().faults;
+        let faults = Graph::parse(&agent(settings.clone()), &registry)
+            .unwrap_err()
+            .faults;
         let place = |pointer: &str| pointer.strip_prefix("/nodes/0/data").unwrap().to_owned();
-        faults.into_iter().map(|fault| (place(&fault.pointer), fault.proposal)).collect()
+        faults
+            .into_iter()
+            .map(|fault| (place(&fault.pointer), fault.proposal))
+            .collect()
     };
     let at = |place: &str, meant: Option<&str>| (place.to_owned(), meant.map(str::to_owned));
-    assert_eq!(places(&settings), [at("/examples/0", None), at("/limits/requests", None)]);
+    assert_eq!(
+        places(&settings),
+        [at("/examples/0", None), at("/limits/requests", None)]
+    );
     let mut rest = settings;
     rest["limits"] = json!({});
     rest["examples"] = json!([]);

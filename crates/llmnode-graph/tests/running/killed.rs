@@ -71,29 +71,49 @@ impl Server {
     /// The one that `scripts/real-components` started.
     fn llama(seed: u64) -> Self {
         let variable = |name: &str| {
-            std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run scripts/real-components"))
+            std::env::var(name)
+                .unwrap_or_else(|_| panic!("{name} is not set: run scripts/real-components"))
         };
         let key = Some(variable("LLMNODE_LLAMA_KEY"));
-        Server { url: variable("LLMNODE_LLAMA_TOOLS_URL"), key, seed }
+        Server {
+            url: variable("LLMNODE_LLAMA_TOOLS_URL"),
+            key,
+            seed,
+        }
     }
 
     fn registry(&self) -> Registered {
         let (settings, builder) = match &self.key {
             // A random model that calls tools now and then.
             Some(key) => {
-                let settings = Settings::new().temperature(1.0).max_tokens(200).extra("seed", self.seed);
+                let settings = Settings::new()
+                    .temperature(1.0)
+                    .max_tokens(200)
+                    .extra("seed", self.seed);
                 let settings = settings.extra("logit_bias", json!([["{", 1.2]]));
-                (settings, OpenAi::builder().api_key(key.clone()).model("tiny-random"))
+                (
+                    settings,
+                    OpenAi::builder().api_key(key.clone()).model("tiny-random"),
+                )
             }
             None => (Settings::new(), OpenAi::builder().without_key().model("m")),
         };
-        let model = builder.base_url(&*self.url).retry_budget(RetryBudget::unlimited()).build().unwrap();
-        crate::support::registry().model_with("1", model, settings).build().unwrap()
+        let model = builder
+            .base_url(&*self.url)
+            .retry_budget(RetryBudget::unlimited())
+            .build()
+            .unwrap();
+        crate::support::registry()
+            .model_with("1", model, settings)
+            .build()
+            .unwrap()
     }
 
     fn run(&self, graph: &Graph) -> Run<State> {
         let none = llmnode_runtime::ScriptedModel::new();
-        self.registry().run(none).with_state(graph.start(json!({"theme": "tea"})).unwrap())
+        self.registry()
+            .run(none)
+            .with_state(graph.start(json!({"theme": "tea"})).unwrap())
     }
 
     fn graph(&self) -> Graph {
@@ -106,7 +126,9 @@ fn answer(request: &LoggedRequest) -> StubReply {
     let messages = request.messages();
     let (first, last) = (&messages[0].1, &messages[messages.len() - 1]);
     match (first.as_str(), last.0.as_str(), last.1.as_str()) {
-        (plan, ..) if plan.starts_with("You plan") => StubReply::json(json!({"topics": ["leaf", "cup"]})),
+        (plan, ..) if plan.starts_with("You plan") => {
+            StubReply::json(json!({"topics": ["leaf", "cup"]}))
+        }
         ("You research.", "user", asked) => StubReply::call("search", json!({"query": asked})),
         ("You research.", "tool", found) => {
             StubReply::call("Writer", json!({"query": format!("Write about {found}")}))
@@ -120,29 +142,44 @@ const REQUESTS: u64 = 8;
 
 async fn stub() -> (StubServer, Server) {
     let reply = StubReply::for_request(answer);
-    let stub = StubServer::builder().default_reply(reply).start().await.unwrap();
-    let server = Server { url: stub.base_url(), key: None, seed: 0 };
+    let stub = StubServer::builder()
+        .default_reply(reply)
+        .start()
+        .await
+        .unwrap();
+    let server = Server {
+        url: stub.base_url(),
+        key: None,
+        seed: 0,
+    };
     (stub, server)
 }
 
 /// The pause that a run ended with.
 fn paused(outcome: &Result<String, NodeError>) -> Option<Paused> {
     let error = outcome.as_ref().err()?;
-    assert!(error.category() != Category::Paused || error.paused().is_some(), "{error}");
+    assert!(
+        error.category() != Category::Paused || error.paused().is_some(),
+        "{error}"
+    );
     error.paused()
 }
 
 /// Whatever a model says, a run ends, or fails with what its model did: also with a value that is not there for the next one.
 fn is_an_end(outcome: &Result<String, NodeError>) -> bool {
     let Err(error) = outcome else { return true };
-    matches!(error.category(), Category::LimitExceeded | Category::PrepError)
-        || error.category().group() != Group::Stop
+    matches!(
+        error.category(),
+        Category::LimitExceeded | Category::PrepError
+    ) || error.category().group() != Group::Stop
 }
 
 /// Each request counts under a node of the graph.
 fn assert_accounted(run: &Run<State>) -> u64 {
     let (nodes, total) = (run.ledger().snapshot().nodes, run.ledger().total().requests);
-    let asked = ["plan", "research", "write", "edit"].iter().filter_map(|id| nodes.get(*id));
+    let asked = ["plan", "research", "write", "edit"]
+        .iter()
+        .filter_map(|id| nodes.get(*id));
     assert_eq!(asked.map(|node| node.usage.requests).sum::<u64>(), total);
     total
 }
@@ -154,14 +191,31 @@ async fn the_graph_runs_over_http() {
     let mut run = server.run(&graph);
     let waits = paused(&run.flow(&graph).await).unwrap();
     assert_eq!(waits.waiting()[0].id, "edit");
-    run.flow(&graph).approve(waits.decide("edit", Approval::yes()).unwrap()).await.unwrap();
-    assert_eq!(run.state()["final"], "done: Edit tea: Write about hits for Research cup..");
+    run.flow(&graph)
+        .approve(waits.decide("edit", Approval::yes()).unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        run.state()["final"],
+        "done: Edit tea: Write about hits for Research cup.."
+    );
     assert_eq!(stub.requests_seen(), REQUESTS);
     let nodes = run.ledger().snapshot().nodes;
     let asked = |id: &str| nodes[id].usage.requests;
-    assert_eq!((asked("plan"), asked("research"), asked("write"), asked("edit")), (1, 4, 2, 1));
+    assert_eq!(
+        (
+            asked("plan"),
+            asked("research"),
+            asked("write"),
+            asked("edit")
+        ),
+        (1, 4, 2, 1)
+    );
     let total = run.ledger().total();
-    assert_eq!((total.requests, total.total.known), (REQUESTS, stub.usage_totals().total().unwrap()));
+    assert_eq!(
+        (total.requests, total.total.known),
+        (REQUESTS, stub.usage_totals().total().unwrap())
+    );
 }
 
 #[tokio::test]
@@ -196,7 +250,10 @@ async fn through(
 ) -> (Run<State>, Result<String, NodeError>) {
     let graph = server.graph();
     let open = |from: usize| {
-        Killing::new(JournalFile::open(journal).unwrap(), kill.and_then(|at| at.checked_sub(from)))
+        Killing::new(
+            JournalFile::open(journal).unwrap(),
+            kill.and_then(|at| at.checked_sub(from)),
+        )
     };
     let mut run = server.run(&graph);
     // Decided before, and killed behind that: the step is repeated with it, and nobody is asked again.
@@ -205,41 +262,69 @@ async fn through(
         Some(decided) => serde_json::from_str(&decided).unwrap(),
         None => {
             let outcome = run.flow(&graph).max_steps(60).resume(open(0)).await;
-            let Some(waits) = paused(&outcome) else { return (run, outcome) };
+            let Some(waits) = paused(&outcome) else {
+                return (run, outcome);
+            };
             let decided = waits.decide("edit", Approval::yes()).unwrap();
-            std::fs::write(journal.with_extension("approval"), serde_json::to_string(&decided).unwrap())
-                .unwrap();
+            std::fs::write(
+                journal.with_extension("approval"),
+                serde_json::to_string(&decided).unwrap(),
+            )
+            .unwrap();
             decided
         }
     };
     run = server.run(&graph);
-    let outcome = run.flow(&graph).max_steps(60).resume(open(APPROVED)).approve(decided).await;
+    let outcome = run
+        .flow(&graph)
+        .max_steps(60)
+        .resume(open(APPROVED))
+        .approve(decided)
+        .await;
     (run, outcome)
 }
 
 /// The process that is killed: this test program, started again.
 #[tokio::test]
 async fn child() {
-    let Some((journal, (at, server))) = killing::orders::<(usize, Server)>() else { return };
+    let Some((journal, (at, server))) = killing::orders::<(usize, Server)>() else {
+        return;
+    };
     let (_, outcome) = through(&journal, &server, Some(at)).await;
     assert!(is_an_end(&outcome), "{outcome:?}");
 }
 
 /// Kills a process there, and goes on in this one. Gives the journal, what this one came to, and whether the other one came to its end
 /// before.
-async fn killed_at(moment: usize, server: &Server) -> (PathBuf, Run<State>, Result<String, NodeError>, bool) {
-    let folder = format!("graph-{}-{}-{moment}", std::process::id(), server.key.is_some());
+async fn killed_at(
+    moment: usize,
+    server: &Server,
+) -> (PathBuf, Run<State>, Result<String, NodeError>, bool) {
+    let folder = format!(
+        "graph-{}-{}-{moment}",
+        std::process::id(),
+        server.key.is_some()
+    );
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let journal = folder.join("graph.journal");
     let mut child = killing::start("killed::child", &journal, (moment, server));
-    let killed = tokio::task::spawn_blocking(move || killing::was_killed(&mut child)).await.unwrap();
+    let killed = tokio::task::spawn_blocking(move || killing::was_killed(&mut child))
+        .await
+        .unwrap();
     let (run, outcome) = through(&journal, server, None).await;
     let history = JournalFile::open(&journal).unwrap().history().unwrap();
     let total = history.ledger().total();
-    assert_eq!((run.ledger().total(), assert_accounted(&run)), (total, total.requests), "{moment}");
-    assert!(history.unknown().len() as u64 <= total.total.unreported_calls, "{moment}");
+    assert_eq!(
+        (run.ledger().total(), assert_accounted(&run)),
+        (total, total.requests),
+        "{moment}"
+    );
+    assert!(
+        history.unknown().len() as u64 <= total.total.unreported_calls,
+        "{moment}"
+    );
     (journal, run, outcome, !killed)
 }
 
@@ -257,17 +342,28 @@ async fn killed_at_each_record_the_graph_goes_on() {
                 "done: Edit tea: Write about hits for Research cup..",
                 "{moment}"
             );
-            assert_eq!(run.state()["text"], "tea: Write about hits for Research cup.");
+            assert_eq!(
+                run.state()["text"],
+                "tea: Write about hits for Research cup."
+            );
             assert_eq!(run.state().value("topic"), None);
             // Each request is made once, or its outcome is unknown.
             let (seen, total) = (stub.requests_seen(), run.ledger().total());
-            let unknown = JournalFile::open(&journal).unwrap().history().unwrap().unknown().len() as u64;
+            let unknown = JournalFile::open(&journal)
+                .unwrap()
+                .history()
+                .unwrap()
+                .unknown()
+                .len() as u64;
             assert_eq!(total.total.unreported_calls, unknown, "{moment}");
             assert!(
                 (REQUESTS..=REQUESTS + unknown).contains(&seen),
                 "{moment}: {seen} seen, {unknown} unknown"
             );
-            assert!((seen..=seen + unknown).contains(&total.requests), "{moment}: {total:?}, {seen} seen");
+            assert!(
+                (seen..=seen + unknown).contains(&total.requests),
+                "{moment}: {total:?}, {seen} seen"
+            );
             std::fs::remove_dir_all(journal.parent().unwrap()).unwrap();
             if ended {
                 break;

@@ -23,15 +23,25 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (3_usize..=40).prop_flat_map(|nodes| {
         let kinds = prop::collection::vec(0_u8..8, nodes);
         // Mostly ahead, so that many of them load.
-        let ahead = (0..nodes, 0_u8..6, 1_usize..4, any::<u8>()).prop_map(move |(from, handle, by, back)| {
-            let to = if back < 12 { from / 2 } else { (from + by).min(nodes) };
-            (from, handle, to)
-        });
+        let ahead = (0..nodes, 0_u8..6, 1_usize..4, any::<u8>()).prop_map(
+            move |(from, handle, by, back)| {
+                let to = if back < 12 {
+                    from / 2
+                } else {
+                    (from + by).min(nodes)
+                };
+                (from, handle, to)
+            },
+        );
         let chain: Vec<_> = (0..nodes).map(|at| (at, 0, at + 1)).collect();
-        let edges =
-            prop::collection::vec(ahead, 0..nodes / 2).prop_map(move |more| [chain.clone(), more].concat());
+        let edges = prop::collection::vec(ahead, 0..nodes / 2)
+            .prop_map(move |more| [chain.clone(), more].concat());
         let start = prop::option::weighted(0.9, Just(0_usize));
-        (kinds, edges, start).prop_map(|(kinds, edges, start)| Drawn { kinds, edges, start })
+        (kinds, edges, start).prop_map(|(kinds, edges, start)| Drawn {
+            kinds,
+            edges,
+            start,
+        })
     })
 }
 
@@ -41,8 +51,14 @@ fn node(at: usize, kind: u8, start: bool) -> Value {
             "router",
             json!({"source": "x", "routes": [{"condition": "contains", "value": "a", "handle": "yes"}]}),
         ),
-        1 => ("iterator", json!({"source": "list", "item": format!("item{at}")})),
-        2 => ("tool", json!({"tool_name": "search", "arguments": {"query": "{{ x }}"}})),
+        1 => (
+            "iterator",
+            json!({"source": "list", "item": format!("item{at}")}),
+        ),
+        2 => (
+            "tool",
+            json!({"tool_name": "search", "arguments": {"query": "{{ x }}"}}),
+        ),
         3 => ("tool", json!({})),
         _ => ("agent", json!({"tools": ["search"], "save_as": "notes"})),
     };
@@ -63,17 +79,39 @@ fn handle(kind: u8, handle: u8) -> &'static str {
     }
 }
 
-fn text(Drawn { kinds, edges, start }: &Drawn) -> String {
-    let nodes: Vec<Value> =
-        kinds.iter().enumerate().map(|(at, kind)| node(at, *kind, Some(at) == *start)).collect();
-    let target = |to: usize| if to == kinds.len() { "END".to_owned() } else { format!("n{to}") };
+fn text(
+    Drawn {
+        kinds,
+        edges,
+        start,
+    }: &Drawn,
+) -> String {
+    let nodes: Vec<Value> = kinds
+        .iter()
+        .enumerate()
+        .map(|(at, kind)| node(at, *kind, Some(at) == *start))
+        .collect();
+    let target = |to: usize| {
+        if to == kinds.len() {
+            "END".to_owned()
+        } else {
+            format!("n{to}")
+        }
+    };
     let edge = |(from, by, to): &(usize, u8, usize)| json!({"source": format!("n{from}"), "target": target(*to), "sourceHandle": handle(kinds[*from], *by)});
     let mut edges: Vec<Value> = edges.iter().map(edge).collect();
     // A router and an iterator need their ways.
     for (at, kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind < 2) {
-        let missing: &[&str] = if *kind == 0 { &["yes", "default"] } else { &["next"] };
+        let missing: &[&str] = if *kind == 0 {
+            &["yes", "default"]
+        } else {
+            &["next"]
+        };
         for by in missing {
-            if !edges.iter().any(|edge| edge["source"] == format!("n{at}") && edge["sourceHandle"] == *by) {
+            if !edges
+                .iter()
+                .any(|edge| edge["source"] == format!("n{at}") && edge["sourceHandle"] == *by)
+            {
                 edges.push(json!({"source": format!("n{at}"), "target": target(at + 1), "sourceHandle": by}));
             }
         }
@@ -90,10 +128,17 @@ fn reached(file: &Value) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
         if seen.insert(id.clone()) {
-            let edges = file["edges"].as_array().unwrap().iter().filter(|edge| edge["source"] == *id);
-            open.extend(
-                edges.filter_map(|edge| edge["target"].as_str().filter(|to| *to != "END").map(str::to_owned)),
-            );
+            let edges = file["edges"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|edge| edge["source"] == *id);
+            open.extend(edges.filter_map(|edge| {
+                edge["target"]
+                    .as_str()
+                    .filter(|to| *to != "END")
+                    .map(str::to_owned)
+            }));
         }
     }
     seen
@@ -158,7 +203,12 @@ fn many_random_graphs_load() {
     use proptest::test_runner::TestRunner;
     let registry = registry().build().unwrap();
     let mut runner = TestRunner::deterministic();
-    let drawn: Vec<Drawn> = (0..300).map(|_| drawn().new_tree(&mut runner).unwrap().current()).collect();
-    let loaded = drawn.iter().filter(|drawn| Graph::parse(&text(drawn), &registry).is_ok()).count();
+    let drawn: Vec<Drawn> = (0..300)
+        .map(|_| drawn().new_tree(&mut runner).unwrap().current())
+        .collect();
+    let loaded = drawn
+        .iter()
+        .filter(|drawn| Graph::parse(&text(drawn), &registry).is_ok())
+        .count();
     assert!(loaded > 10, "{loaded}");
 }

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 /// A file with these nodes and edges: `"a > b"`, `"r > b by yes"`.
 pub(crate) fn file(nodes: Value, edges: &[&str], more: Value) -> String {
-    let mut file = json!({"format": "llmnode/graph", "version": 1, "nodes": nodes, "edges": edges_of(edges)});
-    file.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    let mut file =
+        json!({"format": "llmnode/graph", "version": 1, "nodes": nodes, "edges": edges_of(edges)});
+    file.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().cloned().unwrap_or_default());
     file.to_string()
 }
 
@@ -19,7 +22,9 @@ pub(crate) fn seed(nodes: Value, edges: &[&str]) -> String {
 
 fn edges_of(edges: &[&str]) -> Value {
     let edge = |edge: &&str| {
-        let (way, handle) = edge.split_once(" by ").map_or((*edge, None), |(way, by)| (way, Some(by)));
+        let (way, handle) = edge
+            .split_once(" by ")
+            .map_or((*edge, None), |(way, by)| (way, Some(by)));
         let (from, to) = way.split_once(" > ").unwrap();
         let mut edge = json!({"source": from, "target": to});
         if let Some(handle) = handle {
@@ -39,7 +44,9 @@ pub(crate) fn tools() -> Toolset {
         .function("search", "Searches.", |search: Search| async move {
             Ok::<_, BoxError>(format!("hits for {}", search.query))
         })
-        .function("fail", "Fails.", |_: String| async move { Err::<String, BoxError>("it broke".into()) })
+        .function("fail", "Fails.", |_: String| async move {
+            Err::<String, BoxError>("it broke".into())
+        })
 }
 
 pub(crate) fn registry() -> Registry {
@@ -63,7 +70,9 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn state(&self) -> &State {
-        self.outcome.as_ref().unwrap_or_else(|error| panic!("{error}"));
+        self.outcome
+            .as_ref()
+            .unwrap_or_else(|error| panic!("{error}"));
         self.run.state()
     }
 
@@ -73,18 +82,28 @@ impl Ran {
             let role = serde_json::to_value(message.role).unwrap();
             format!("{}: {}", role.as_str().unwrap(), message.content)
         };
-        self.model.requests().iter().map(|request| request.messages.iter().map(shown).collect()).collect()
+        self.model
+            .requests()
+            .iter()
+            .map(|request| request.messages.iter().map(shown).collect())
+            .collect()
     }
 }
 
 pub(crate) async fn run(graph: &Graph, model: ScriptedModel, state: State) -> Ran {
     let mut run = Run::new(model.clone()).with_state(state);
     let outcome = run.flow(graph).await;
-    Ran { outcome, run, model }
+    Ran {
+        outcome,
+        run,
+        model,
+    }
 }
 
 /// The same with inputs.
 pub(crate) async fn run_with(graph: &Graph, replies: &[&str], inputs: Value) -> Ran {
-    let model = replies.iter().fold(ScriptedModel::new(), |model, reply| model.reply(*reply));
+    let model = replies
+        .iter()
+        .fold(ScriptedModel::new(), |model, reply| model.reply(*reply));
     run(graph, model, graph.start(inputs).unwrap()).await
 }

@@ -60,11 +60,19 @@ struct StopDetails<'a> {
 
 impl Stop<'_> {
     pub(super) fn note(self, head: &mut Head) {
-        let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else { return };
+        let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else {
+            return;
+        };
         if reason == "refusal" {
-            let StopDetails { category, explanation } = self.stop_details.unwrap_or_default();
+            let StopDetails {
+                category,
+                explanation,
+            } = self.stop_details.unwrap_or_default();
             let category = category.unwrap_or(Cow::Borrowed("no reason given"));
-            head.refusal = Some((category.into_owned(), explanation.unwrap_or_default().into_owned()));
+            head.refusal = Some((
+                category.into_owned(),
+                explanation.unwrap_or_default().into_owned(),
+            ));
         }
         head.stop = Some(reason.into_owned());
     }
@@ -79,7 +87,10 @@ impl WireMessage<'_> {
             usage: self.usage.unwrap_or_default(),
             ..Head::default()
         };
-        let stop = Stop { stop_reason: self.stop_reason, stop_details: self.stop_details };
+        let stop = Stop {
+            stop_reason: self.stop_reason,
+            stop_details: self.stop_details,
+        };
         stop.note(&mut head);
         (head, self.content.map_or(Ok(None), blocks))
     }
@@ -91,9 +102,15 @@ fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
     }
     let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(broken_piece)?;
     if list.len() > MOST_BLOCKS {
-        return Err(broken_piece(format!("it has {} blocks, and no answer has as many", list.len())));
+        return Err(broken_piece(format!(
+            "it has {} blocks, and no answer has as many",
+            list.len()
+        )));
     }
-    list.into_iter().map(Block::whole_of).collect::<Result<_, _>>().map(Some)
+    list.into_iter()
+        .map(Block::whole_of)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -104,6 +121,8 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     match blocks.map_err(|broken| Unreadable::failure(broken, usage))? {
         Some(blocks) => completion(head, &blocks, true, wanted),
         None if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        None => Err(no_answer("the response is JSON without `content`: is this Anthropic's API?")),
+        None => Err(no_answer(
+            "the response is JSON without `content`: is this Anthropic's API?",
+        )),
     }
 }

@@ -38,14 +38,23 @@ impl Block {
     /// A block that came in one piece, or the begin of one.
     pub(super) fn whole_of(raw: &RawValue) -> Result<Block, ModelError> {
         let members = serde_json::from_str(raw.get()).map_err(broken_piece)?;
-        let block = Block { members, raw: Some(raw.to_owned()), input: String::new() };
+        let block = Block {
+            members,
+            raw: Some(raw.to_owned()),
+            input: String::new(),
+        };
         block.check()?;
         Ok(block)
     }
 
     pub(super) fn of_text() -> Block {
-        let members = [("type".to_owned(), Value::from("text"))].into_iter().collect();
-        Block { members, ..Block::default() }
+        let members = [("type".to_owned(), Value::from("text"))]
+            .into_iter()
+            .collect();
+        Block {
+            members,
+            ..Block::default()
+        }
     }
 
     /// Takes a member of a delta.
@@ -57,7 +66,9 @@ impl Block {
             _ => false,
         };
         if is_elsewhere {
-            return Err(broken_piece(format!("`{name}` is added to a block `{kind}`")));
+            return Err(broken_piece(format!(
+                "`{name}` is added to a block `{kind}`"
+            )));
         }
         match (&*name, value) {
             ("type", _) | (_, Value::Null) => {}
@@ -67,7 +78,10 @@ impl Block {
             }
             ("citation", citation) => {
                 self.raw = None;
-                let list = self.members.entry("citations").or_insert_with(|| Value::Array(Vec::new()));
+                let list = self
+                    .members
+                    .entry("citations")
+                    .or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = list {
                     list.push(citation);
                 }
@@ -99,7 +113,10 @@ impl Block {
         };
         match needed.iter().find(is_broken) {
             None => Ok(()),
-            Some(name) => Err(broken_piece(format!("`{name}` of a block `{}` is no text", self.kind()))),
+            Some(name) => Err(broken_piece(format!(
+                "`{name}` of a block `{}` is no text",
+                self.kind()
+            ))),
         }
     }
 
@@ -108,12 +125,18 @@ impl Block {
     }
 
     pub(super) fn text(&self, member: &str) -> &str {
-        self.members.get(member).and_then(Value::as_str).unwrap_or_default()
+        self.members
+            .get(member)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// A call that Anthropic executes itself, or its result.
     fn is_of_own_tool(&self) -> bool {
-        !matches!(self.kind(), "text" | "thinking" | "redacted_thinking" | "tool_use")
+        !matches!(
+            self.kind(),
+            "text" | "thinking" | "redacted_thinking" | "tool_use"
+        )
     }
 
     pub(super) fn is_call(&self) -> bool {
@@ -130,7 +153,10 @@ impl Block {
         if !self.input.trim().is_empty() {
             return self.input.trim().to_owned();
         }
-        let raw = self.raw.as_deref().and_then(|raw| serde_json::from_str::<Call<'_>>(raw.get()).ok());
+        let raw = self
+            .raw
+            .as_deref()
+            .and_then(|raw| serde_json::from_str::<Call<'_>>(raw.get()).ok());
         match (raw, self.members.get("input")) {
             (Some(call), _) => call.input.get().to_owned(),
             (None, Some(input)) => input.to_string(),
@@ -140,19 +166,36 @@ impl Block {
 
     /// Members of the API that a message does not model. Empty lists and nulls mean nothing.
     fn beside(&self, own: &[&str]) -> Option<Json> {
-        let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
-        let rest = self.members.iter().filter(|(name, value)| !own.contains(&name.as_str()) && says(value));
-        let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
-        if rest.is_empty() { None } else { Json::of(&rest) }
+        let says = |value: &Value| {
+            !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+        };
+        let rest = self
+            .members
+            .iter()
+            .filter(|(name, value)| !own.contains(&name.as_str()) && says(value));
+        let rest: Map<String, Value> = rest
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        if rest.is_empty() {
+            None
+        } else {
+            Json::of(&rest)
+        }
     }
 
     fn whole(&self) -> Option<Json> {
         if self.input.trim().is_empty() {
-            return self.raw.as_deref().map_or_else(|| Json::of(&self.members), |raw| Some(Json::new(raw)));
+            return self
+                .raw
+                .as_deref()
+                .map_or_else(|| Json::of(&self.members), |raw| Some(Json::new(raw)));
         }
         let mut others = self.members.clone();
         others.remove("input");
-        Json::of(&WithInput { others, input: serde_json::from_str(&self.input).ok()? })
+        Json::of(&WithInput {
+            others,
+            input: serde_json::from_str(&self.input).ok()?,
+        })
     }
 }
 
@@ -174,7 +217,10 @@ pub(super) fn completion(
     let (usage, impossible) = head.usage.figures();
     if let Some((category, why)) = &head.refusal {
         let why = one_line(why, 300);
-        let message = format!("Anthropic withheld the answer ({}): {why}", one_line(category, 40));
+        let message = format!(
+            "Anthropic withheld the answer ({}): {why}",
+            one_line(category, 40)
+        );
         let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
         return Err(Unreadable::failure(withheld, usage));
     }
@@ -185,12 +231,18 @@ pub(super) fn completion(
             "text" => {
                 let text = block.text("text");
                 completion.text += text;
-                parts.push(CarriedPart::Text { bytes: text.len(), beside: block.beside(&["type", "text"]) });
+                parts.push(CarriedPart::Text {
+                    bytes: text.len(),
+                    beside: block.beside(&["type", "text"]),
+                });
             }
             "tool_use" => {
                 let call = ToolCall::new(block.text("id"), block.text("name"), block.arguments());
                 let beside = block.beside(&["type", "id", "name", "input"]);
-                parts.push(CarriedPart::Call { at: completion.calls.len(), beside });
+                parts.push(CarriedPart::Call {
+                    at: completion.calls.len(),
+                    beside,
+                });
                 completion.calls.push(call);
             }
             _ => {
@@ -208,7 +260,10 @@ pub(super) fn completion(
     }
     (completion.model, completion.response_id) = (head.model, head.id);
     let bare = |part: &CarriedPart| {
-        matches!(part, CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. })
+        matches!(
+            part,
+            CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. }
+        )
     };
     // The message alone says as much.
     let is_whole = completion.finish != Some(FinishReason::Continue);

@@ -89,10 +89,14 @@ mod tests {
             "https://api.anthropic.com/v1/",
             "https://api.anthropic.com/v1/messages",
         ] {
-            let model = from(&[(MESSAGES.key, "sk-ant-1"), (MESSAGES.base_url, base), (MESSAGES.model, "m")])
-                .unwrap()
-                .build()
-                .unwrap();
+            let model = from(&[
+                (MESSAGES.key, "sk-ant-1"),
+                (MESSAGES.base_url, base),
+                (MESSAGES.model, "m"),
+            ])
+            .unwrap()
+            .build()
+            .unwrap();
             assert_eq!(
                 format!("{model:?}"),
                 "Anthropic { endpoint: \"https://api.anthropic.com/v1/messages\", model: Some(\"m\"), .. }"

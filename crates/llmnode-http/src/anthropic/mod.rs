@@ -65,17 +65,34 @@ const MESSAGES: Wire = Wire {
     other_key: Some(("ANTHROPIC_AUTH_TOKEN", "authorization")),
     base_url: "ANTHROPIC_BASE_URL",
     model: "ANTHROPIC_MODEL",
-    api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },
+    api: ApiPath {
+        path: "/v1/messages",
+        example: "https://api.anthropic.com",
+    },
     own: &["messages", "model", "stream", "system"],
     joined: &["output_config", "tools"],
     names: Some(Profile::Anthropic),
     formats: Formats {
-        order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
+        order: &[
+            ResponseFormat::Strict,
+            ResponseFormat::Tool,
+            ResponseFormat::Prompt,
+        ],
         expresses: |schema| schema.anthropic().is_some(),
     },
     efforts: Efforts {
-        off: &[Thinking::Budget(0), Thinking::BetweenTools, Thinking::Effort(Effort::Low)],
-        words: &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low],
+        off: &[
+            Thinking::Budget(0),
+            Thinking::BetweenTools,
+            Thinking::Effort(Effort::Low),
+        ],
+        words: &[
+            Effort::Max,
+            Effort::XHigh,
+            Effort::High,
+            Effort::Medium,
+            Effort::Low,
+        ],
         budgets: true,
         field: ("thinking", ""),
     },

@@ -103,43 +103,56 @@ enum Tool<'a> {
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, model, streams, shape, .. } = *prepared;
-    let strict = prepared.typed().filter(|(format, _)| *format == ResponseFormat::Strict);
+    let PreparedRequest {
+        request,
+        model,
+        streams,
+        shape,
+        ..
+    } = *prepared;
+    let strict = prepared
+        .typed()
+        .filter(|(format, _)| *format == ResponseFormat::Strict);
     let strict = strict.and_then(|(_, schema)| schema.anthropic());
     let config = prepared.given("output_config");
     let strict = strict.filter(|_| !config.contains_key("format"));
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
     let (mut system, messages) = turns(&messages, prepared)?;
-    let cache =
-        prepared.cache_for_an_hour.filter(|_| !prepared.leaves_out(Part::Cache)).map(CacheControl::new);
+    let cache = prepared
+        .cache_for_an_hour
+        .filter(|_| !prepared.leaves_out(Part::Cache))
+        .map(CacheControl::new);
     if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
         *cache_control = cache;
     }
     let mut extra = prepared.extra();
     extra.retain(|name, _| !(shape.no_thinking && *name == "thinking"));
-    let body =
-        Body {
-            model,
-            max_tokens: (!request.extra.contains_key("max_tokens"))
-                .then(|| limit(request, shape.quirks, prepared.thinking()).tokens),
-            temperature: prepared.temperature(),
-            thinking: thinking(prepared),
-            output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
-                OutputConfig { given: config, effort, format: strict.map(|schema| Format { schema }) },
-            ),
-            tools: tools(prepared),
-            tool_choice: prepared.tool_choice().map(|choice| match choice {
-                ToolChoice::Named(name) => named(name, !prepared.leaves_out(Part::ParallelCalls)),
-                ToolChoice::Any => json!({"type": "any"}),
-                ToolChoice::Nothing => json!({"type": "none"}),
-            }),
-            cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
-            stream: streams.then_some(true),
-            extra,
-            system,
-            messages,
-        };
+    let body = Body {
+        model,
+        max_tokens: (!request.extra.contains_key("max_tokens"))
+            .then(|| limit(request, shape.quirks, prepared.thinking()).tokens),
+        temperature: prepared.temperature(),
+        thinking: thinking(prepared),
+        output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
+            OutputConfig {
+                given: config,
+                effort,
+                format: strict.map(|schema| Format { schema }),
+            },
+        ),
+        tools: tools(prepared),
+        tool_choice: prepared.tool_choice().map(|choice| match choice {
+            ToolChoice::Named(name) => named(name, !prepared.leaves_out(Part::ParallelCalls)),
+            ToolChoice::Any => json!({"type": "any"}),
+            ToolChoice::Nothing => json!({"type": "none"}),
+        }),
+        cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
+        stream: streams.then_some(true),
+        extra,
+        system,
+        messages,
+    };
     prepared.json(&body)
 }
 
@@ -153,45 +166,79 @@ fn named(name: &str, alone: bool) -> Value {
 
 fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
     let binds = prepared.shape.drops_bound_thoughts && prepared.may_drop_bound_thoughts();
-    let block_binding = binds.then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" });
+    let block_binding = binds.then_some(BlockBinding {
+        prefix_mismatch_behavior: "drop_block",
+    });
     match prepared.thinking() {
         Some(Thinking::Effort(_)) => Some(ThinkingConfig::Adaptive { block_binding }),
         Some(Thinking::Budget(0)) => Some(ThinkingConfig::Disabled),
         Some(Thinking::BetweenTools) => Some(ThinkingConfig::BetweenTools),
-        Some(Thinking::Budget(budget_tokens)) => {
-            Some(ThinkingConfig::Enabled { budget_tokens, block_binding })
-        }
+        Some(Thinking::Budget(budget_tokens)) => Some(ThinkingConfig::Enabled {
+            budget_tokens,
+            block_binding,
+        }),
         // A model whose thoughts are bound thinks by itself.
-        None => block_binding.map(|binding| ThinkingConfig::Adaptive { block_binding: Some(binding) }),
+        None => block_binding.map(|binding| ThinkingConfig::Adaptive {
+            block_binding: Some(binding),
+        }),
     }
 }
 
 /// Thoughts count as well, so that a budget for them leaves the default room for an answer.
 pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> AnswerLimit {
     if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
-        return AnswerLimit { tokens: given, by: LimitSetter::Program, rises: false };
+        return AnswerLimit {
+            tokens: given,
+            by: LimitSetter::Program,
+            rises: false,
+        };
     }
     let most = quirks.most_tokens.unwrap_or(u32::MAX);
     if let Some(set) = request.max_tokens {
-        let by = if set > most { LimitSetter::Model } else { LimitSetter::Program };
-        return AnswerLimit { tokens: quirks.limited(set), by, rises: false };
+        let by = if set > most {
+            LimitSetter::Model
+        } else {
+            LimitSetter::Program
+        };
+        return AnswerLimit {
+            tokens: quirks.limited(set),
+            by,
+            rises: false,
+        };
     }
-    let given = request.extra.get("thinking").and_then(|thinking| tokens(&thinking["budget_tokens"]));
+    let given = request
+        .extra
+        .get("thinking")
+        .and_then(|thinking| tokens(&thinking["budget_tokens"]));
     let budget = match (given, thinking) {
         (Some(given), _) => given,
         (None, Some(Thinking::Budget(budget))) => budget,
         (None, _) => 0,
     };
-    let least = if budget == 0 { 0 } else { budget.saturating_add(ANSWER_TOKENS) };
+    let least = if budget == 0 {
+        0
+    } else {
+        budget.saturating_add(ANSWER_TOKENS)
+    };
     let higher = RAISED_LIMIT.max(least).min(most);
     let lower = DEFAULT_LIMIT.max(least).min(most);
     let tokens = if request.raised { higher } else { lower };
-    let by = if tokens == most { LimitSetter::Model } else { LimitSetter::Default };
-    AnswerLimit { tokens, by, rises: tokens < higher }
+    let by = if tokens == most {
+        LimitSetter::Model
+    } else {
+        LimitSetter::Default
+    };
+    AnswerLimit {
+        tokens,
+        by,
+        rises: tokens < higher,
+    }
 }
 
 fn tokens(value: &Value) -> Option<u32> {
-    value.as_u64().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
+    value
+        .as_u64()
+        .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
@@ -205,5 +252,8 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         description: "",
         input_schema: sent(schema, Profile::Anthropic),
     });
-    listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
+    listed
+        .chain(own)
+        .chain(prepared.given_list("tools").map(Tool::Given))
+        .collect()
 }

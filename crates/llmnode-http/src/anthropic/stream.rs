@@ -71,11 +71,18 @@ impl<'a> Reporting<'a> for MessageEvent<'a> {
 }
 
 impl StreamedAnswer for PartialMessage {
-    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End> {
         let read: MessageEvent<'_> = piece(event, reported::read)?;
         match &*read.r#type {
             "message_start" => known(self.start(read.message, wanted, sink))?,
-            "content_block_start" => known(self.start_block(read.index, read.content_block, wanted, sink))?,
+            "content_block_start" => {
+                known(self.start_block(read.index, read.content_block, wanted, sink))?
+            }
             "content_block_delta" => known(self.add(read.index, read.delta, wanted, sink))?,
             "message_delta" => self.end(read.delta, read.usage, sink),
             "message_stop" => {
@@ -110,14 +117,19 @@ impl StreamedAnswer for PartialMessage {
 
     /// A block of text or of a call may begin long before its first piece.
     fn works_silently(&self) -> bool {
-        let Some(Current { at, before }) = &self.current else { return true };
+        let Some(Current { at, before }) = &self.current else {
+            return true;
+        };
         let kind = self.blocks.get(at).map_or("", Block::kind);
         !matches!(kind, "text" | "tool_use") || self.content == *before
     }
 
     fn is_complete(&self) -> bool {
         self.head.stop.as_deref().is_some_and(ends::is_known)
-            && self.blocks.values().all(|block| is_document(&block.arguments()))
+            && self
+                .blocks
+                .values()
+                .all(|block| is_document(&block.arguments()))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -176,8 +188,9 @@ impl PartialMessage {
     /// Two calls with ids of their own stay two, even if their server counts them as one.
     fn place_of_start(&mut self, index: u64, block: &Block) -> u64 {
         let at = self.place(index);
-        let is_another =
-            |known: &Block| known.is_call() && block.is_call() && known.text("id") != block.text("id");
+        let is_another = |known: &Block| {
+            known.is_call() && block.is_call() && known.text("id") != block.text("id")
+        };
         if !self.blocks.get(&at).is_some_and(is_another) {
             return at;
         }
@@ -205,8 +218,15 @@ impl PartialMessage {
             }
             _ => {}
         }
-        self.current = Some(Current { at, before: self.content });
-        let text = if block.kind() == "text" { block.text("text").len() } else { 0 };
+        self.current = Some(Current {
+            at,
+            before: self.content,
+        });
+        let text = if block.kind() == "text" {
+            block.text("text").len()
+        } else {
+            0
+        };
         self.content += text;
         match block.is_call() {
             true => self.calls.insert(at),
@@ -218,7 +238,9 @@ impl PartialMessage {
 
     fn take_room(&mut self) -> Result<(), ModelError> {
         if self.blocks.len() >= MOST_BLOCKS {
-            return Err(broken_piece(format!("it is block {MOST_BLOCKS}, and no answer has as many")));
+            return Err(broken_piece(format!(
+                "it is block {MOST_BLOCKS}, and no answer has as many"
+            )));
         }
         self.bytes += size_of::<Block>();
         Ok(())
@@ -232,13 +254,17 @@ impl PartialMessage {
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         let delta = delta.ok_or_else(|| broken_piece("a delta is missing"))?;
-        let members: Map<String, Value> = serde_json::from_str(delta.get()).map_err(broken_piece)?;
+        let members: Map<String, Value> =
+            serde_json::from_str(delta.get()).map_err(broken_piece)?;
         self.bytes += delta.get().len();
         let at = self.place(index.tokens.unwrap_or(0));
         let is_first_call = self.calls.first() == Some(&at);
         if !self.blocks.contains_key(&at) {
             self.take_room()?;
-            self.current = Some(Current { at, before: self.content });
+            self.current = Some(Current {
+                at,
+                before: self.content,
+            });
         }
         // Some servers leave out the start of a block.
         let block = self.blocks.entry(at).or_insert_with(Block::of_text);
@@ -257,7 +283,9 @@ impl PartialMessage {
                 }
                 ("partial_json", Some(piece)) => {
                     self.content += piece.len();
-                    let answers = wanted.function.is_some_and(|function| block.text("name") == function);
+                    let answers = wanted
+                        .function
+                        .is_some_and(|function| block.text("name") == function);
                     if answers && is_first_call {
                         sink.delta(Delta::Text(piece));
                     }
@@ -270,7 +298,9 @@ impl PartialMessage {
     }
 
     fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
-        if let Some(stop) = delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok()) {
+        if let Some(stop) =
+            delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok())
+        {
             stop.note(&mut self.head);
         }
         if let Some(usage) = usage {
@@ -288,7 +318,11 @@ impl PartialMessage {
     fn is_padded(&mut self) -> bool {
         let last = self.blocks.values().next_back();
         last.is_some_and(|block| {
-            let written = if block.kind() == "tool_use" { &*block.input } else { block.text("text") };
+            let written = if block.kind() == "tool_use" {
+                &*block.input
+            } else {
+                block.text("text")
+            };
             self.padding.is_padded(written)
         })
     }

@@ -63,7 +63,9 @@ pub(super) struct CacheControl {
 
 impl CacheControl {
     pub(super) fn new(for_an_hour: bool) -> Self {
-        CacheControl { ttl: for_an_hour.then_some("1h") }
+        CacheControl {
+            ttl: for_an_hour.then_some("1h"),
+        }
     }
 }
 
@@ -103,7 +105,11 @@ pub(super) fn turns<'a>(
 
 /// The API refuses blank text.
 fn text(text: &str) -> Option<Block<'_>> {
-    let block = || Block::Text { text, beside: Beside::new(), cache_control: None };
+    let block = || Block::Text {
+        text,
+        beside: Beside::new(),
+        cache_control: None,
+    };
     (!text.trim().is_empty()).then(block)
 }
 
@@ -118,7 +124,9 @@ fn parts(message: &Message) -> Result<Vec<Block<'_>>, String> {
 
 fn attached(attachment: &Attachment) -> Result<Block<'_>, String> {
     match attachment {
-        Attachment::Image(image) => Ok(Block::Image { source: image_source(image) }),
+        Attachment::Image(image) => Ok(Block::Image {
+            source: image_source(image),
+        }),
         Attachment::File(file) => document(file),
         _ => Err("Anthropic takes no audio; send its text".to_owned()),
     }
@@ -126,7 +134,9 @@ fn attached(attachment: &Attachment) -> Result<Block<'_>, String> {
 
 fn image_source(image: &Image) -> Value {
     match image.data() {
-        Some(data) => json!({"type": "base64", "media_type": data.media_type(), "data": data.base64()}),
+        Some(data) => {
+            json!({"type": "base64", "media_type": data.media_type(), "data": data.base64()})
+        }
         None => json!({"type": "url", "url": image.as_url()}),
     }
 }
@@ -146,13 +156,21 @@ fn document(file: &File) -> Result<Block<'_>, String> {
                 ));
             }
         };
-        return Ok(Block::Document { source, title: Some(name) });
+        return Ok(Block::Document {
+            source,
+            title: Some(name),
+        });
     }
     let id = file.uploaded().unwrap_or_default();
     if !id.starts_with("file_") {
-        return Err(format!("the file id {id:?} is not one of Anthropic's, which begin with `file_`"));
+        return Err(format!(
+            "the file id {id:?} is not one of Anthropic's, which begin with `file_`"
+        ));
     }
-    Ok(Block::Document { source: json!({"type": "file", "file_id": id}), title: None })
+    Ok(Block::Document {
+        source: json!({"type": "file", "file_id": id}),
+        title: None,
+    })
 }
 
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, String> {
@@ -161,7 +179,11 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, S
         // Anthropic refuses a failure without text.
         content.extend(text("The tool failed."));
     }
-    Ok(Block::ToolResult { tool_use_id: ids.concat().into(), content, is_error })
+    Ok(Block::ToolResult {
+        tool_use_id: ids.concat().into(),
+        content,
+        is_error,
+    })
 }
 
 fn assistant<'a>(
@@ -171,9 +193,11 @@ fn assistant<'a>(
 ) -> Vec<Block<'a>> {
     let carried = prepared.carried(message);
     let block = |piece| match piece {
-        Piece::Text(text, beside) => {
-            (!text.trim().is_empty()).then_some(Block::Text { text, beside, cache_control: None })
-        }
+        Piece::Text(text, beside) => (!text.trim().is_empty()).then_some(Block::Text {
+            text,
+            beside,
+            cache_control: None,
+        }),
         Piece::Call { at, call, beside } => Some(Block::ToolUse {
             id: ids.get(at).cloned().unwrap_or_default(),
             name: prepared.sent_name(&call.name),
@@ -191,7 +215,14 @@ fn assistant<'a>(
 /// Whether a block is one that a model writes, beside texts and calls: thoughts, and what Anthropic's own tools do. The result of
 /// a tool of the program is none.
 fn is_of_the_model(block: &RawValue) -> bool {
-    const OWN: [&str; 4] = ["compaction", "container_upload", "redacted_thinking", "thinking"];
-    let Some(kind) = kind_of(block) else { return false };
+    const OWN: [&str; 4] = [
+        "compaction",
+        "container_upload",
+        "redacted_thinking",
+        "thinking",
+    ];
+    let Some(kind) = kind_of(block) else {
+        return false;
+    };
     OWN.contains(&&*kind) || kind.ends_with("_tool_use") || kind.ends_with("_tool_result")
 }

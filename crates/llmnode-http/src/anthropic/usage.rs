@@ -45,10 +45,18 @@ struct Iteration<'a> {
 /// What summaries of the conversation took, which the other figures leave out.
 fn compactions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[u64; 4]>, D::Error> {
     let all: Option<Vec<Iteration<'de>>> = objects(from)?;
-    let compactions = all.into_iter().flatten().filter(|one| one.r#type.as_deref() == Some("compaction"));
+    let compactions = all
+        .into_iter()
+        .flatten()
+        .filter(|one| one.r#type.as_deref() == Some("compaction"));
     let figures = compactions.map(|one| {
-        [one.input_tokens, one.output_tokens, one.cache_read_input_tokens, one.cache_creation_input_tokens]
-            .map(|figure| figure.tokens.unwrap_or(0))
+        [
+            one.input_tokens,
+            one.output_tokens,
+            one.cache_read_input_tokens,
+            one.cache_creation_input_tokens,
+        ]
+        .map(|figure| figure.tokens.unwrap_or(0))
     });
     Ok(figures.reduce(|sum, one| std::array::from_fn(|at| sum[at].saturating_add(one[at]))))
 }
@@ -77,15 +85,30 @@ impl MessageUsage {
         let sums = self.compactions.unwrap_or_default();
         let more = |figure: Count, more: u64| match figure.tokens {
             None if more == 0 => figure,
-            tokens => Count { tokens: Some(tokens.unwrap_or(0).saturating_add(more)), ..figure },
+            tokens => Count {
+                tokens: Some(tokens.unwrap_or(0).saturating_add(more)),
+                ..figure
+            },
         };
-        let (input, output) = (more(self.input_tokens, sums[0]), more(self.output_tokens, sums[1]));
+        let (input, output) = (
+            more(self.input_tokens, sums[0]),
+            more(self.output_tokens, sums[1]),
+        );
         let read = more(self.cache_read_input_tokens, sums[2]);
         let written = more(self.cache_creation_input_tokens, sums[3]);
-        let reasoning = self.output_tokens_details.unwrap_or_default().thinking_tokens;
-        let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
+        let reasoning = self
+            .output_tokens_details
+            .unwrap_or_default()
+            .thinking_tokens;
+        let long = self
+            .cache_creation
+            .unwrap_or_default()
+            .ephemeral_1h_input_tokens;
         // The API does not include cache reads and writes in the input.
-        let apart = read.tokens.unwrap_or(0).saturating_add(written.tokens.unwrap_or(0));
+        let apart = read
+            .tokens
+            .unwrap_or(0)
+            .saturating_add(written.tokens.unwrap_or(0));
         let mut usage = TokenUsage::default();
         usage.input = input.tokens.map(|input| input.saturating_add(apart));
         usage.output = output.tokens;
@@ -102,11 +125,15 @@ impl Figures for MessageUsage {
     fn grow(&mut self, later: MessageUsage) {
         self.input_tokens.grow(later.input_tokens);
         self.output_tokens.grow(later.output_tokens);
-        self.cache_read_input_tokens.grow(later.cache_read_input_tokens);
-        self.cache_creation_input_tokens.grow(later.cache_creation_input_tokens);
+        self.cache_read_input_tokens
+            .grow(later.cache_read_input_tokens);
+        self.cache_creation_input_tokens
+            .grow(later.cache_creation_input_tokens);
         if let Some(details) = later.cache_creation {
             let known = self.cache_creation.get_or_insert_default();
-            known.ephemeral_1h_input_tokens.grow(details.ephemeral_1h_input_tokens);
+            known
+                .ephemeral_1h_input_tokens
+                .grow(details.ephemeral_1h_input_tokens);
         }
         if let Some(details) = later.output_tokens_details {
             let known = self.output_tokens_details.get_or_insert_default();
@@ -134,7 +161,10 @@ mod tests {
         ));
         let (figures, _) = usage.figures();
         let figures = figures.unwrap();
-        assert_eq!((figures.input, figures.output, figures.cached), (Some(1017), Some(105), Some(7)));
+        assert_eq!(
+            (figures.input, figures.output, figures.cached),
+            (Some(1017), Some(105), Some(7))
+        );
         assert_eq!(figures.cache_write, None);
         usage.grow(of(r#"{"output_tokens":6,"iterations":null}"#));
         assert_eq!(usage.figures().0.unwrap().output, Some(106));

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
-use llmnode_model::internal::{AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact};
+use llmnode_model::internal::{
+    AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact,
+};
 use llmnode_model::{
-    Carried, Category, Completion, FinishReason, Message, ModelError, Request, ResponseFormat, Retry, Sink,
-    TokenUsage,
+    Carried, Category, Completion, FinishReason, Message, ModelError, Request, ResponseFormat,
+    Retry, Sink, TokenUsage,
 };
 use llmnode_reader::Flag;
 
@@ -42,7 +44,8 @@ impl Inner {
     pub(crate) fn unenforced(&self, request: &Request) {
         if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
             && let Ok(RequestShape {
-                schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)), ..
+                schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)),
+                ..
             }) = self.shape(request, model, Asker::of(request), false)
         {
             self.beliefs.unenforced(model, attempt.call());
@@ -51,8 +54,11 @@ impl Inner {
 
     /// A model that can call natively does not need calls in text.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
-        let has_called =
-            |model| self.beliefs.quirks(model, Asker::of(request), Situation::default()).calls_natively;
+        let has_called = |model| {
+            self.beliefs
+                .quirks(model, Asker::of(request), Situation::default())
+                .calls_natively
+        };
         let host = self.service.endpoint.url.host();
         !self.is_providers(host) && !self.model_of(request).is_some_and(has_called)
     }
@@ -70,15 +76,21 @@ impl Inner {
     }
 
     pub(crate) fn has_default_limit(&self, request: &Request) -> bool {
-        self.limit_to_be_sent(request).is_some_and(|limit| limit.by == LimitSetter::Default)
+        self.limit_to_be_sent(request)
+            .is_some_and(|limit| limit.by == LimitSetter::Default)
     }
 
     fn limit_to_be_sent(&self, request: &Request) -> Option<AnswerLimit> {
         let limit = self.wire.limit?;
         let own = request.on(self.wire.name);
         let request = own.as_deref().unwrap_or(request);
-        let situation = Situation { tools: !request.tools.is_empty(), ..Situation::default() };
-        let quirks = self.beliefs.quirks(self.model_of(request)?, Asker::of(request), situation);
+        let situation = Situation {
+            tools: !request.tools.is_empty(),
+            ..Situation::default()
+        };
+        let quirks = self
+            .beliefs
+            .quirks(self.model_of(request)?, Asker::of(request), situation);
         let thinking = self.thinking(request, quirks).ok().flatten();
         Some(limit(request, quirks, thinking.map(|(_, way)| way)))
     }
@@ -93,7 +105,11 @@ impl Inner {
             Some(most) if request.max_tokens.is_some_and(|set| set > most) => LimitSetter::Model,
             _ => LimitSetter::Program,
         };
-        asked.limit().map(|tokens| AnswerLimit { tokens, by, rises: false })
+        asked.limit().map(|tokens| AnswerLimit {
+            tokens,
+            by,
+            rises: false,
+        })
     }
 
     pub(crate) async fn complete(
@@ -114,7 +130,9 @@ impl Inner {
         let outcome = self.ask(&asked, headers, sink).await;
         if outcome.is_ok() {
             self.beliefs.answered(asked.model, asked.asking.asker);
-            asking.switch.inspect(|switch| switch.answered(asked.model, asking.asker));
+            asking
+                .switch
+                .inspect(|switch| switch.answered(asked.model, asking.asker));
         }
         outcome.map_err(|error| without_secrets(error, &asked.secrets))
     }
@@ -128,7 +146,8 @@ impl Inner {
         if let Some((response_format, _)) = asked.shape.schema {
             sink.response_format(response_format);
         }
-        self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
+        self.refused(asked, sink.listens())
+            .for_each(|part| sink.refused(part));
         if asked.leaves_carried() {
             sink.flag(Flag::CarriedLeft);
         }
@@ -139,8 +158,19 @@ impl Inner {
                 .map_err(|why| unsent(format!("the URL for the model {:?} {why}", asked.model)))?,
             None => base,
         };
-        let PreparedRequest { request, deadline, streams, .. } = asked;
-        let outgoing = Outgoing { url: &url, headers, body, id: request.correlation, streams: *streams };
+        let PreparedRequest {
+            request,
+            deadline,
+            streams,
+            ..
+        } = asked;
+        let outgoing = Outgoing {
+            url: &url,
+            headers,
+            body,
+            id: request.correlation,
+            streams: *streams,
+        };
         let mut response = self.service.send(outgoing, *deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
@@ -159,11 +189,15 @@ impl Inner {
         let mut failure = if self.wire.url.is_some() {
             let message = format!("{from} redirects to {to}; make that the base URL");
             ModelError::new(Category::BadRequest, message)
-        } else if self.redirects.learn(&self.service.endpoint.url, asked, target) {
+        } else if self
+            .redirects
+            .learn(&self.service.endpoint.url, asked, target)
+        {
             let message = format!("{from} redirects to {to}, which is asked from now on");
             ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
         } else {
-            let message = format!("{from} redirects to {to}, and so in a circle; check the base URL");
+            let message =
+                format!("{from} redirects to {to}, and so in a circle; check the base URL");
             ModelError::new(Category::BadRequest, message)
         };
         failure.status = Some(status.as_u16());
@@ -187,16 +221,23 @@ impl Inner {
             return Err(fault);
         }
         let shape = self.shape(request, model, asking.asker, asking.without_thoughts)?;
-        let RequestHeaders { mut headers, secrets } = self.headers.for_request()?;
+        let RequestHeaders {
+            mut headers,
+            secrets,
+        } = self.headers.for_request()?;
         if shape.drops_bound_thoughts {
             add_beta(&mut headers, BINDING_CONTROLS);
         }
         let deadline = self.service.deadline(request.attempt_timeout);
         let thinking = shape.thinking.map(|(_, way)| way);
-        let limit = self.wire.limit.map(|limit| limit(request, shape.quirks, thinking));
+        let limit = self
+            .wire
+            .limit
+            .map(|limit| limit(request, shape.quirks, thinking));
         // Without an event for minutes, something on the way may give up.
-        let is_long =
-            limit.is_some_and(|limit| limit.by == LimitSetter::Default && limit.tokens > MOST_TOKENS_AT_ONCE);
+        let is_long = limit.is_some_and(|limit| {
+            limit.by == LimitSetter::Default && limit.tokens > MOST_TOKENS_AT_ONCE
+        });
         let wants_stream = (listens || is_long) && !shape.quirks.leaves_out(Part::Stream);
         let streams = wants_stream || shape.quirks.only_streams;
         Ok((
@@ -254,7 +295,12 @@ impl Inner {
                 let read = written.finish(asked.wanted());
                 Ok(Ok(if has_marks { resolve(read) } else { read }))
             }
-            Ok(ResponseBody::Full { body, usage, answered: before, has_marks }) => {
+            Ok(ResponseBody::Full {
+                body,
+                usage,
+                answered: before,
+                has_marks,
+            }) => {
                 reported_usage = usage;
                 answered = before;
                 Ok(Err((body, has_marks)))
@@ -285,10 +331,13 @@ impl Inner {
                 Ok(completion)
             }
             Err(mut failure) => {
-                failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
+                failure.usage =
+                    larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
                 failure.set_answered(failure.answered().or(answered));
                 let answered = failure.answered();
-                failure.usage = failure.usage.map(|usage| Box::new(believed(*usage, answered)));
+                failure.usage = failure
+                    .usage
+                    .map(|usage| Box::new(believed(*usage, answered)));
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)
@@ -307,7 +356,13 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
-            Ok(ReadAnswer { mut completion, has_call, parts, flags, cut }) => {
+            Ok(ReadAnswer {
+                mut completion,
+                has_call,
+                parts,
+                flags,
+                cut,
+            }) => {
                 if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
                     self.beliefs.unforced(asked.model);
                     sink.flag(Flag::FreeChoice);
@@ -322,7 +377,10 @@ impl Inner {
                     let limit = self.limit_of(asked);
                     // What the provider's own tools did would be done again.
                     let rises = |limit: AnswerLimit| limit.rises && cut == CutBy::Limit;
-                    completion.limit = limit.map(|limit| AnswerLimit { rises: rises(limit), ..limit });
+                    completion.limit = limit.map(|limit| AnswerLimit {
+                        rises: rises(limit),
+                        ..limit
+                    });
                 }
                 Ok(completion)
             }
@@ -339,8 +397,10 @@ impl Inner {
             Err(Unreadable::Rejected(mut failure, parts)) => {
                 let carried = self.carried(parts, asked);
                 if failure.answer.is_some() || carried.is_some() {
-                    let answer =
-                        failure.answer.take().map_or_else(|| Message::assistant(""), |answer| *answer);
+                    let answer = failure
+                        .answer
+                        .take()
+                        .map_or_else(|| Message::assistant(""), |answer| *answer);
                     failure.answer = Some(Box::new(answer.carrying(carried)));
                 }
                 Err(*failure)
@@ -348,7 +408,11 @@ impl Inner {
         }
     }
 
-    fn carried(&self, parts: Vec<CarriedPart>, asked: &PreparedRequest<'_>) -> Option<Arc<Carried>> {
+    fn carried(
+        &self,
+        parts: Vec<CarriedPart>,
+        asked: &PreparedRequest<'_>,
+    ) -> Option<Arc<Carried>> {
         match parts.is_empty() {
             true => None,
             false => Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts))),
@@ -358,13 +422,22 @@ impl Inner {
 
 /// An error that reports no tokens of an answer, after some of it had come, says what the prompt took at most.
 fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
-    let is_told = usage.output.or(usage.total).is_some_and(|tokens| tokens > 0);
-    if answered.is_some_and(|answered| answered > 0) && !is_told { usage.of_the_prompt() } else { usage }
+    let is_told = usage
+        .output
+        .or(usage.total)
+        .is_some_and(|tokens| tokens > 0);
+    if answered.is_some_and(|answered| answered > 0) && !is_told {
+        usage.of_the_prompt()
+    } else {
+        usage
+    }
 }
 
 /// Beside those that the program sends.
 fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
-    let given = headers.get(BETA).map(|given| [given.as_bytes(), b",", beta.as_bytes()].concat());
+    let given = headers
+        .get(BETA)
+        .map(|given| [given.as_bytes(), b",", beta.as_bytes()].concat());
     let all = given.and_then(|all| HeaderValue::from_bytes(&all).ok());
     headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
 }

@@ -75,7 +75,8 @@ impl ClientSettings {
 
     /// As far as the settings show: a custom client may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
-        let proxied = |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
+        let proxied =
+            |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
         endpoint.url.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
@@ -89,7 +90,10 @@ impl ClientSettings {
 
     fn check_address(&self, endpoint: &Endpoint) -> Result<(), ModelError> {
         let fault = |what: String| {
-            ModelError::unsent(Category::ConfigError, format!("{what}; it is refused by `public_only`"))
+            ModelError::unsent(
+                Category::ConfigError,
+                format!("{what}; it is refused by `public_only`"),
+            )
         };
         match address_guard::literal(&endpoint.url) {
             Err(private) if self.public_only => Err(fault(private.to_string())),
@@ -116,7 +120,9 @@ impl ClientSettings {
         key_exposure: Option<String>,
     ) -> Result<(), ModelError> {
         if has_key {
-            return key_exposure.map_or(Ok(()), |why| Err(ModelError::unsent(Category::ConfigError, why)));
+            return key_exposure.map_or(Ok(()), |why| {
+                Err(ModelError::unsent(Category::ConfigError, why))
+            });
         }
         // Each request checks the headers of a configuration.
         if endpoint.url.is_loopback() || self.without_key || self.config_source.is_some() {
@@ -142,7 +148,10 @@ impl ClientSettings {
                 "leave the key out",
             )
         } else if endpoint.url.is_loopback() {
-            ("is asked over plain http through a proxy on another machine", "leave the proxy out")
+            (
+                "is asked over plain http through a proxy on another machine",
+                "leave the proxy out",
+            )
         } else {
             ("is plain http on another machine", "use https")
         };
@@ -168,9 +177,11 @@ impl ClientSettings {
     }
 
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ModelError> {
-        let proxy =
-            self.proxy_for(endpoint).map_err(|fault| ModelError::unsent(Category::ConfigError, fault))?;
-        let needs_tls = endpoint.url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
+        let proxy = self
+            .proxy_for(endpoint)
+            .map_err(|fault| ModelError::unsent(Category::ConfigError, fault))?;
+        let needs_tls =
+            endpoint.url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
         let settings = ConnectSettings {
             tls: self.tls(needs_tls)?,
             timeout: self.connect_timeout,
@@ -192,11 +203,18 @@ impl ClientSettings {
         let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
         let mut extra: Vec<CertificateDer<'static>> = Vec::new();
         for pem in &self.root_certificates {
-            let found = tls::certificates(pem)
-                .map_err(|why| fault(format!("the PEM text of `root_certificates` cannot be used: {why}")))?;
+            let found = tls::certificates(pem).map_err(|why| {
+                fault(format!(
+                    "the PEM text of `root_certificates` cannot be used: {why}"
+                ))
+            })?;
             extra.extend(found);
         }
-        let config = if needed { tls::trusting_system(extra) } else { tls::trusting_nobody() };
+        let config = if needed {
+            tls::trusting_system(extra)
+        } else {
+            tls::trusting_nobody()
+        };
         config.map_err(|error| {
             fault(format!(
                 "https is not possible: {error}. Install the system's certificates (the package is usually called \

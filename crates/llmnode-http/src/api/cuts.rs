@@ -29,7 +29,11 @@ impl Sink for Seen {
         self.deltas += &format!("{flag:?}\n");
     }
     fn delta(&mut self, delta: Delta<'_>) {
-        self.deltas += &format!("{} {}\n", matches!(delta, Delta::Reasoning(_)), delta.text());
+        self.deltas += &format!(
+            "{} {}\n",
+            matches!(delta, Delta::Reasoning(_)),
+            delta.text()
+        );
     }
 }
 
@@ -39,15 +43,22 @@ impl Seen {
     }
 }
 
-const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, limit: Some(20) };
+const WANTED: ExpectedCalls<'_> = ExpectedCalls {
+    function: None,
+    tools: true,
+    limit: Some(20),
+};
 
 /// The result of a body in these pieces, and what a listener sees.
 fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String, String) {
-    let (mut decoder, mut written, mut seen) = (Decoder::default(), (wire.stream)(), Seen::default());
+    let (mut decoder, mut written, mut seen) =
+        (Decoder::default(), (wire.stream)(), Seen::default());
     let mut sink = Shown::new(&mut seen);
     let mut ended = None;
     for piece in pieces {
-        let read = decoder.push(piece, |event| read_event(&mut *written, event, WANTED, &mut sink));
+        let read = decoder.push(piece, |event| {
+            read_event(&mut *written, event, WANTED, &mut sink)
+        });
         written.flush(&mut sink);
         if let ControlFlow::Break(end) = read {
             ended = Some(end);
@@ -55,11 +66,16 @@ fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String,
         }
     }
     if ended.is_none() {
-        ended = decoder.end(|event| read_event(&mut *written, event, WANTED, &mut sink)).break_value();
+        ended = decoder
+            .end(|event| read_event(&mut *written, event, WANTED, &mut sink))
+            .break_value();
     }
     sink.end();
     let has_marks = sink.has_marks();
-    (shown(wire, ended.unwrap_or(End::Complete), written, has_marks), seen.shown())
+    (
+        shown(wire, ended.unwrap_or(End::Complete), written, has_marks),
+        seen.shown(),
+    )
 }
 
 /// The result of a body that came whole.
@@ -76,17 +92,35 @@ fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>, has_marks: boo
         End::Complete => written.finish(WANTED),
     };
     match read {
-        Ok(ReadAnswer { completion, parts, flags, .. }) => {
-            format!("{completion:?} {} {:?} {parts:?} {flags:?}", completion.text, completion.reasoning)
+        Ok(ReadAnswer {
+            completion,
+            parts,
+            flags,
+            ..
+        }) => {
+            format!(
+                "{completion:?} {} {:?} {parts:?} {flags:?}",
+                completion.text, completion.reasoning
+            )
         }
-        Err(Unreadable::Failure(failure) | Unreadable::Rejected(failure, _)) => format!("{failure:?}"),
+        Err(Unreadable::Failure(failure) | Unreadable::Rejected(failure, _)) => {
+            format!("{failure:?}")
+        }
         Err(_) => "an error".to_owned(),
     }
 }
 
 /// The result of these events.
 pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
-    read(wire, [events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes()]).0
+    read(
+        wire,
+        [events
+            .iter()
+            .map(|event| format!("data: {event}\n\n"))
+            .collect::<String>()
+            .as_bytes()],
+    )
+    .0
 }
 
 pub(crate) fn is_complete(wire: &Wire, events: &[&str]) -> bool {
@@ -100,8 +134,16 @@ pub(crate) fn usage(wire: &Wire, events: &[&str]) -> Option<TokenUsage> {
 fn unfinished(wire: &Wire, events: &[&str]) -> Box<dyn StreamedAnswer> {
     let mut written = (wire.stream)();
     for data in events.iter().map(|event| event.as_bytes()) {
-        let event = Event { data, is_error: false, is_complete: true };
-        assert!(written.read(event, WANTED, &mut Seen::default()).is_continue());
+        let event = Event {
+            data,
+            is_error: false,
+            is_complete: true,
+        };
+        assert!(
+            written
+                .read(event, WANTED, &mut Seen::default())
+                .is_continue()
+        );
     }
     written
 }
@@ -114,16 +156,25 @@ pub(crate) fn come_to_the_same(wire: &Wire, body: &[u8]) {
         let (one, rest) = body.split_at(first);
         assert_eq!(read(wire, [one, rest]), whole, "{first}");
         for second in (0..=rest.len()).step_by(step).filter(|_| first % step == 0) {
-            assert_eq!(read(wire, [one, &rest[..second], &rest[second..]]), whole, "{first} {second}");
+            assert_eq!(
+                read(wire, [one, &rest[..second], &rest[second..]]),
+                whole,
+                "{first} {second}"
+            );
         }
     }
 }
 
 /// Recorded bodies are kept outside of the repository.
 pub(crate) fn of_recorded_bodies_come_to_the_same(wire: &Wire, name: &str) {
-    let Some(folder) = std::env::var_os("LLMNODE_CASES") else { return };
+    let Some(folder) = std::env::var_os("LLMNODE_CASES") else {
+        return;
+    };
     let rows = std::fs::read_to_string(std::path::Path::new(&folder).join("wires.jsonl")).unwrap();
-    for row in rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+    for row in rows
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+    {
         if row["wire"] == name && row["kind"] == "sse" {
             come_to_the_same(wire, row["body"].as_str().unwrap().as_bytes());
         }

@@ -69,8 +69,21 @@ const WORDS: [(&[&str], FinishReason); 4] = [
         ],
         FinishReason::Error,
     ),
-    (&["sensitive", "filter", "filtered", "guardrail", "safety", "blocked"], FinishReason::ContentFilter),
-    (&["length", "context", "max", "token", "tokens"], FinishReason::Length),
+    (
+        &[
+            "sensitive",
+            "filter",
+            "filtered",
+            "guardrail",
+            "safety",
+            "blocked",
+        ],
+        FinishReason::ContentFilter,
+    ),
+    (
+        &["length", "context", "max", "token", "tokens"],
+        FinishReason::Length,
+    ),
     (
         &[
             "stop",
@@ -108,7 +121,10 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
 }
 
 fn documented(word: &str) -> Option<&'static FinishReason> {
-    DOCUMENTED.iter().find(|(own, _)| *own == word).map(|(_, finish)| finish)
+    DOCUMENTED
+        .iter()
+        .find(|(own, _)| *own == word)
+        .map(|(_, finish)| finish)
 }
 
 fn by_words(word: &str) -> Option<FinishReason> {
@@ -137,7 +153,12 @@ pub(crate) fn is_malformed_call(word: &str) -> bool {
 /// As OpenAI's `tool_calls`.
 pub(crate) fn is_of_calls(word: &str) -> bool {
     let said = words(word);
-    said.iter().any(|one| matches!(one.as_str(), "tool" | "tools" | "call" | "calls" | "function"))
+    said.iter().any(|one| {
+        matches!(
+            one.as_str(),
+            "tool" | "tools" | "call" | "calls" | "function"
+        )
+    })
 }
 
 pub(crate) fn malformed_call(word: &str, wrote: String) -> ModelError {
@@ -150,7 +171,9 @@ pub(crate) fn malformed_call(word: &str, wrote: String) -> ModelError {
 /// Why the calls of an answer with an unknown end must not run: the message has to be whole (`has_ended`, as its API ends
 /// one), and so have all arguments.
 pub(crate) fn doubt(completion: &Completion, has_ended: bool) -> Option<ModelError> {
-    let Some(FinishReason::Other(word)) = &completion.finish else { return None };
+    let Some(FinishReason::Other(word)) = &completion.finish else {
+        return None;
+    };
     let is_whole = |arguments: &str| arguments.trim().is_empty() || is_document(arguments);
     let calls = &completion.calls;
     if calls.is_empty() || (has_ended && calls.iter().all(|call| is_whole(&call.arguments))) {
@@ -209,7 +232,11 @@ mod tests {
             UNSPECIFIED,
             "UNEXPECTED_TOOL_CALL",
         ] {
-            assert_eq!(finish(word), Some(FinishReason::Other(word.to_owned())), "{word}");
+            assert_eq!(
+                finish(word),
+                Some(FinishReason::Other(word.to_owned())),
+                "{word}"
+            );
         }
         assert_eq!(finish(""), None);
     }
@@ -219,7 +246,11 @@ mod tests {
         let rows: Vec<&str> = WORDS.iter().map(|(list, _)| list[0]).collect();
         for (at, first) in rows.iter().enumerate() {
             for later in &rows[at..] {
-                assert_eq!(finish(&format!("{later}_{first}")), Some(WORDS[at].1.clone()), "{later} {first}");
+                assert_eq!(
+                    finish(&format!("{later}_{first}")),
+                    Some(WORDS[at].1.clone()),
+                    "{later} {first}"
+                );
             }
         }
     }

@@ -4,7 +4,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
 use llmnode_model::internal::redact;
-use llmnode_model::{Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink, Wire};
+use llmnode_model::{
+    Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink, Wire,
+};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 use serde_json::Value;
@@ -40,7 +42,12 @@ impl Inner {
         if category == Category::NotFound {
             self.redirects.forget();
         }
-        let refusal = Refusal { status, error: &error, text: &error.message, quoting: &decoded(&quoting) };
+        let refusal = Refusal {
+            status,
+            error: &error,
+            text: &error.message,
+            quoting: &decoded(&quoting),
+        };
         let learns = self.learns(&refusal, asked);
         // Redacted before it is cut, since half a key is not recognised.
         let said = match redact(&quoting, &asked.secrets) {
@@ -48,19 +55,29 @@ impl Inner {
             said => one_line(&said, 500),
         };
         let shown = &self.service.endpoint.shown;
-        let hint = if learns { String::new() } else { self.hint(category, &refusal, asked) };
+        let hint = if learns {
+            String::new()
+        } else {
+            self.hint(category, &refusal, asked)
+        };
         // The model reads it, and nothing of where it runs.
         let message = match category {
-            Category::SchemaError => format!("the server could not read what the model wrote: {said}"),
+            Category::SchemaError => {
+                format!("the server could not read what the model wrote: {said}")
+            }
             _ => format!("{shown} answered {status}: {said}{hint}"),
         };
         let mut failure = ModelError::new(category, message);
-        let wrote = error.wrote.clone().filter(|_| category == Category::SchemaError);
+        let wrote = error
+            .wrote
+            .clone()
+            .filter(|_| category == Category::SchemaError);
         failure.answer = wrote.map(|wrote| Box::new(Message::assistant(wrote)));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         // Only for errors that waiting helps against: other texts may quote the prompt.
-        let hint = || wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport);
+        let hint =
+            || wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
         failure.usage = error.usage.0.map(Box::new);
@@ -74,7 +91,11 @@ impl Inner {
             let asked = retry_after::should_retry(&head.headers)
                 .map(|again| if again { Retry::Transport } else { Retry::No });
             // The same request would fail as it did: the model has to be told.
-            if category == Category::SchemaError { Some(Retry::Feedback) } else { asked }
+            if category == Category::SchemaError {
+                Some(Retry::Feedback)
+            } else {
+                asked
+            }
         };
         failure
     }
@@ -82,7 +103,9 @@ impl Inner {
     /// The request is written once more: it is kept by nobody, and a refusal is rare.
     fn without_prompt(&self, text: &str, asked: &PreparedRequest<'_>) -> String {
         let body = (self.wire.encode)(asked).ok();
-        let body = body.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or(Value::Null);
+        let body = body
+            .and_then(|body| serde_json::from_slice(&body).ok())
+            .unwrap_or(Value::Null);
         without_prompt(text, &body, asked.model)
     }
 
@@ -126,7 +149,8 @@ impl Inner {
         let read = reading::read(refusal, &self.sent(asked));
         if let Some((fact, condition)) = read {
             tracing::debug!(target: "llmnode::openai", model, refused = ?fact, "will ask differently");
-            self.beliefs.learn(model, asking.asker, fact, condition, hash(refusal.text));
+            self.beliefs
+                .learn(model, asking.asker, fact, condition, hash(refusal.text));
             return true;
         }
         REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
@@ -136,8 +160,17 @@ impl Inner {
         matches!(refusal.status, 400 | 422) && reading::names_a_field(refusal, &self.sent(asked))
     }
 
-    fn refused_way<'a>(&self, refusal: &Refusal<'a>, asked: &PreparedRequest<'_>) -> RefusedWay<'a> {
-        let Refusal { status, error, text, .. } = *refusal;
+    fn refused_way<'a>(
+        &self,
+        refusal: &Refusal<'a>,
+        asked: &PreparedRequest<'_>,
+    ) -> RefusedWay<'a> {
+        let Refusal {
+            status,
+            error,
+            text,
+            ..
+        } = *refusal;
         RefusedWay {
             status,
             text,
@@ -178,7 +211,9 @@ impl Inner {
             format: shape.schema.map(|(format, _)| format),
             choice,
             functions: request.tools.iter().map(|tool| &*tool.name).collect(),
-            users: users.filter(|field| !self.wire.joined.contains(field)).collect(),
+            users: users
+                .filter(|field| !self.wire.joined.contains(field))
+                .collect(),
         }
     }
 
@@ -187,18 +222,30 @@ impl Inner {
         let given = |field: &str| request.extra.contains_key(field);
         let wire = self.wire.name;
         let functions = shape.tools || asked.function().is_some();
-        let has_system = request.messages.iter().any(|message| message.role == Role::System)
-            || matches!(shape.schema, Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _)))
+        let has_system = request
+            .messages
+            .iter()
+            .any(|message| message.role == Role::System)
+            || matches!(
+                shape.schema,
+                Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _))
+            )
             || shape.quirks.unenforced.is_some();
         let responses = wire == Wire::Responses;
         let gemini = wire == Wire::Gemini;
         let parts = [
             (Part::Temperature, temperature(request).is_some()),
             (Part::Stream, asked.streams),
-            (Part::StreamOptions, wire == Wire::Chat && asked.streams && !given("stream_options")),
+            (
+                Part::StreamOptions,
+                wire == Wire::Chat && asked.streams && !given("stream_options"),
+            ),
             (Part::Include, responses),
             (Part::Store, responses && !given("store")),
-            (Part::Summary, responses && shape.thinking.is_some_and(|(_, way)| way.thinks())),
+            (
+                Part::Summary,
+                responses && shape.thinking.is_some_and(|(_, way)| way.thinks()),
+            ),
             (
                 Part::ParallelCalls,
                 asked.function().is_some() && !shape.tools && !given("parallel_tool_calls"),
@@ -208,20 +255,36 @@ impl Inner {
             (Part::System, has_system),
             (Part::Carried, shape.carries),
             (Part::CarriedFields, shape.carries),
-            (Part::BareAnswers, wire == Wire::Chat && request.messages.iter().any(is_answer)),
-            (Part::BoundThoughts, shape.carries && asked.may_drop_bound_thoughts()),
+            (
+                Part::BareAnswers,
+                wire == Wire::Chat && request.messages.iter().any(is_answer),
+            ),
+            (
+                Part::BoundThoughts,
+                shape.carries && asked.may_drop_bound_thoughts(),
+            ),
             (Part::CallIds, request.messages.iter().any(has_id)),
             (Part::Thoughts, !shape.no_thinking),
             (Part::Choices, shape.choices),
             (Part::JsonSchemaParameters, gemini && functions),
-            (Part::ServerSideTools, gemini && asked.sees_server_side_tools()),
+            (
+                Part::ServerSideTools,
+                gemini && asked.sees_server_side_tools(),
+            ),
         ];
-        parts.into_iter().fold(Parts::default(), |parts, (part, is_in)| {
-            parts.with_if(part, is_in && !asked.leaves_out(part))
-        })
+        parts
+            .into_iter()
+            .fold(Parts::default(), |parts, (part, is_in)| {
+                parts.with_if(part, is_in && !asked.leaves_out(part))
+            })
     }
 
-    fn hint(&self, category: Category, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> String {
+    fn hint(
+        &self,
+        category: Category,
+        refusal: &Refusal<'_>,
+        asked: &PreparedRequest<'_>,
+    ) -> String {
         let says_tools = [
             "does not support tools",
             "tools are not supported",
@@ -265,9 +328,19 @@ fn is_answer(message: &Message) -> bool {
 
 /// Of an endpoint, a route or a parameter, not of a model's name.
 fn is_about_the_request(text: &str) -> bool {
-    ["endpoint", "endpoints", "parameter", "parameters", "route", "routes", "providers", "url", "v1"]
-        .iter()
-        .any(|word| has_word(text, word))
+    [
+        "endpoint",
+        "endpoints",
+        "parameter",
+        "parameters",
+        "route",
+        "routes",
+        "providers",
+        "url",
+        "v1",
+    ]
+    .iter()
+    .any(|word| has_word(text, word))
 }
 
 pub(super) fn has_id(message: &Message) -> bool {

@@ -16,7 +16,9 @@ pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: Ex
     {
         let mut known = HashSet::new();
         let all = calls.drain(..).map(|call| call.arguments);
-        let given: Vec<String> = all.filter(|arguments| known.insert(arguments.clone())).collect();
+        let given: Vec<String> = all
+            .filter(|arguments| known.insert(arguments.clone()))
+            .collect();
         if !given.is_empty() {
             // Joined, so that the reader refuses different calls as two values.
             completion.text = given.join("\n");

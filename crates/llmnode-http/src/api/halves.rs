@@ -53,7 +53,11 @@ pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
     let mut at = 0;
     while let Some(found) = json.get(at..).and_then(|rest| UNIT.find(rest)) {
         at += found;
-        let backslashes = json[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        let backslashes = json[..at]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
         if backslashes % 2 == 1 {
             at += 1;
             continue;
@@ -81,7 +85,9 @@ pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
 /// The code unit of an escape such as `\ud83d`.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+    let digits = std::str::from_utf8(digits)
+        .ok()
+        .filter(|digits| !digits.starts_with('+'))?;
     u16::from_str_radix(digits, 16).ok()
 }
 
@@ -94,7 +100,11 @@ struct Resolver {
 
 impl Resolver {
     fn new(first: Option<u32>) -> Self {
-        Resolver { first, text: String::new(), is_broken: false }
+        Resolver {
+            first,
+            text: String::new(),
+            is_broken: false,
+        }
     }
 
     fn push(&mut self, c: char) {
@@ -102,7 +112,8 @@ impl Resolver {
         if let (Some(first), Some(second)) = (self.first, half.filter(|half| !is_first(*half))) {
             self.first = None;
             let code = 0x1_0000 + ((first - FIRST_HALF) << 10) + (second - FIRST_SECOND_HALF);
-            self.text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            self.text
+                .push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             return;
         }
         self.end();
@@ -142,7 +153,14 @@ pub(crate) fn read_event(
         None => written.read(event, wanted, shown),
         Some(data) => {
             shown.has_marks = true;
-            written.read(Event { data: &data, ..event }, wanted, shown)
+            written.read(
+                Event {
+                    data: &data,
+                    ..event
+                },
+                wanted,
+                shown,
+            )
         }
     }
 }
@@ -173,7 +191,12 @@ pub(crate) struct Shown<'s> {
 
 impl<'s> Shown<'s> {
     pub(crate) fn new(sink: &'s mut dyn Sink) -> Self {
-        Shown { sink, has_marks: false, text: Waiting::default(), reasoning: Waiting::default() }
+        Shown {
+            sink,
+            has_marks: false,
+            text: Waiting::default(),
+            reasoning: Waiting::default(),
+        }
     }
 
     pub(crate) fn has_marks(&self) -> bool {
@@ -227,7 +250,9 @@ impl Sink for Shown<'_> {
         }
         match delta {
             Delta::Text(piece) => self.sink.delta(Delta::Text(&self.text.piece(piece))),
-            Delta::Reasoning(piece) => self.sink.delta(Delta::Reasoning(&self.reasoning.piece(piece))),
+            Delta::Reasoning(piece) => self
+                .sink
+                .delta(Delta::Reasoning(&self.reasoning.piece(piece))),
             _ => self.sink.delta(delta),
         }
     }
@@ -278,7 +303,9 @@ fn resolve_failure(failure: &mut ModelError) {
 }
 
 fn resolve_answer(answer: &mut ReadAnswer) -> bool {
-    let ReadAnswer { completion, parts, .. } = answer;
+    let ReadAnswer {
+        completion, parts, ..
+    } = answer;
     let mut is_broken = resolve_parts(&completion.text, parts);
     is_broken |= resolve_text(&mut completion.text);
     for call in &mut completion.calls {
@@ -286,7 +313,11 @@ fn resolve_answer(answer: &mut ReadAnswer) -> bool {
         is_broken |= resolve_text(&mut call.name);
         is_broken |= resolve_text(&mut call.id);
     }
-    let words = [&mut completion.reasoning, &mut completion.refusal, &mut completion.response_id];
+    let words = [
+        &mut completion.reasoning,
+        &mut completion.refusal,
+        &mut completion.response_id,
+    ];
     for text in words.into_iter().chain([&mut completion.model]).flatten() {
         is_broken |= resolve_text(text);
     }
@@ -380,7 +411,14 @@ mod tests {
         let json = r#"["\ud83d","\ude00\ud83d\ude00","\\\ud83d\u0041"]"#;
         let texts: Vec<String> = serde_json::from_slice(&marked(json.as_bytes()).unwrap()).unwrap();
         let [first, second] = [0xD83D, 0xDE00].map(mark_of);
-        assert_eq!(texts, [format!("{first}"), format!("{second}\u{1F600}"), format!("\\{first}A")]);
+        assert_eq!(
+            texts,
+            [
+                format!("{first}"),
+                format!("{second}\u{1F600}"),
+                format!("\\{first}A")
+            ]
+        );
     }
 
     #[test]
@@ -388,19 +426,36 @@ mod tests {
         let [first, second] = [0xD83D, 0xDE00].map(mark_of);
         for (pieces, resolved) in [
             (["a", "b", "c"].map(str::to_owned), ["a", "b", "c"]),
-            ([format!("a{first}"), format!("{second}b"), first.to_string()], ["a\u{1F600}", "b", "\u{FFFD}"]),
-            ([first.to_string(), second.to_string(), second.to_string()], ["\u{1F600}", "", "\u{FFFD}"]),
+            (
+                [format!("a{first}"), format!("{second}b"), first.to_string()],
+                ["a\u{1F600}", "b", "\u{FFFD}"],
+            ),
+            (
+                [first.to_string(), second.to_string(), second.to_string()],
+                ["\u{1F600}", "", "\u{FFFD}"],
+            ),
         ] {
-            let part = |piece: &String| CarriedPart::Text { bytes: piece.len(), beside: None };
+            let part = |piece: &String| CarriedPart::Text {
+                bytes: piece.len(),
+                beside: None,
+            };
             let parts = pieces.iter().map(part).collect();
-            let mut answer = ReadAnswer::new(Completion::new(pieces.concat()), false, parts, (None, false));
+            let mut answer = ReadAnswer::new(
+                Completion::new(pieces.concat()),
+                false,
+                parts,
+                (None, false),
+            );
             resolve_answer(&mut answer);
             assert_eq!(answer.completion.text, resolved.concat());
             let lengths = answer.parts.iter().map(|part| match part {
                 CarriedPart::Text { bytes, .. } => *bytes,
                 _ => 0,
             });
-            assert!(lengths.eq(resolved.iter().map(|piece| piece.len())), "{resolved:?}");
+            assert!(
+                lengths.eq(resolved.iter().map(|piece| piece.len())),
+                "{resolved:?}"
+            );
         }
     }
 }

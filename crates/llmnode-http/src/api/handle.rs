@@ -15,8 +15,10 @@ macro_rules! chat_model {
                 &'a self,
                 request: &'a llmnode_model::Request,
                 sink: &'a mut dyn llmnode_model::Sink,
-            ) -> llmnode_model::BoxFuture<'a, Result<llmnode_model::Completion, llmnode_model::ModelError>>
-            {
+            ) -> llmnode_model::BoxFuture<
+                'a,
+                Result<llmnode_model::Completion, llmnode_model::ModelError>,
+            > {
                 let asking = crate::api::prepared_request::Asking::of(request);
                 Box::pin(self.0.complete(request, asking, sink))
             }

@@ -32,7 +32,11 @@ impl Inner {
     pub(crate) fn at(&self, wire: &'static Wire, endpoint: Endpoint) -> Inner {
         Inner {
             wire,
-            service: Service { client: self.service.client.clone(), endpoint, ..self.service },
+            service: Service {
+                client: self.service.client.clone(),
+                endpoint,
+                ..self.service
+            },
             model: self.model.clone(),
             headers: self.headers.clone(),
             key_hint: self.key_hint.clone(),

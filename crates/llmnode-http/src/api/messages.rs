@@ -22,7 +22,9 @@ impl<'a> Messages<'a> {
             Messages::Unchanged(all) => (all, &[]),
             Messages::Rewritten(all) => (&[], all),
         };
-        borrowed.iter().chain(owned.iter().map(|message| &**message))
+        borrowed
+            .iter()
+            .chain(owned.iter().map(|message| &**message))
     }
 
     /// For a model that knows no system role: its text begins the user's first message.
@@ -31,9 +33,13 @@ impl<'a> Messages<'a> {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => all,
         };
-        let (system, mut rest): (Vec<_>, Vec<_>) =
-            messages.into_iter().partition(|message| message.role == Role::System);
-        let texts: Vec<&str> = system.iter().map(|message| message.content.as_str()).collect();
+        let (system, mut rest): (Vec<_>, Vec<_>) = messages
+            .into_iter()
+            .partition(|message| message.role == Role::System);
+        let texts: Vec<&str> = system
+            .iter()
+            .map(|message| message.content.as_str())
+            .collect();
         let text = texts.join("\n\n");
         if text.trim().is_empty() {
             return Messages::Rewritten(rest);
@@ -47,7 +53,9 @@ impl<'a> Messages<'a> {
 
     /// Values that the request's schema lacks go into the prompt's last user message: they are data.
     fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
-        let (Some(mut at), Some(words)) = (question, words) else { return self };
+        let (Some(mut at), Some(words)) = (question, words) else {
+            return self;
+        };
         let mut messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => {
@@ -65,38 +73,67 @@ impl<'a> Messages<'a> {
 /// Adds a description of the type if the rest of the request has none.
 pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     let PreparedRequest { request, shape, .. } = *prepared;
-    let RequestShape { quirks, schema, choices, .. } = shape;
+    let RequestShape {
+        quirks,
+        schema,
+        choices,
+        ..
+    } = shape;
     let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let is_ignored = quirks.unenforced.is_some();
-    let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let found_out =
+        is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
     let question = request.question.map(usize::from);
-    let ends_with_user = request.messages.last().is_some_and(|last| last.role == Role::User);
+    let ends_with_user = request
+        .messages
+        .last()
+        .is_some_and(|last| last.role == Role::User);
     let in_words = typed.is_some_and(|(format, _)| format == ResponseFormat::Prompt);
     let at_end = shape.keeps_function && in_words && ends_with_user;
-    let place = if found_out || at_end { request.messages.len().checked_sub(1) } else { question };
+    let place = if found_out || at_end {
+        request.messages.len().checked_sub(1)
+    } else {
+        question
+    };
     let messages = match typed {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-            let with = if at_end { with_instruction_at_end } else { with_instruction };
+            let with = if at_end {
+                with_instruction_at_end
+            } else {
+                with_instruction
+            };
             Messages::Rewritten(with(&request.messages, schema))
         }
         // The server ignores the schema. The call that found out gets it at the end: its system message is sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
-            let with = if found_out { with_instruction_at_end } else { with_instruction };
+            let with = if found_out {
+                with_instruction_at_end
+            } else {
+                with_instruction
+            };
             Messages::Rewritten(with(&request.messages, schema))
         }
         _ => Messages::Unchanged(&request.messages),
     };
-    let messages = messages.with_words(place, words, request.messages.len()).with_wire_names(prepared);
-    if prepared.leaves_out(parts::Part::System) { messages.without_system() } else { messages }
+    let messages = messages
+        .with_words(place, words, request.messages.len())
+        .with_wire_names(prepared);
+    if prepared.leaves_out(parts::Part::System) {
+        messages.without_system()
+    } else {
+        messages
+    }
 }
 
 fn with_beginning(message: &Message, text: &str) -> Message {
-    message.parts().fold(Message::user(text), |message, part| match part {
-        Part::Text(text) => message.text(text),
-        Part::Attachment(attachment) => message.attach(attachment.clone()),
-        _ => message,
-    })
+    message
+        .parts()
+        .fold(Message::user(text), |message, part| match part {
+            Part::Text(text) => message.text(text),
+            Part::Attachment(attachment) => message.attach(attachment.clone()),
+            _ => message,
+        })
 }
 
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
@@ -110,7 +147,9 @@ fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option
 
 /// The flag: the schema is strict.
 pub(crate) fn strict_or(schema: &OutputSchema, profile: Profile) -> (&RawValue, bool) {
-    schema.strict().map_or_else(|_| (sent(schema, profile), false), |strict| (strict, true))
+    schema
+        .strict()
+        .map_or_else(|_| (sent(schema, profile), false), |strict| (strict, true))
 }
 
 /// In the system message, for a model that accepts no schema.
@@ -122,10 +161,15 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
         }
         _ => (Message::system(instruction), messages),
     };
-    std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
+    std::iter::once(Cow::Owned(system))
+        .chain(rest.iter().map(Cow::Borrowed))
+        .collect()
 }
 
-fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+fn with_instruction_at_end<'a>(
+    messages: &'a [Message],
+    schema: &OutputSchema,
+) -> Vec<Cow<'a, Message>> {
     let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
     if let Some(last) = messages.last_mut() {
         *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));

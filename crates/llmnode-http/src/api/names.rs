@@ -50,18 +50,27 @@ impl PreparedRequest<'_> {
 
     fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
         let renames = |call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some();
-        let answer = Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
+        let answer =
+            Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
         let answer = answer.and_then(|()| self.answer(Names::OfWire));
         if answer.is_none() && !message.calls().iter().any(renames) {
             return message;
         }
-        let calls: Vec<ToolCall> = message.calls().iter().map(|call| self.call_on_the_wire(call)).collect();
+        let calls: Vec<ToolCall> = message
+            .calls()
+            .iter()
+            .map(|call| self.call_on_the_wire(call))
+            .collect();
         let content = match answer {
             Some(renamer) => renamer.whole(&message.content),
             None => message.content.clone(),
         };
         let carried = message.carried().cloned();
-        Cow::Owned(Message::new(message.role, content).calling(calls).carrying(carried))
+        Cow::Owned(
+            Message::new(message.role, content)
+                .calling(calls)
+                .carrying(carried),
+        )
     }
 
     fn call_on_the_wire(&self, call: &ToolCall) -> ToolCall {
@@ -76,9 +85,16 @@ impl PreparedRequest<'_> {
 impl<'a> Messages<'a> {
     /// Earlier arguments and answers have the names that the schemas of this request have.
     pub(super) fn with_wire_names(self, prepared: &PreparedRequest<'_>) -> Self {
-        let Some(profile) = prepared.names else { return self };
+        let Some(profile) = prepared.names else {
+            return self;
+        };
         let output = prepared.request.output.as_deref();
-        let mut schemas = prepared.request.tools.iter().map(|tool| &*tool.schema).chain(output);
+        let mut schemas = prepared
+            .request
+            .tools
+            .iter()
+            .map(|tool| &*tool.schema)
+            .chain(output);
         if schemas.all(|schema| Renamer::new(schema, profile, Names::OfWire).is_none()) {
             return self;
         }
@@ -86,7 +102,12 @@ impl<'a> Messages<'a> {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => all,
         };
-        Messages::Rewritten(messages.into_iter().map(|message| prepared.on_the_wire(message)).collect())
+        Messages::Rewritten(
+            messages
+                .into_iter()
+                .map(|message| prepared.on_the_wire(message))
+                .collect(),
+        )
     }
 }
 
@@ -152,7 +173,9 @@ impl Sink for RenamingSink<'_> {
     }
 
     fn delta(&mut self, delta: Delta<'_>) {
-        let Delta::Text(piece) = delta else { return self.inner.delta(delta) };
+        let Delta::Text(piece) = delta else {
+            return self.inner.delta(delta);
+        };
         let renamed = self.renamer.piece(piece);
         if !renamed.is_empty() {
             self.inner.delta(Delta::Text(&renamed));

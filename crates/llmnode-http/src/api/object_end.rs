@@ -46,7 +46,11 @@ impl ObjectEnd {
             }
             (Position::Within, b'}' | b']') => {
                 self.depth -= 1;
-                if self.depth == 0 { Position::Behind } else { Position::Within }
+                if self.depth == 0 {
+                    Position::Behind
+                } else {
+                    Position::Within
+                }
             }
             (Position::Within, b'"') => Position::InText,
             (Position::InText, b'"') => Position::Within,

@@ -12,7 +12,9 @@ impl PaddingWatch {
         let end = written.len().saturating_sub(PADDING);
         // Each check reads everything, so the text must have doubled since the last one.
         if end < self.checked_len
-            || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace)
+            || !written.as_bytes()[end..]
+                .iter()
+                .all(u8::is_ascii_whitespace)
             || end == 0
         {
             return false;

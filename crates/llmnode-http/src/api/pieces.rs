@@ -25,11 +25,14 @@ pub(crate) enum Piece<'a> {
 
 /// False if text or calls were changed since.
 pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
-    let (text_bytes, listed) = carried.iter().fold((0usize, 0), |(bytes, calls), part| match part {
-        CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
-        CarriedPart::Call { .. } => (bytes, calls + 1),
-        CarriedPart::Other(_) => (bytes, calls),
-    });
+    let (text_bytes, listed) =
+        carried
+            .iter()
+            .fold((0usize, 0), |(bytes, calls), part| match part {
+                CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
+                CarriedPart::Call { .. } => (bytes, calls + 1),
+                CarriedPart::Other(_) => (bytes, calls),
+            });
     text_bytes == message.content.len() && listed == message.calls().len()
 }
 
@@ -55,7 +58,9 @@ pub(crate) fn kind_of(part: &RawValue) -> Option<Cow<'_, str>> {
         #[serde(borrow)]
         r#type: Cow<'a, str>,
     }
-    serde_json::from_str(part.get()).ok().map(|Kind { r#type }| r#type)
+    serde_json::from_str(part.get())
+        .ok()
+        .map(|Kind { r#type }| r#type)
 }
 
 fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
@@ -67,7 +72,11 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
     if !fits(message, carried) {
         pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
         pieces.push(Piece::Text(&message.content, Beside::new()));
-        let bare = |(at, call)| Piece::Call { at, call, beside: Beside::new() };
+        let bare = |(at, call)| Piece::Call {
+            at,
+            call,
+            beside: Beside::new(),
+        };
         pieces.extend(calls.iter().enumerate().map(bare));
         return pieces;
     }
@@ -80,7 +89,11 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
                 pieces.push(Piece::Text(piece, members(beside.as_ref())));
             }
             CarriedPart::Call { at, beside } => {
-                let called = |call| Piece::Call { at: *at, call, beside: members(beside.as_ref()) };
+                let called = |call| Piece::Call {
+                    at: *at,
+                    call,
+                    beside: members(beside.as_ref()),
+                };
                 pieces.extend(calls.get(*at).map(called));
             }
             CarriedPart::Other(_) => pieces.extend(whole(part)),
@@ -92,8 +105,13 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
 /// A text in one piece has its place even if it was written anew, as a typed answer is for a history. What stands beside its
 /// letters, such as citations, does not outlive that.
 fn rewritten<'a>(message: &'a Message, carried: &'a [CarriedPart]) -> Option<Vec<Piece<'a>>> {
-    let texts = carried.iter().filter(|part| matches!(part, CarriedPart::Text { .. })).count();
-    let called = carried.iter().any(|part| matches!(part, CarriedPart::Call { .. }));
+    let texts = carried
+        .iter()
+        .filter(|part| matches!(part, CarriedPart::Text { .. }))
+        .count();
+    let called = carried
+        .iter()
+        .any(|part| matches!(part, CarriedPart::Call { .. }));
     if fits(message, carried) || texts != 1 || called || !message.calls().is_empty() {
         return None;
     }
@@ -116,13 +134,17 @@ fn whole(part: &CarriedPart) -> Option<Piece<'_>> {
 }
 
 fn members(json: Option<&Json>) -> Beside<'_> {
-    json.and_then(|json| serde_json::from_str(json.raw().get()).ok()).unwrap_or_default()
+    json.and_then(|json| serde_json::from_str(json.raw().get()).ok())
+        .unwrap_or_default()
 }
 
 /// For APIs that require an object.
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
-    let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
-    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
+    let is_object =
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
+    let raw = is_object
+        .then(|| RawValue::from_string(arguments.to_owned()).ok())
+        .flatten();
     raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }

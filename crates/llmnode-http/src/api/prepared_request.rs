@@ -32,7 +32,11 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     pub(crate) fn of(request: &Request) -> Asking<'static> {
-        Asking { asker: Asker::of(request), switch: None, without_thoughts: false }
+        Asking {
+            asker: Asker::of(request),
+            switch: None,
+            without_thoughts: false,
+        }
     }
 }
 
@@ -68,7 +72,11 @@ impl PreparedRequest<'_> {
             .schema
             .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
             .map(|(_, name)| name);
-        ExpectedCalls { function, tools: self.shape.tools, limit: self.limit() }
+        ExpectedCalls {
+            function,
+            tools: self.shape.tools,
+            limit: self.limit(),
+        }
     }
 
     pub(crate) fn leaves_out(&self, part: Part) -> bool {
@@ -80,7 +88,11 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn limit(&self) -> Option<u32> {
-        let given = self.request.extra.get("max_output_tokens").and_then(serde_json::Value::as_u64);
+        let given = self
+            .request
+            .extra
+            .get("max_output_tokens")
+            .and_then(serde_json::Value::as_u64);
         let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
         let limit = given.or(self.request.max_tokens)?;
         Some(self.shape.quirks.limited(limit))
@@ -103,20 +115,29 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn function(&self) -> Option<&OutputSchema> {
-        self.typed().filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema)
+        self.typed()
+            .filter(|(format, _)| *format == ResponseFormat::Tool)
+            .map(|(_, schema)| schema)
     }
 
     /// Listed in every turn, in the last one, too: the beginning of the conversation stays the same, and with it prompt
     /// caches and thoughts that are bound to it.
     pub(crate) fn listed_function(&self) -> Option<&OutputSchema> {
         match self.shape.keeps_function {
-            true => self.request.output.as_deref().map(|schema| self.allowed(schema)),
+            true => self
+                .request
+                .output
+                .as_deref()
+                .map(|schema| self.allowed(schema)),
             false => self.function(),
         }
     }
 
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
-        self.request.tools.iter().map(|tool| (tool, self.allowed(&tool.schema)))
+        self.request
+            .tools
+            .iter()
+            .map(|tool| (tool, self.allowed(&tool.schema)))
     }
 
     /// Of a call. Another name than those of the request's functions is made one that every provider takes.
@@ -129,7 +150,9 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn tool_choice(&self) -> Option<ToolChoice<'_>> {
-        let Request { tools, answer_now, .. } = self.request;
+        let Request {
+            tools, answer_now, ..
+        } = self.request;
         match (self.function(), self.shape.quirks.choice) {
             (Some(_), Choice::Free) => None,
             // By name if nothing else may be called.
@@ -143,33 +166,59 @@ impl PreparedRequest<'_> {
 
     /// Fields of `extra` that are not parts of ours.
     pub(crate) fn extra(&self) -> BTreeMap<&str, &Value> {
-        let extra = self.request.extra.iter().filter(|(name, _)| !self.joined.contains(&name.as_str()));
+        let extra = self
+            .request
+            .extra
+            .iter()
+            .filter(|(name, _)| !self.joined.contains(&name.as_str()));
         extra.map(|(name, value)| (name.as_str(), value)).collect()
     }
 
     /// What the program adds to a field of ours. Its members take precedence.
     pub(crate) fn given(&self, field: &str) -> BTreeMap<&str, &Value> {
-        let members = self.request.extra.get(field).and_then(Value::as_object).into_iter().flatten();
-        members.map(|(name, value)| (name.as_str(), value)).collect()
+        let members = self
+            .request
+            .extra
+            .get(field)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        members
+            .map(|(name, value)| (name.as_str(), value))
+            .collect()
     }
 
     pub(crate) fn given_list(&self, field: &str) -> impl Iterator<Item = &Value> {
-        self.request.extra.get(field).and_then(Value::as_array).into_iter().flatten()
+        self.request
+            .extra
+            .get(field)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
     }
 
     /// Without the state's lists where the model refuses them.
     pub(crate) fn allowed<'s>(&self, schema: &'s OutputSchema) -> &'s OutputSchema {
-        if self.leaves_out(Part::Choices) { without_choices(schema) } else { schema }
+        if self.leaves_out(Part::Choices) {
+            without_choices(schema)
+        } else {
+            schema
+        }
     }
 
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
+        message
+            .carried()
+            .filter(|_| self.shape.carries)?
+            .parts_for(self.tag, self.model)
     }
 
     /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
         let is_foreign = |message: &Message| {
-            message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
+            message
+                .carried()
+                .is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
         };
         self.shape.carries && self.request.messages.iter().any(is_foreign)
     }
@@ -184,7 +233,8 @@ impl PreparedRequest<'_> {
 
     /// Whether functions are sent that say that their arguments follow the schema.
     pub(crate) fn has_strict_functions(&self, wire: Wire) -> bool {
-        let has_function = self.function().is_some() || (wire == Wire::Responses && self.shape.tools);
+        let has_function =
+            self.function().is_some() || (wire == Wire::Responses && self.shape.tools);
         matches!(wire, Wire::Chat | Wire::Responses) && has_function
     }
 
@@ -200,10 +250,25 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn json(&self, body: &impl Serialize) -> Result<Vec<u8>, String> {
-        let Request { messages, tools, output, .. } = self.request;
-        let listed = tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
-        let schema = output.as_deref().map_or(0, |schema| schema.plain().get().len());
-        let most = messages.iter().map(estimated_bytes).chain(listed).sum::<usize>() + schema + 320;
+        let Request {
+            messages,
+            tools,
+            output,
+            ..
+        } = self.request;
+        let listed = tools
+            .iter()
+            .map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
+        let schema = output
+            .as_deref()
+            .map_or(0, |schema| schema.plain().get().len());
+        let most = messages
+            .iter()
+            .map(estimated_bytes)
+            .chain(listed)
+            .sum::<usize>()
+            + schema
+            + 320;
         let mut bytes = Vec::with_capacity(most);
         serde_json::to_writer(&mut bytes, body)
             .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
@@ -225,16 +290,23 @@ impl PreparedRequest<'_> {
 
 fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
-    let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
+    let calls: usize = message
+        .calls()
+        .iter()
+        .map(|call| call.arguments.len() + call.name.len() + 96)
+        .sum();
     message.content.len() + attached + calls + 64
 }
 
 pub(crate) fn temperature(request: &Request) -> Option<f64> {
-    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
+    request
+        .temperature
+        .filter(|_| !request.extra.contains_key("temperature"))
 }
 
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let given =
-        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
+    let given = ["max_tokens", "max_completion_tokens"]
+        .iter()
+        .any(|field| request.extra.contains_key(*field));
     request.max_tokens.filter(|_| !given)
 }

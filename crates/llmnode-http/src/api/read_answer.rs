@@ -64,11 +64,24 @@ impl ReadAnswer {
         (usage, impossible): (Option<TokenUsage>, bool),
     ) -> Self {
         completion.usage = usage;
-        for word in [&mut completion.reasoning, &mut completion.refusal, &mut completion.response_id] {
+        for word in [
+            &mut completion.reasoning,
+            &mut completion.refusal,
+            &mut completion.response_id,
+        ] {
             word.take_if(|word| word.is_empty());
         }
-        let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
-        ReadAnswer { completion, has_call, parts, flags, cut: CutBy::Limit }
+        let flags = impossible
+            .then_some(Flag::ImpossibleUsage)
+            .into_iter()
+            .collect();
+        ReadAnswer {
+            completion,
+            has_call,
+            parts,
+            flags,
+            cut: CutBy::Limit,
+        }
     }
 }
 

@@ -43,7 +43,8 @@ impl Inner {
             return Err(service.over_cap());
         }
         // The announced length is not trusted: the buffer grows as bytes arrive.
-        let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
+        let mut body =
+            Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         let mut incoming = service.incoming(response, asked.deadline);
         incoming.set_idle_timeout(service.idle_timeout.filter(|_| asked.streams));
         let mut begin = Begin::default();
@@ -64,7 +65,12 @@ impl Inner {
                 None => {}
             }
         }
-        Ok(ResponseBody::Full { body, usage: None, answered: None, has_marks: false })
+        Ok(ResponseBody::Full {
+            body,
+            usage: None,
+            answered: None,
+            has_marks: false,
+        })
     }
 
     async fn events(
@@ -79,7 +85,9 @@ impl Inner {
         let wanted = asked.wanted();
         let mut shown = Shown::new(sink);
         let sink = &mut shown;
-        let mut read = decoder.push(&begin, |event| read_event(&mut *written, event, wanted, sink));
+        let mut read = decoder.push(&begin, |event| {
+            read_event(&mut *written, event, wanted, sink)
+        });
         drop(begin);
         if written.content() > 0 {
             incoming.content_came();
@@ -106,9 +114,9 @@ impl Inner {
             let data_bytes = decoder.data_bytes();
             let content = written.content();
             read = match incoming.next().await {
-                Ok(Some(bytes)) => {
-                    decoder.push(&bytes, |event| read_event(&mut *written, event, wanted, sink))
-                }
+                Ok(Some(bytes)) => decoder.push(&bytes, |event| {
+                    read_event(&mut *written, event, wanted, sink)
+                }),
                 Err(failure) if !written.is_complete() => {
                     return Err(with_usage_so_far(failure, &*written));
                 }
@@ -139,7 +147,12 @@ fn ended(
         End::Body(body) => {
             let usage = written.usage();
             let answered = written.answered();
-            Ok(ResponseBody::Full { body, usage, answered, has_marks })
+            Ok(ResponseBody::Full {
+                body,
+                usage,
+                answered,
+                has_marks,
+            })
         }
         End::Failure(failure) => Err(with_usage_so_far(failure, &*written)),
     }

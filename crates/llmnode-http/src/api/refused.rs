@@ -22,9 +22,9 @@ impl Inner {
             (asked, self.chosen(asked.request, asked.shape.quirks));
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let (refused, formats) = (shape.quirks.refused, self.wire.formats);
-        let response_formats = schema
-            .into_iter()
-            .flat_map(move |schema| response_formats::passed_over(formats, chosen, schema, refused));
+        let response_formats = schema.into_iter().flat_map(move |schema| {
+            response_formats::passed_over(formats, chosen, schema, refused)
+        });
         let parts = self
             .parts(asked, listens)
             .into_iter()
@@ -36,12 +36,21 @@ impl Inner {
             ("default_limit", self.wire.limit.is_some() && request.raised),
             ("reasoning", self.has_another_effort(asked)),
             ("stream", shape.quirks.only_streams && !listens),
-            ("tool_choice", shape.quirks.choice > Choice::ByName && asked.function().is_some()),
+            (
+                "tool_choice",
+                shape.quirks.choice > Choice::ByName && asked.function().is_some(),
+            ),
             ("thinking", shape.no_thinking),
             ("carried", carries_nothing),
         ];
-        let others = others.into_iter().filter(|(_, is_refused)| *is_refused).map(|(name, _)| name);
-        parts.into_iter().chain(others).chain(response_formats.map(ResponseFormat::as_str))
+        let others = others
+            .into_iter()
+            .filter(|(_, is_refused)| *is_refused)
+            .map(|(name, _)| name);
+        parts
+            .into_iter()
+            .chain(others)
+            .chain(response_formats.map(ResponseFormat::as_str))
     }
 
     /// Parts, and whether the request would have them.
@@ -50,7 +59,10 @@ impl Inner {
         let wire = self.wire.name;
         let has_lists = request.output.as_deref().is_some_and(has_choices)
             || request.tools.iter().any(|tool| has_choices(&tool.schema));
-        let is_openai = matches!(wire, llmnode_model::Wire::Chat | llmnode_model::Wire::Responses);
+        let is_openai = matches!(
+            wire,
+            llmnode_model::Wire::Chat | llmnode_model::Wire::Responses
+        );
         let functions = shape.tools || asked.function().is_some();
         [
             (Part::Choices, has_lists),
@@ -85,12 +97,20 @@ impl Inner {
         let efforts = self.wire.efforts;
         let reasoning = request.reasoning.filter(|_| !efforts.is_in(&request.extra));
         let best = |reasoning| {
-            efforts.way(reasoning, limit(request, shape.quirks), Refused::default(), Budgets::default())
+            efforts.way(
+                reasoning,
+                limit(request, shape.quirks),
+                Refused::default(),
+                Budgets::default(),
+            )
         };
         reasoning.is_some_and(|reasoning| best(reasoning) != asked.thinking())
     }
 }
 
 fn has_carried(request: &Request) -> bool {
-    request.messages.iter().any(|message| message.carried().is_some())
+    request
+        .messages
+        .iter()
+        .any(|message| message.carried().is_some())
 }

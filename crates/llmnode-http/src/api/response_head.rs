@@ -17,7 +17,9 @@ impl ResponseHead {
     pub(crate) fn of(response: &mut Response) -> ResponseHead {
         let headers = std::mem::take(response.headers_mut());
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
+        let id = ["x-request-id", "request-id", "apim-request-id"]
+            .into_iter()
+            .find_map(text);
         ResponseHead {
             status: response.status(),
             request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),

@@ -40,15 +40,23 @@ impl IdForm {
             IdForm::Word => id.len() <= 64 && id.bytes().all(is_of_word),
             IdForm::Nine => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
         };
-        if fits && !id.is_empty() { Cow::Borrowed(id) } else { Cow::Owned(self.made(id)) }
+        if fits && !id.is_empty() {
+            Cow::Borrowed(id)
+        } else {
+            Cow::Owned(self.made(id))
+        }
     }
 
     fn made(self, of: &str) -> String {
         if self != IdForm::Nine {
             return format!("c{}", &sha256_hex(of.as_bytes())[..32]);
         }
-        const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        let mut rest = sha256(of.as_bytes()).iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        const LETTERS: &[u8; 62] =
+            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let mut rest = sha256(of.as_bytes())
+            .iter()
+            .take(8)
+            .fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         let mut id = String::with_capacity(9);
         for _ in 0..9 {
             id.push(char::from(LETTERS[(rest % 62) as usize]));
@@ -69,7 +77,11 @@ pub(crate) struct SentIds<'a> {
 impl<'a> SentIds<'a> {
     pub(crate) fn of(messages: impl Iterator<Item = &'a Message>, form: IdForm) -> Self {
         let mut sent = SentIds::default();
-        let mut calls = Calls { form, used: HashSet::new(), seen: HashMap::new() };
+        let mut calls = Calls {
+            form,
+            used: HashSet::new(),
+            seen: HashMap::new(),
+        };
         let mut round = Round::default();
         for message in messages {
             if !message.calls().is_empty() {
@@ -80,7 +92,8 @@ impl<'a> SentIds<'a> {
                     sent.ids.push(id);
                 }
             } else if let Some(given) = message.answers() {
-                sent.ids.push(round.answered(given).unwrap_or_else(|| form.fit(given)));
+                sent.ids
+                    .push(round.answered(given).unwrap_or_else(|| form.fit(given)));
             }
             sent.ends.push(sent.ids.len());
         }
@@ -89,7 +102,11 @@ impl<'a> SentIds<'a> {
 
     /// Of the message at this place: an id for each of its calls, or the one of the call whose result it is.
     pub(crate) fn at(&self, message: usize) -> &[Cow<'a, str>] {
-        let begin = message.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let begin = message
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied()
+            .unwrap_or(0);
         let end = self.ends.get(message).copied().unwrap_or(begin);
         self.ids.get(begin..end).unwrap_or_default()
     }
@@ -129,7 +146,10 @@ struct Round<'a> {
 
 impl<'a> Round<'a> {
     fn add(&mut self, given: &'a str, id: Cow<'a, str>) {
-        self.open.entry(given).or_default().push_back(self.all.len());
+        self.open
+            .entry(given)
+            .or_default()
+            .push_back(self.all.len());
         self.all.push(id);
     }
 
@@ -213,10 +233,19 @@ mod tests {
         ] {
             assert_eq!(sent_name(name, known), sent, "{name:?}");
         }
-        for long in ["a".repeat(90), "7".repeat(90), "é".repeat(90), ".a".repeat(90)] {
+        for long in [
+            "a".repeat(90),
+            "7".repeat(90),
+            "é".repeat(90),
+            ".a".repeat(90),
+        ] {
             let name = sent_name(&long, known);
             assert!((1..=64).contains(&name.len()), "{name}");
-            assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
+            assert!(
+                name.bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+                "{name}"
+            );
         }
     }
 
@@ -233,14 +262,18 @@ mod tests {
         assert_eq!(sent(&conversation, IdForm::Any)[0], given);
         for form in [IdForm::Short, IdForm::Word, IdForm::Nine] {
             let ids = sent(&conversation, form);
-            let [first, second, third] = &ids[0][..] else { panic!("three") };
+            let [first, second, third] = &ids[0][..] else {
+                panic!("three")
+            };
             assert_eq!([&ids[1][0], &ids[2][0], &ids[3][0]], [second, third, first]);
             assert_eq!(second, "abc123XYZ");
             assert_eq!(ids, sent(&conversation, form));
             for id in [first, third] {
                 match form {
                     IdForm::Nine => {
-                        assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+                        assert!(
+                            id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                        )
                     }
                     _ => assert!(id.len() <= 64),
                 }
@@ -251,10 +284,18 @@ mod tests {
     #[test]
     fn no_two_calls_share_an_id_and_each_result_has_its_calls() {
         let round = || {
-            [asks(&["a", "a", ""]), Message::tool("a", "1"), Message::tool("a", "2"), Message::tool("", "3")]
+            [
+                asks(&["a", "a", ""]),
+                Message::tool("a", "1"),
+                Message::tool("a", "2"),
+                Message::tool("", "3"),
+            ]
         };
-        let conversation: Vec<Message> =
-            round().into_iter().chain([Message::user("On.")]).chain(round()).collect();
+        let conversation: Vec<Message> = round()
+            .into_iter()
+            .chain([Message::user("On.")])
+            .chain(round())
+            .collect();
         for form in [IdForm::Any, IdForm::Word, IdForm::Nine] {
             let ids = sent(&conversation, form);
             let calls: HashSet<&String> = ids[0].iter().chain(&ids[5]).collect();
@@ -271,7 +312,14 @@ mod tests {
 
     #[test]
     fn a_result_without_an_id_belongs_to_the_call_at_its_place() {
-        let conversation = [asks(&["a", "b"]), Message::tool("", "1"), Message::tool("", "2")];
-        assert_eq!(sent(&conversation, IdForm::Any), [vec!["a", "b"], vec!["a"], vec!["b"]]);
+        let conversation = [
+            asks(&["a", "b"]),
+            Message::tool("", "1"),
+            Message::tool("", "2"),
+        ];
+        assert_eq!(
+            sent(&conversation, IdForm::Any),
+            [vec!["a", "b"], vec!["a"], vec!["b"]]
+        );
     }
 }

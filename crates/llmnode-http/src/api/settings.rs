@@ -86,10 +86,20 @@ impl ClientSettings {
         mut self,
         variable: impl Fn(&str) -> Option<Result<String, ()>>,
     ) -> Result<Self, ModelError> {
-        let Wire { title, key, other_key, base_url, model, .. } = self.wire;
+        let Wire {
+            title,
+            key,
+            other_key,
+            base_url,
+            model,
+            ..
+        } = self.wire;
         let read = |name: &'static str| {
             let value = read(name, &variable)?;
-            Ok::<_, ModelError>(value.map(|value| Sourced { value, source: name }))
+            Ok::<_, ModelError>(value.map(|value| Sourced {
+                value,
+                source: name,
+            }))
         };
         self.key_source = KeySource::Environment;
         self.model = read(model)?.map(|model| model.value);
@@ -103,15 +113,18 @@ impl ClientSettings {
             (None, Some(_), Some((_, header))) => self.key_header = header,
             _ => {}
         }
-        let secret = |Sourced { value, source }| Sourced { value: Secret::new(value), source };
+        let secret = |Sourced { value, source }| Sourced {
+            value: Secret::new(value),
+            source,
+        };
         self.key = first.or(other).map(secret);
         if self.key.is_some() || self.base_url.is_some() {
             return Ok(self);
         }
         let message = match other_key {
             Some((other_key, _)) => {
-                let hint =
-                    read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
+                let hint = read("OPENAI_API_KEY")?
+                    .map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
                 format!("neither {key} nor {other_key} is set{hint}; set one, or `.api_key(..)`")
             }
             None => format!(
@@ -134,14 +147,19 @@ impl ClientSettings {
     }
 
     fn has_credential(&self) -> bool {
-        self.headers.iter().any(|(name, value)| is_secret(name, value))
+        self.headers
+            .iter()
+            .any(|(name, value)| is_secret(name, value))
     }
 
     pub(crate) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, ModelError> {
         match (&self.key, self.key_source) {
             (None, KeySource::Variable(name)) if !self.without_key && !self.has_credential() => {
                 let value = read(name, env_var)?;
-                Ok(value.map(|value| Sourced { value: Secret::new(value), source: name }))
+                Ok(value.map(|value| Sourced {
+                    value: Secret::new(value),
+                    source: name,
+                }))
             }
             (key, _) => Ok(key.clone()),
         }
@@ -374,7 +392,10 @@ pub(crate) fn read(
 ) -> Result<Option<String>, ModelError> {
     match variable(name).transpose() {
         Ok(value) => Ok(value.filter(|value| !value.is_empty())),
-        Err(()) => Err(ModelError::unsent(Category::ConfigError, format!("{name} is not Unicode text"))),
+        Err(()) => Err(ModelError::unsent(
+            Category::ConfigError,
+            format!("{name} is not Unicode text"),
+        )),
     }
 }
 

@@ -23,15 +23,25 @@ impl Inner {
     ) -> Result<RequestShape<'a>, String> {
         let taken = self.taken_field(request)?;
         let tools = !request.tools.is_empty();
-        let output = request.output.as_deref().filter(|_| !request.extra.contains_key("response_format"));
-        let mut situation =
-            Situation { schema: output.map(OutputSchema::name), tools, ..Situation::default() };
+        let output = request
+            .output
+            .as_deref()
+            .filter(|_| !request.extra.contains_key("response_format"));
+        let mut situation = Situation {
+            schema: output.map(OutputSchema::name),
+            tools,
+            ..Situation::default()
+        };
         // How it thinks first: what else is refused may depend on it.
         let quirks = self.beliefs.quirks(model, asker, situation);
         let no_thinking = quirks.leaves_out(Part::Thoughts);
-        let without_thoughts = without_thoughts && tools && !self.wire.efforts.is_in(&request.extra);
+        let without_thoughts =
+            without_thoughts && tools && !self.wire.efforts.is_in(&request.extra);
         let thinking = match without_thoughts {
-            true => Some((request.reasoning.unwrap_or(Reasoning::Off), Thinking::Effort(Effort::None))),
+            true => Some((
+                request.reasoning.unwrap_or(Reasoning::Off),
+                Thinking::Effort(Effort::None),
+            )),
             false => self.thinking(request, quirks)?.filter(|_| !no_thinking),
         };
         situation.thought = self.thought(request, thinking, no_thinking);
@@ -55,8 +65,14 @@ impl Inner {
             drops_bound_thoughts: carries && quirks.leaves_out(Part::BoundThoughts),
             keeps_function: false,
         };
-        let Some(schema) = output else { return Ok(shape) };
-        let schema = if no_choices { without_choices(schema) } else { schema };
+        let Some(schema) = output else {
+            return Ok(shape);
+        };
+        let schema = if no_choices {
+            without_choices(schema)
+        } else {
+            schema
+        };
         let format = self.format(request, schema, quirks)?;
         if let Some(field) = taken.filter(|_| format == ResponseFormat::Tool) {
             return Err(format!(
@@ -73,10 +89,13 @@ impl Inner {
 
     /// The field of functions that `extra` takes for itself.
     fn taken_field(&self, request: &Request) -> Result<Option<&'static str>, String> {
-        let takes = |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
+        let takes =
+            |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
         let taken = ["tools", "tool_choice"].into_iter().find(takes);
         match taken.filter(|_| !request.tools.is_empty()) {
-            Some(field) => Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out")),
+            Some(field) => Err(format!(
+                "the node has tools, and `extra` has `{field}`, too; leave it out"
+            )),
             None => Ok(taken),
         }
     }
@@ -128,20 +147,35 @@ impl Inner {
                 ))
             }
             reasoning => {
-                let way = efforts.way(reasoning, limit(request, quirks), quirks.reasoning, quirks.budgets);
+                let way = efforts.way(
+                    reasoning,
+                    limit(request, quirks),
+                    quirks.reasoning,
+                    quirks.budgets,
+                );
                 Ok(way.map(|way| (reasoning, way)))
             }
         }
     }
 
-    fn check_chosen(&self, chosen: Option<ResponseFormat>, schema: &OutputSchema) -> Result<(), String> {
+    fn check_chosen(
+        &self,
+        chosen: Option<ResponseFormat>,
+        schema: &OutputSchema,
+    ) -> Result<(), String> {
         let Wire { title, formats, .. } = self.wire;
         match chosen {
             Some(chosen) if !formats.order.contains(&chosen) => {
                 let others: Vec<&str> = formats.order.iter().map(|one| one.as_str()).collect();
-                Err(format!("{title} has no `{}`; choose one of {}", chosen.as_str(), others.join(", ")))
+                Err(format!(
+                    "{title} has no `{}`; choose one of {}",
+                    chosen.as_str(),
+                    others.join(", ")
+                ))
             }
-            Some(ResponseFormat::Strict) if schema.strict().is_ok() && !(formats.expresses)(schema) => {
+            Some(ResponseFormat::Strict)
+                if schema.strict().is_ok() && !(formats.expresses)(schema) =>
+            {
                 Err(format!(
                     "{title}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
                 ))
@@ -157,24 +191,34 @@ impl Inner {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
         let is_enforced = quirks.unenforced.is_none()
             && self.wire.name != llmnode_model::Wire::Anthropic
-            && enforced.iter().any(|format| !quirks.refused.contains(*format));
+            && enforced
+                .iter()
+                .any(|format| !quirks.refused.contains(*format));
         let beside_tools = match self.cannot_force_answer(request, quirks) {
             _ if request.tools.is_empty() => None,
             true if is_enforced => None,
             true => Some(ResponseFormat::Prompt),
             false => Some(ResponseFormat::Tool),
         };
-        request.response_format.or(self.response_format).or(beside_tools)
+        request
+            .response_format
+            .or(self.response_format)
+            .or(beside_tools)
     }
 
     /// In the last turn of a model that cannot be forced to call the function for the answer.
     fn cannot_force_answer(&self, request: &Request, quirks: Quirks) -> bool {
         let is_ours = request.response_format.or(self.response_format).is_none();
-        let has_function = !request.tools.is_empty() && !quirks.refused.contains(ResponseFormat::Tool);
+        let has_function =
+            !request.tools.is_empty() && !quirks.refused.contains(ResponseFormat::Tool);
         is_ours && has_function && request.answer_now && quirks.choice == Choice::Free
     }
 }
 
 pub(super) fn limit(request: &Request, quirks: Quirks) -> u32 {
-    [request.max_tokens, quirks.most_tokens].into_iter().flatten().min().unwrap_or(u32::MAX)
+    [request.max_tokens, quirks.most_tokens]
+        .into_iter()
+        .flatten()
+        .min()
+        .unwrap_or(u32::MAX)
 }

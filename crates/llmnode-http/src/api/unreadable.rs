@@ -13,7 +13,10 @@ use crate::http::error_body;
 use crate::http::sse::Event;
 
 pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    let body = body
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(body)
+        .trim_ascii_start();
     match body.first() {
         None => Err(no_answer("the response is empty")),
         Some(b'<') => Err(Unreadable::WebPage),
@@ -64,7 +67,8 @@ pub(crate) fn piece<'e, T>(
 }
 
 pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
-    let value = small_tree(data).unwrap_or_else(|| Value::from(String::from_utf8_lossy(data).into_owned()));
+    let value =
+        small_tree(data).unwrap_or_else(|| Value::from(String::from_utf8_lossy(data).into_owned()));
     if value.get("error").is_some() {
         data.to_vec()
     } else {

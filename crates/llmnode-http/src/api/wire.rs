@@ -76,7 +76,12 @@ pub(crate) fn tokens_of(bytes: usize) -> u64 {
 }
 
 pub(crate) trait StreamedAnswer: Send {
-    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End>;
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End>;
 
     /// Called between the reads of a body, where a call may be dropped: reports usage that `read` has not.
     fn flush(&mut self, sink: &mut dyn Sink) {

@@ -32,9 +32,12 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 /// A stream whose events a gateway has put into a list.
 fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let (mut gathered, mut is_answer) = (Gathered::default(), false);
-    for event in serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))? {
+    for event in
+        serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))?
+    {
         let event = event.get().as_bytes();
-        let response: Response<'_> = reported::read(event).map_err(|error| no_json(event, &error))?;
+        let response: Response<'_> =
+            reported::read(event).map_err(|error| no_json(event, &error))?;
         if gathered.add(response, &mut |_| {}) {
             is_answer = true;
         } else if error_body::is_error(event) {
@@ -54,7 +57,11 @@ fn no_candidates() -> Unreadable {
 }
 
 pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = answer.usage.as_ref().map(UsageMetadata::figures).unwrap_or_default();
+    let (usage, impossible) = answer
+        .usage
+        .as_ref()
+        .map(UsageMetadata::figures)
+        .unwrap_or_default();
     let answered = Some(tokens_of(answer.written()));
     let failed = |category, message: String, retry| {
         let mut failure = ModelError::new(category, message).retry(retry);
@@ -67,9 +74,11 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
     let reason = answer.finish.as_deref().unwrap_or_default();
     // A block may also end an answer that has begun.
-    if let (false, Some((reason, why))) = (answer.answers && answer.finish.is_some(), &answer.block) {
+    if let (false, Some((reason, why))) = (answer.answers && answer.finish.is_some(), &answer.block)
+    {
         let (reason, why) = (one_line(reason, 40), one_line(why, 300));
-        let message = format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
+        let message =
+            format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
         return failed(Category::ContentFilter, message, Retry::No);
     }
     if !answer.answers {
@@ -78,7 +87,10 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     }
     let finish = ends::finish(reason);
     if finish == Some(FinishReason::ContentFilter) {
-        let message = format!("Gemini withheld the answer ({}): {why}", one_line(reason, 40));
+        let message = format!(
+            "Gemini withheld the answer ({}): {why}",
+            one_line(reason, 40)
+        );
         return failed(Category::ContentFilter, message, Retry::No);
     }
     // The model's own mistakes, which it can mend. The call of a tool that is not there is answered like any other.
@@ -91,7 +103,8 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let mut completion = Completion::new(answer.text);
     completion.calls = answer.calls;
     completion.reasoning = Some(answer.reasoning);
-    (completion.finish, completion.model, completion.response_id) = (finish, answer.model, answer.id);
+    (completion.finish, completion.model, completion.response_id) =
+        (finish, answer.model, answer.id);
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     // No event says that a message has ended: its reason does.

@@ -78,7 +78,10 @@ mod tests {
             (&[(OTHER_KEY, "AIza2")], OTHER_KEY),
             (&[(KEY, ""), (OTHER_KEY, "AIza2")], OTHER_KEY),
         ] {
-            assert_eq!(from(variables).unwrap().settings.key.unwrap().source, source);
+            assert_eq!(
+                from(variables).unwrap().settings.key.unwrap().source,
+                source
+            );
         }
     }
 
@@ -91,10 +94,19 @@ mod tests {
                 "https://generativelanguage.googleapis.com/v1beta/models",
             ),
             ("https://h/v1beta/models", "https://h/v1beta/models"),
-            (vertex, "https://h/v1/projects/p/locations/l/publishers/google/models"),
+            (
+                vertex,
+                "https://h/v1/projects/p/locations/l/publishers/google/models",
+            ),
         ] {
-            let model = from(&[(KEY, "AIza1"), (GENERATE.base_url, base)]).unwrap().build().unwrap();
-            assert_eq!(format!("{model:?}"), format!("Gemini {{ endpoint: {endpoint:?}, model: None, .. }}"));
+            let model = from(&[(KEY, "AIza1"), (GENERATE.base_url, base)])
+                .unwrap()
+                .build()
+                .unwrap();
+            assert_eq!(
+                format!("{model:?}"),
+                format!("Gemini {{ endpoint: {endpoint:?}, model: None, .. }}")
+            );
         }
     }
 }

@@ -94,7 +94,11 @@ impl<'a> CalledFunctions<'a> {
     fn of(message: &'a Message, ids: &[Cow<'a, str>], prepared: &PreparedRequest<'_>) -> Self {
         let carried = prepared.carried(message);
         let is_own = carried.is_some_and(|carried| fits(message, carried));
-        CalledFunctions { calls: message.calls(), ids: ids.to_vec(), is_own }
+        CalledFunctions {
+            calls: message.calls(),
+            ids: ids.to_vec(),
+            is_own,
+        }
     }
 
     /// As it is sent: an own call that came without an id goes back without one, and so does its result.
@@ -130,7 +134,11 @@ pub(super) fn contents<'a>(
             Role::System if contents.is_empty() => system.extend(text(&message.content)),
             Role::Assistant => {
                 called = CalledFunctions::of(message, ids.at(at), prepared);
-                push(&mut contents, "model", assistant(message, &called, prepared));
+                push(
+                    &mut contents,
+                    "model",
+                    assistant(message, &called, prepared),
+                );
             }
             Role::Tool => results.add(message, ids.at(at), &called, prepared)?,
             _ => push(&mut contents, "user", parts(message)?),
@@ -140,14 +148,21 @@ pub(super) fn contents<'a>(
     if contents.is_empty() {
         return Err("the conversation has no text: Gemini wants a message of the user".to_owned());
     }
-    Ok(((!system.is_empty()).then_some(Instruction { parts: system }), contents))
+    Ok((
+        (!system.is_empty()).then_some(Instruction { parts: system }),
+        contents,
+    ))
 }
 
 fn push<'a>(contents: &mut Vec<Content<'a>>, role: &'static str, parts: Vec<SentPart<'a>>) {
     match contents.last_mut() {
         _ if parts.is_empty() => {}
         Some(last) if last.role == role && !last.has_results => last.parts.extend(parts),
-        _ => contents.push(Content { role, parts, has_results: false }),
+        _ => contents.push(Content {
+            role,
+            parts,
+            has_results: false,
+        }),
     }
 }
 
@@ -166,15 +181,23 @@ impl<'a> Results<'a> {
         let at = of_call.unwrap_or(next);
         let name = called.calls.get(at).map_or("", |call| &call.name);
         let name = prepared.sent_name(name);
-        let images = message.attachments().map(attached).collect::<Result<Vec<_>, _>>()?;
+        let images = message
+            .attachments()
+            .map(attached)
+            .collect::<Result<Vec<_>, _>>()?;
         let content = &*message.content;
         let response = match message.is_failure() {
             true => ToolOutcome::Error(content),
-            false if content.is_empty() && !images.is_empty() => ToolOutcome::Output("The image follows."),
+            false if content.is_empty() && !images.is_empty() => {
+                ToolOutcome::Output("The image follows.")
+            }
             false => ToolOutcome::Output(content),
         };
         self.images.extend(images);
-        self.parts.push((at, SentPart::FunctionResponse(FunctionResponse { id, name, response })));
+        self.parts.push((
+            at,
+            SentPart::FunctionResponse(FunctionResponse { id, name, response }),
+        ));
         Ok(())
     }
 
@@ -185,14 +208,21 @@ impl<'a> Results<'a> {
         }
         self.parts.sort_by_key(|(at, _)| *at);
         let parts = self.parts.into_iter().map(|(_, part)| part).collect();
-        contents.push(Content { role: "user", parts, has_results: true });
+        contents.push(Content {
+            role: "user",
+            parts,
+            has_results: true,
+        });
         push(contents, "user", self.images);
     }
 }
 
 /// Empty text is refused.
 fn text(text: &str) -> Option<SentPart<'_>> {
-    (!text.trim().is_empty()).then(|| SentPart::Text { text, beside: Beside::new() })
+    (!text.trim().is_empty()).then(|| SentPart::Text {
+        text,
+        beside: Beside::new(),
+    })
 }
 
 fn parts(message: &Message) -> Result<Vec<SentPart<'_>>, String> {
@@ -207,18 +237,27 @@ fn parts(message: &Message) -> Result<Vec<SentPart<'_>>, String> {
 fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
     let (data, uri) = match attachment {
         Attachment::Image(image) => (image.data(), image.as_url()),
-        Attachment::File(file) => (file.data().map(|(_, data)| data), file.uploaded().unwrap_or_default()),
+        Attachment::File(file) => (
+            file.data().map(|(_, data)| data),
+            file.uploaded().unwrap_or_default(),
+        ),
         Attachment::Audio(audio) => (Some(audio.data()), ""),
         _ => return Err("Gemini takes images, files and audio".to_owned()),
     };
     match data {
-        Some(data) => Ok(SentPart::InlineData { mime_type: data.media_type(), data: data.base64() }),
-        None if ["https://", "http://", "gs://"].iter().any(|begin| uri.starts_with(begin)) => {
+        Some(data) => Ok(SentPart::InlineData {
+            mime_type: data.media_type(),
+            data: data.base64(),
+        }),
+        None if ["https://", "http://", "gs://"]
+            .iter()
+            .any(|begin| uri.starts_with(begin)) =>
+        {
             Ok(SentPart::FileData { file_uri: uri })
         }
-        None => {
-            Err(format!("the file id {uri:?} is not one of Google's, which begin with `https://` or `gs://`"))
-        }
+        None => Err(format!(
+            "the file id {uri:?} is not one of Google's, which begin with `https://` or `gs://`"
+        )),
     }
 }
 
@@ -236,14 +275,25 @@ fn assistant<'a>(
     let part = |piece| match piece {
         Piece::Text(piece, beside) if beside.is_empty() => text(piece),
         Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
-        Piece::Call { at, call, mut beside } => {
-            beside.extend(unsigned.take().map(|signature| (Cow::Borrowed("thoughtSignature"), signature)));
+        Piece::Call {
+            at,
+            call,
+            mut beside,
+        } => {
+            beside.extend(
+                unsigned
+                    .take()
+                    .map(|signature| (Cow::Borrowed("thoughtSignature"), signature)),
+            );
             let function_call = FunctionCall {
                 id: called.id(at),
                 name: prepared.sent_name(&call.name),
                 args: object(&call.arguments),
             };
-            Some(SentPart::Call { function_call, beside })
+            Some(SentPart::Call {
+                function_call,
+                beside,
+            })
         }
         Piece::Other(part) => Some(SentPart::Carried(part)),
     };

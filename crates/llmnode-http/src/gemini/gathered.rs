@@ -136,18 +136,33 @@ impl Gathered {
 
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
     pub(super) fn add(&mut self, event: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
-        let Response { candidates, prompt_feedback, model_version, response_id, usage_metadata } = event;
+        let Response {
+            candidates,
+            prompt_feedback,
+            model_version,
+            response_id,
+            usage_metadata,
+        } = event;
         let has_usage = usage_metadata.is_some();
         let is_answer = candidates.is_some() || prompt_feedback.is_some() || has_usage;
         set_if_changed(&mut self.model, model_version);
         set_if_changed(&mut self.id, response_id);
         reported::grow(&mut self.usage, usage_metadata);
-        if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
-            self.block = Some((reason.into_owned(), block_reason_message.unwrap_or_default().into_owned()));
+        if let Some(PromptFeedback {
+            block_reason: Some(reason),
+            block_reason_message,
+        }) = prompt_feedback
+        {
+            self.block = Some((
+                reason.into_owned(),
+                block_reason_message.unwrap_or_default().into_owned(),
+            ));
         }
         if let Some(First { answer, others }) = candidates {
             self.others |= others;
-            answer.into_iter().for_each(|candidate| self.candidate(candidate, show));
+            answer
+                .into_iter()
+                .for_each(|candidate| self.candidate(candidate, show));
         }
         if has_usage {
             self.bytes_at_usage = self.bytes;
@@ -157,8 +172,9 @@ impl Gathered {
 
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        let says =
-            |reason: &Cow<'_, str>| !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED);
+        let says = |reason: &Cow<'_, str>| {
+            !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED)
+        };
         if let Some(reason) = candidate.finish_reason.filter(says) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
@@ -167,8 +183,13 @@ impl Gathered {
         for raw in candidate.content.unwrap_or_default().parts {
             self.part(raw, show);
         }
-        if self.finish.as_deref().is_some_and(|reason| reason != UNSPECIFIED) {
-            self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
+        if self
+            .finish
+            .as_deref()
+            .is_some_and(|reason| reason != UNSPECIFIED)
+        {
+            self.bytes_at_finish
+                .get_or_insert(if has_begun { self.bytes } else { 0 });
         }
     }
 
@@ -195,34 +216,54 @@ impl Gathered {
         let blank = beside.is_none() && text.trim().is_empty();
         match self.parts.last_mut() {
             // Blank text alone is refused.
-            Some(CarriedPart::Text { bytes, beside: None })
-                if beside.is_none() && (blank || self.is_blank) =>
-            {
+            Some(CarriedPart::Text {
+                bytes,
+                beside: None,
+            }) if beside.is_none() && (blank || self.is_blank) => {
                 *bytes += text.len();
                 self.is_blank &= blank;
             }
             _ => {
-                self.parts.push(CarriedPart::Text { bytes: text.len(), beside });
+                self.parts.push(CarriedPart::Text {
+                    bytes: text.len(),
+                    beside,
+                });
                 self.is_blank = blank;
             }
         }
     }
 
     /// A part that is more than text.
-    fn other_part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) -> Result<(), ModelError> {
+    fn other_part(
+        &mut self,
+        raw: &RawValue,
+        show: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), ModelError> {
         let members: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
-        if let Some(called) = members.get("functionCall").filter(|called| called.get() != "null") {
+        if let Some(called) = members
+            .get("functionCall")
+            .filter(|called| called.get() != "null")
+        {
             let call = called_function(called)?;
             self.content += called.get().len();
             self.is_silent = false;
-            show(Piece::Call { name: &call.name, arguments: &call.arguments });
+            show(Piece::Call {
+                name: &call.name,
+                arguments: &call.arguments,
+            });
             let beside = beside(&members, "functionCall");
-            self.parts.push(CarriedPart::Call { at: self.calls.len(), beside });
+            self.parts.push(CarriedPart::Call {
+                at: self.calls.len(),
+                beside,
+            });
             self.calls.push(call);
             return Ok(());
         }
         let text = known_word(&members, "text")?;
-        if members.get("thought").is_some_and(|thought| thought.get() == "true") {
+        if members
+            .get("thought")
+            .is_some_and(|thought| thought.get() == "true")
+        {
             let text = text.unwrap_or_default();
             self.is_silent = true;
             show(Piece::Thought(&text));
@@ -246,13 +287,22 @@ impl Gathered {
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 fn word(members: &Members<'_>, name: &str) -> Option<String> {
-    members.get(name).and_then(|value| serde_json::from_str(value.get()).ok())
+    members
+        .get(name)
+        .and_then(|value| serde_json::from_str(value.get()).ok())
 }
 
 fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
     let says = |name: &str, value: &RawValue| name != own && value.get() != "null";
-    let rest: BTreeMap<_, _> = members.iter().filter(|(name, value)| says(name, value)).collect();
-    if rest.is_empty() { None } else { Json::of(&rest) }
+    let rest: BTreeMap<_, _> = members
+        .iter()
+        .filter(|(name, value)| says(name, value))
+        .collect();
+    if rest.is_empty() {
+        None
+    } else {
+        Json::of(&rest)
+    }
 }
 
 fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, ModelError> {
@@ -265,7 +315,10 @@ fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, Model
 
 fn called_function(raw: &RawValue) -> Result<ToolCall, ModelError> {
     let called: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
-    let arguments = called.get("args").map(|args| args.get()).filter(|args| *args != "null");
+    let arguments = called
+        .get("args")
+        .map(|args| args.get())
+        .filter(|args| *args != "null");
     let name = known_word(&called, "name")?.unwrap_or_default();
     let id = word(&called, "id").unwrap_or_default();
     Ok(ToolCall::new(id, name, arguments.unwrap_or("{}")))

@@ -56,8 +56,17 @@ const GENERATE: Wire = Wire {
     other_key: Some(("GOOGLE_API_KEY", "x-goog-api-key")),
     base_url: "GEMINI_BASE_URL",
     model: "GEMINI_MODEL",
-    api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
-    own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
+    api: ApiPath {
+        path: "/models",
+        example: "https://generativelanguage.googleapis.com/v1beta",
+    },
+    own: &[
+        "contents",
+        "model",
+        "stream",
+        "systemInstruction",
+        "system_instruction",
+    ],
     joined: &["generationConfig", "tools", "toolConfig"],
     names: None,
     formats: Formats {
@@ -91,12 +100,23 @@ const GENERATE: Wire = Wire {
 
 /// The model is a part of the path, and so is the way of the answer.
 fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
-    let method = if streams { "streamGenerateContent" } else { "generateContent" };
+    let method = if streams {
+        "streamGenerateContent"
+    } else {
+        "generateContent"
+    };
     let model = segment_encoded(model.strip_prefix("models/").unwrap_or(model));
     let path = format!("{}/{model}:{method}", base.path().trim_end_matches('/'));
-    let (given, alt) = (base.query().into_iter(), streams.then_some("alt=sse").into_iter());
+    let (given, alt) = (
+        base.query().into_iter(),
+        streams.then_some("alt=sse").into_iter(),
+    );
     let query: Vec<&str> = given.chain(alt).collect();
-    base.at(&if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) })
+    base.at(&if query.is_empty() {
+        path
+    } else {
+        format!("{path}?{}", query.join("&"))
+    })
 }
 
 #[cfg(test)]
@@ -105,9 +125,15 @@ mod tests {
 
     #[test]
     fn the_model_is_one_part_of_the_path() {
-        let at =
-            |base: &str, model, streams| url(&Url::parse(base).unwrap(), model, streams).unwrap().to_string();
-        assert_eq!(at("https://h/v1beta/models", "a", false), "https://h/v1beta/models/a:generateContent");
+        let at = |base: &str, model, streams| {
+            url(&Url::parse(base).unwrap(), model, streams)
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(
+            at("https://h/v1beta/models", "a", false),
+            "https://h/v1beta/models/a:generateContent"
+        );
         assert_eq!(
             at("https://h/v1beta/models?x=1", "models/a", true),
             "https://h/v1beta/models/a:streamGenerateContent?x=1&alt=sse"

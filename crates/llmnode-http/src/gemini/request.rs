@@ -98,12 +98,14 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
     let given = prepared.given("generationConfig");
     let free = |name: &str| !given.contains_key(name);
-    let own_form =
-        ["responseMimeType", "responseJsonSchema", "responseSchema"].into_iter().any(|name| !free(name));
+    let own_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
+        .into_iter()
+        .any(|name| !free(name));
     let typed = prepared.typed().filter(|_| !own_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
-    let is_json = typed
-        .is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
+    let is_json = typed.is_some_and(|(format, _)| {
+        matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject)
+    });
     let config = GenerationConfig {
         temperature: prepared.temperature().filter(|_| free("temperature")),
         max_output_tokens: prepared.limit().filter(|_| free("maxOutputTokens")),
@@ -123,7 +125,10 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<Generation
 /// Thoughts are asked for if somebody reads along.
 fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
     let (mut config, thinks) = match prepared.thinking()? {
-        Thinking::Effort(effort) => (json!({"thinkingLevel": effort.as_str().to_uppercase()}), true),
+        Thinking::Effort(effort) => (
+            json!({"thinkingLevel": effort.as_str().to_uppercase()}),
+            true,
+        ),
         Thinking::Budget(tokens) => (json!({"thinkingBudget": tokens}), tokens > 0),
         Thinking::BetweenTools => return None,
     };
@@ -143,13 +148,17 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         name: schema.name(),
         description: "",
         parameters: match (parameters(schema, prepared), schema.gemini()) {
-            (Parameters::ParametersJsonSchema(_), Some(strict)) => Parameters::ParametersJsonSchema(strict),
+            (Parameters::ParametersJsonSchema(_), Some(strict)) => {
+                Parameters::ParametersJsonSchema(strict)
+            }
             (parameters, _) => parameters,
         },
     });
     let functions: Vec<Function<'_>> = listed.chain(own).collect();
     let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
-    ours.into_iter().chain(prepared.given_list("tools").map(Tool::Given)).collect()
+    ours.into_iter()
+        .chain(prepared.given_list("tools").map(Tool::Given))
+        .collect()
 }
 
 fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Parameters<'a> {
@@ -161,7 +170,9 @@ fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> P
 
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let given = prepared.given("toolConfig").into_iter();
-    let mut config: Map<_, _> = given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let mut config: Map<_, _> = given
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
     let mode = prepared.tool_choice().map(|choice| match choice {
         ToolChoice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
         ToolChoice::Any => json!({"mode": "ANY"}),
@@ -182,7 +193,10 @@ fn own_tools_beside_functions(prepared: &PreparedRequest<'_>) -> bool {
 
 fn is_own_tool(given: &Value) -> bool {
     let members = given.as_object().into_iter().flatten();
-    members
-        .into_iter()
-        .any(|(name, _)| !matches!(name.as_str(), "functionDeclarations" | "function_declarations"))
+    members.into_iter().any(|(name, _)| {
+        !matches!(
+            name.as_str(),
+            "functionDeclarations" | "function_declarations"
+        )
+    })
 }

@@ -25,10 +25,17 @@ pub(super) struct PartialAnswer {
 }
 
 impl StreamedAnswer for PartialAnswer {
-    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End> {
         let response = piece(event, reported::read::<Response<'_>>)?;
         let called = &mut self.called;
-        let is_answer = self.answer.add(response, &mut |piece| show(piece, called, wanted, sink));
+        let is_answer = self
+            .answer
+            .add(response, &mut |piece| show(piece, called, wanted, sink));
         if !is_answer && crate::http::error_body::is_error(event.data) {
             return ControlFlow::Break(End::Body(event.data.to_vec()));
         }
@@ -73,7 +80,12 @@ impl StreamedAnswer for PartialAnswer {
     fn is_complete(&self) -> bool {
         let ends = self.answer.finish.as_deref().is_some_and(ends::is_known);
         let is_last = self.answer.bytes_at_finish == Some(self.answer.bytes);
-        ends && is_last && self.answer.usage.as_ref().is_some_and(UsageMetadata::counts_output)
+        ends && is_last
+            && self
+                .answer
+                .usage
+                .as_ref()
+                .is_some_and(UsageMetadata::counts_output)
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {

@@ -28,9 +28,12 @@ pub(super) struct UsageMetadata {
 impl Figures for UsageMetadata {
     fn grow(&mut self, later: UsageMetadata) {
         self.prompt_token_count.grow(later.prompt_token_count);
-        self.tool_use_prompt_token_count.grow(later.tool_use_prompt_token_count);
-        self.cached_content_token_count.grow(later.cached_content_token_count);
-        self.candidates_token_count.grow(later.candidates_token_count);
+        self.tool_use_prompt_token_count
+            .grow(later.tool_use_prompt_token_count);
+        self.cached_content_token_count
+            .grow(later.cached_content_token_count);
+        self.candidates_token_count
+            .grow(later.candidates_token_count);
         self.thoughts_token_count.grow(later.thoughts_token_count);
         self.total_token_count.grow(later.total_token_count);
     }
@@ -38,7 +41,10 @@ impl Figures for UsageMetadata {
 
 impl UsageMetadata {
     pub(super) fn counts_output(&self) -> bool {
-        self.candidates_token_count.tokens.or(self.thoughts_token_count.tokens).is_some()
+        self.candidates_token_count
+            .tokens
+            .or(self.thoughts_token_count.tokens)
+            .is_some()
     }
 
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
@@ -79,13 +85,27 @@ mod tests {
                 Some(12),
                 Some(5),
             ),
-            (r#"{"promptTokenCount":7,"thoughtsTokenCount":2,"totalTokenCount":9}"#, Some(7), Some(2)),
-            (r#"{"promptTokenCount":7,"totalTokenCount":7}"#, Some(7), Some(0)),
+            (
+                r#"{"promptTokenCount":7,"thoughtsTokenCount":2,"totalTokenCount":9}"#,
+                Some(7),
+                Some(2),
+            ),
+            (
+                r#"{"promptTokenCount":7,"totalTokenCount":7}"#,
+                Some(7),
+                Some(0),
+            ),
             (r#"{"promptTokenCount":7}"#, Some(7), None),
         ] {
-            let (usage, impossible) = serde_json::from_str::<UsageMetadata>(json).unwrap().figures();
+            let (usage, impossible) = serde_json::from_str::<UsageMetadata>(json)
+                .unwrap()
+                .figures();
             let usage = usage.unwrap();
-            assert_eq!((usage.input, usage.output, impossible), (input, output, false), "{json}");
+            assert_eq!(
+                (usage.input, usage.output, impossible),
+                (input, output, false),
+                "{json}"
+            );
         }
         let none = serde_json::from_str::<UsageMetadata>(r#"{"trafficType":"ON_DEMAND"}"#).unwrap();
         assert_eq!(none.figures(), (None, false));

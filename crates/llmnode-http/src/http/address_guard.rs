@@ -29,7 +29,10 @@ impl Error for PrivateAddress {}
 /// Literal addresses are never resolved, so they are checked here.
 pub(crate) fn literal(url: &Url) -> Result<(), PrivateAddress> {
     match url.address() {
-        Some(address) if !is_public(address) => Err(PrivateAddress { host: url.host().to_owned(), address }),
+        Some(address) if !is_public(address) => Err(PrivateAddress {
+            host: url.host().to_owned(),
+            address,
+        }),
         _ => Ok(()),
     }
 }
@@ -78,14 +81,19 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
         // Local-use NAT64, discarded (100::/64), Teredo, documentation (also 3fff::/20), segment routing (5f00::/16).
-        [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => false,
+        [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => {
+            false
+        }
         [0x3fff, second, ..] if second & 0xf000 == 0 => false,
         [0x5f00, ..] => false,
         // ORCHID (2001:10::/28).
         [0x2001, second, ..] if second & 0xfff0 == 0x10 => false,
         // Unique local, link-local, site-local, multicast.
         [first, ..] => {
-            first & 0xfe00 != 0xfc00 && first & 0xffc0 != 0xfe80 && first & 0xffc0 != 0xfec0 && first < 0xff00
+            first & 0xfe00 != 0xfc00
+                && first & 0xffc0 != 0xfe80
+                && first & 0xffc0 != 0xfec0
+                && first < 0xff00
         }
     }
 }
@@ -161,7 +169,12 @@ mod tests {
             "https://2130706433/",
             "http://169.254.169.254/",
         ] {
-            assert!(Url::parse(url).ok().is_none_or(|url| literal(&url).is_err()), "{url}");
+            assert!(
+                Url::parse(url)
+                    .ok()
+                    .is_none_or(|url| literal(&url).is_err()),
+                "{url}"
+            );
         }
         assert!(literal(&Url::parse("https://models.example/").unwrap()).is_ok());
     }

@@ -21,7 +21,10 @@ pub(crate) struct RequestBody {
 
 impl RequestBody {
     pub(crate) fn new(bytes: Bytes, begun: Arc<AtomicBool>) -> RequestBody {
-        RequestBody { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()), begun }
+        RequestBody {
+            bytes: Some(bytes).filter(|bytes| !bytes.is_empty()),
+            begun,
+        }
     }
 }
 
@@ -72,7 +75,10 @@ struct Turn {
 
 impl Turn {
     fn begin(reader: &Waker) -> Arc<Turn> {
-        let turn = Arc::new(Turn { is_over: AtomicBool::new(false), reader: Mutex::new(reader.clone()) });
+        let turn = Arc::new(Turn {
+            is_over: AtomicBool::new(false),
+            reader: Mutex::new(reader.clone()),
+        });
         let waker = Waker::from(Arc::clone(&turn));
         // All that is wanted of it is that the runtime notes whom to wake.
         let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
@@ -104,7 +110,12 @@ pub(super) enum Source {
 
 impl ResponseBody {
     pub(super) fn new(source: Source) -> ResponseBody {
-        ResponseBody { source, rest: Bytes::new(), since_turn: 0, turn: None }
+        ResponseBody {
+            source,
+            rest: Bytes::new(),
+            since_turn: 0,
+            turn: None,
+        }
     }
 
     /// If the server has said how long it is.
@@ -133,7 +144,9 @@ impl ResponseBody {
                 self.since_turn = 0;
                 return Poll::Pending;
             };
-            let Some(piece) = piece? else { return Poll::Ready(Ok(None)) };
+            let Some(piece) = piece? else {
+                return Poll::Ready(Ok(None));
+            };
             self.rest = piece;
         }
         let piece = self.rest.split_to(self.rest.len().min(TURN_BYTES));
@@ -162,12 +175,14 @@ impl ResponseBody {
             let frame = match &mut self.source {
                 Source::Pool(body) => {
                     let frame = ready!(Pin::new(body).poll_frame(cx));
-                    frame.transpose().map_err(|error| ClientError::from(Box::from(error)))?
+                    frame
+                        .transpose()
+                        .map_err(|error| ClientError::from(Box::from(error)))?
                 }
                 #[cfg(feature = "http-client")]
-                Source::Own(body) => {
-                    ready!(Pin::new(body).poll_frame(cx)).transpose().map_err(ClientError::of_reqwest)?
-                }
+                Source::Own(body) => ready!(Pin::new(body).poll_frame(cx))
+                    .transpose()
+                    .map_err(ClientError::of_reqwest)?,
                 #[cfg(test)]
                 Source::Endless(piece) => Some(Frame::data(piece.clone())),
             };
@@ -197,7 +212,10 @@ mod tests {
         while let Poll::Ready(piece) = body.poll_chunk(&mut cx) {
             pieces.extend(piece.unwrap());
         }
-        assert!(body.poll_chunk(&mut cx).is_pending(), "the same task went on");
+        assert!(
+            body.poll_chunk(&mut cx).is_pending(),
+            "the same task went on"
+        );
         pieces
     }
 
@@ -212,10 +230,16 @@ mod tests {
                 tokio::task::yield_now().await;
                 assert!(pieces.len() <= TURN_BYTES / LEAST_PIECE, "{length}");
                 let bytes = pieces.concat();
-                assert!(!bytes.is_empty() && bytes.len() < 2 * TURN_BYTES, "{length}");
+                assert!(
+                    !bytes.is_empty() && bytes.len() < 2 * TURN_BYTES,
+                    "{length}"
+                );
                 read.extend(bytes);
             }
-            assert!(read.starts_with(&[&long[..length], &long[..length]].concat()), "{length}");
+            assert!(
+                read.starts_with(&[&long[..length], &long[..length]].concat()),
+                "{length}"
+            );
         }
     }
 

@@ -12,7 +12,9 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
         _ => status,
     };
     let text = body.message.to_lowercase();
-    let row = RULES.iter().find(|rule| rule_applies(rule, status, body, &text));
+    let row = RULES
+        .iter()
+        .find(|rule| rule_applies(rule, status, body, &text));
     row.map_or_else(|| by_class(status), |rule| rule.category)
 }
 
@@ -21,12 +23,16 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
     (rule.status.is_empty() || rule.status.iter().any(named))
         && match &rule.pattern {
             BodyPattern::None => true,
-            BodyPattern::Field(words) => {
-                words.split(' ').any(|word| body.fields.iter().any(|field| is(field, word)))
-            }
+            BodyPattern::Field(words) => words
+                .split(' ')
+                .any(|word| body.fields.iter().any(|field| is(field, word))),
             BodyPattern::Words(lists, part) => {
                 let is = |code: &Vec<String>| {
-                    let any = |words: &str| words.split(' ').any(|word| code.iter().any(|own| own == word));
+                    let any = |words: &str| {
+                        words
+                            .split(' ')
+                            .any(|word| code.iter().any(|own| own == word))
+                    };
                     lists.iter().all(|words| any(words)) && !any(EXCLUDED_WORDS)
                 };
                 text.contains(part) && body.codes.iter().any(is)
@@ -34,16 +40,18 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
             BodyPattern::Param(param) => body.param.as_deref() == Some(param),
             BodyPattern::Word(words) => {
                 let own = || text.split(|c: char| !c.is_alphanumeric());
-                words
-                    .iter()
-                    .any(|word| own().any(|own| own == *word) || (!word.is_ascii() && text.contains(word)))
+                words.iter().any(|word| {
+                    own().any(|own| own == *word) || (!word.is_ascii() && text.contains(word))
+                })
             }
             BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
         }
 }
 
 fn is(field: &str, word: &str) -> bool {
-    let part = word.strip_prefix('*').and_then(|word| word.strip_suffix('*'));
+    let part = word
+        .strip_prefix('*')
+        .and_then(|word| word.strip_suffix('*'));
     part.map_or(field == word, |part| field.contains(part))
 }
 
@@ -93,27 +101,83 @@ mod tests {
             (999, ServerError),
         ] {
             assert_eq!(of(status, ""), category, "{status}");
-            assert_eq!(of(status, "<html><h1>sorry</h1></html>"), category, "{status} with a page");
+            assert_eq!(
+                of(status, "<html><h1>sorry</h1></html>"),
+                category,
+                "{status} with a page"
+            );
         }
     }
 
     #[test]
     fn marks_beat_the_status() {
         for (status, body, category) in [
-            (429, error("You exceeded your plan", "insufficient_quota", "insufficient_quota"), QuotaError),
-            (429, error("slow down", "requests", "rate_limit_exceeded"), RateLimitError),
             (
                 429,
-                error("Extra usage is required for long context requests.", "rate_limit_error", ""),
+                error(
+                    "You exceeded your plan",
+                    "insufficient_quota",
+                    "insufficient_quota",
+                ),
+                QuotaError,
+            ),
+            (
+                429,
+                error("slow down", "requests", "rate_limit_exceeded"),
+                RateLimitError,
+            ),
+            (
+                429,
+                error(
+                    "Extra usage is required for long context requests.",
+                    "rate_limit_error",
+                    "",
+                ),
                 ContextLengthError,
             ),
-            (400, error("too long", "invalid_request_error", "context_length_exceeded"), ContextLengthError),
-            (400, error("no", "invalid_request_error", "content_policy_violation"), ContentFilter),
-            (400, error("tool failed", "invalid_request_error", "tool_use_failed"), SchemaError),
-            (403, error("no access to model x", "invalid_request_error", "model_not_found"), NotFound),
-            (500, error("too big", "exceed_context_size_error", "500"), ContextLengthError),
-            (503, error("loading", "unavailable_error", "503"), ServerError),
-            (413, error("too large, please reduce", "tokens", "rate_limit_exceeded"), ContextLengthError),
+            (
+                400,
+                error(
+                    "too long",
+                    "invalid_request_error",
+                    "context_length_exceeded",
+                ),
+                ContextLengthError,
+            ),
+            (
+                400,
+                error("no", "invalid_request_error", "content_policy_violation"),
+                ContentFilter,
+            ),
+            (
+                400,
+                error("tool failed", "invalid_request_error", "tool_use_failed"),
+                SchemaError,
+            ),
+            (
+                403,
+                error(
+                    "no access to model x",
+                    "invalid_request_error",
+                    "model_not_found",
+                ),
+                NotFound,
+            ),
+            (
+                500,
+                error("too big", "exceed_context_size_error", "500"),
+                ContextLengthError,
+            ),
+            (
+                503,
+                error("loading", "unavailable_error", "503"),
+                ServerError,
+            ),
+            (
+                413,
+                error("too large, please reduce", "tokens", "rate_limit_exceeded"),
+                ContextLengthError,
+            ),
         ] {
             assert_eq!(of(status, &body), category, "{status} {body}");
         }
@@ -121,34 +185,76 @@ mod tests {
 
     #[test]
     fn a_status_within_the_body_counts_under_a_gateways_own() {
-        let wrapped =
-            r#"{"error":{"code":429,"message":"quota metric exhausted","status":"RESOURCE_EXHAUSTED"}}"#;
+        let wrapped = r#"{"error":{"code":429,"message":"quota metric exhausted","status":"RESOURCE_EXHAUSTED"}}"#;
         assert_eq!(of(503, wrapped), RateLimitError);
-        assert_eq!(of(200, r#"{"error":{"message":"upstream","code":429}}"#), RateLimitError);
+        assert_eq!(
+            of(200, r#"{"error":{"message":"upstream","code":429}}"#),
+            RateLimitError
+        );
         assert_eq!(of(200, r#"{"error":{"message":"upstream"}}"#), ServerError);
         // ... but not against a refusal's own status.
-        assert_eq!(of(401, r#"{"error":{"message":"Invalid API Key","type":"t","code":500}}"#), ApiKeyError);
+        assert_eq!(
+            of(
+                401,
+                r#"{"error":{"message":"Invalid API Key","type":"t","code":500}}"#
+            ),
+            ApiKeyError
+        );
     }
 
     /// LiteLLM replaces codes and types, and leaves the class of the error in its text.
     #[test]
     fn litellm() {
         for (status, kind, message, category) in [
-            (401, "authentication_error", "litellm.AuthenticationError: no", ApiKeyError),
-            (429, "throttling_error", "litellm.RateLimitError: slow down", RateLimitError),
+            (
+                401,
+                "authentication_error",
+                "litellm.AuthenticationError: no",
+                ApiKeyError,
+            ),
+            (
+                429,
+                "throttling_error",
+                "litellm.RateLimitError: slow down",
+                RateLimitError,
+            ),
             (
                 429,
                 "throttling_error",
                 "litellm.RateLimitError: You exceeded your current quota, please check",
                 QuotaError,
             ),
-            (400, "invalid_request_error", "litellm.ContextWindowExceededError: x", ContextLengthError),
-            (400, "invalid_request_error", "litellm.ContentPolicyViolationError: x", ContentFilter),
-            (400, "invalid_request_error", "Invalid model name passed in model=nope", NotFound),
+            (
+                400,
+                "invalid_request_error",
+                "litellm.ContextWindowExceededError: x",
+                ContextLengthError,
+            ),
+            (
+                400,
+                "invalid_request_error",
+                "litellm.ContentPolicyViolationError: x",
+                ContentFilter,
+            ),
+            (
+                400,
+                "invalid_request_error",
+                "Invalid model name passed in model=nope",
+                NotFound,
+            ),
             (400, "no_db_connection", "No connected db.", ApiKeyError),
-            (500, "internal_server_error", "litellm.InternalServerError", ServerError),
+            (
+                500,
+                "internal_server_error",
+                "litellm.InternalServerError",
+                ServerError,
+            ),
         ] {
-            assert_eq!(of(status, &error(message, kind, &status.to_string())), category, "{message}");
+            assert_eq!(
+                of(status, &error(message, kind, &status.to_string())),
+                category,
+                "{message}"
+            );
         }
     }
 
@@ -164,17 +270,45 @@ mod tests {
             "MonthlySpendLimitExceeded",
         ] {
             for status in [400, 401, 403, 429, 500, 503] {
-                assert_eq!(of(status, &error("no", "x", code)), QuotaError, "{status} {code}");
-                assert_eq!(of(status, &error("no", code, "x")), QuotaError, "{status} {code}");
-                let reason = serde_json::json!({"error": {"message": "no", "reason": code}}).to_string();
+                assert_eq!(
+                    of(status, &error("no", "x", code)),
+                    QuotaError,
+                    "{status} {code}"
+                );
+                assert_eq!(
+                    of(status, &error("no", code, "x")),
+                    QuotaError,
+                    "{status} {code}"
+                );
+                let reason =
+                    serde_json::json!({"error": {"message": "no", "reason": code}}).to_string();
                 assert_eq!(of(status, &reason), QuotaError, "{status} {code}");
-                assert_eq!(of(status, &serde_json::json!({"error": code}).to_string()), QuotaError, "{code}");
+                assert_eq!(
+                    of(status, &serde_json::json!({"error": code}).to_string()),
+                    QuotaError,
+                    "{code}"
+                );
             }
         }
         let paused = "the limit that you set is reached, and the model has been paused";
-        assert_eq!(of(429, &error(paused, "TooManyRequests", "SetLimitExceeded")), QuotaError);
-        assert_eq!(of(429, &error("slow down", "TooManyRequests", "SetLimitExceeded")), RateLimitError);
-        assert_eq!(of(429, &error(paused, "TooManyRequests", "RpmRateLimitExceeded")), RateLimitError);
+        assert_eq!(
+            of(429, &error(paused, "TooManyRequests", "SetLimitExceeded")),
+            QuotaError
+        );
+        assert_eq!(
+            of(
+                429,
+                &error("slow down", "TooManyRequests", "SetLimitExceeded")
+            ),
+            RateLimitError
+        );
+        assert_eq!(
+            of(
+                429,
+                &error(paused, "TooManyRequests", "RpmRateLimitExceeded")
+            ),
+            RateLimitError
+        );
     }
 
     #[test]
@@ -187,7 +321,11 @@ mod tests {
             "PROHIBITED_CONTENT",
         ] {
             for status in [200, 400, 403, 500, 503] {
-                assert_eq!(of(status, &error("no", "x", code)), ContentFilter, "{status} {code}");
+                assert_eq!(
+                    of(status, &error("no", "x", code)),
+                    ContentFilter,
+                    "{status} {code}"
+                );
             }
         }
     }
@@ -206,7 +344,11 @@ mod tests {
             (503, "moderation_unavailable", ServerError),
             (503, "content_filter_timeout", ServerError),
         ] {
-            assert_eq!(of(status, &error("no", "x", code)), category, "{status} {code}");
+            assert_eq!(
+                of(status, &error("no", "x", code)),
+                category,
+                "{status} {code}"
+            );
         }
         // A text in place of a code may quote the prompt.
         let quoted = serde_json::json!({"error": "unknown word: insufficient_credits"}).to_string();
@@ -218,13 +360,18 @@ mod tests {
     fn the_errors_of_many_servers() {
         for line in include_str!("errors.jsonl").lines() {
             let row: serde_json::Value = serde_json::from_str(line).unwrap();
-            let body = row["body"].as_str().map_or_else(|| row["body"].to_string(), str::to_owned);
+            let body = row["body"]
+                .as_str()
+                .map_or_else(|| row["body"].to_string(), str::to_owned);
             let status = row["status"].as_u64().unwrap() as u16;
             assert_eq!(of(status, &body).as_str(), row["category"], "{line}");
             let is_of_somebody = !matches!(row["who"].as_str(), Some("plain text" | "empty"));
             assert_eq!(row["source"].is_string(), is_of_somebody, "{line}");
             // An error object is recognised even with a status of success.
-            assert!(status != 200 || crate::http::error_body::is_error(body.as_bytes()), "{line}");
+            assert!(
+                status != 200 || crate::http::error_body::is_error(body.as_bytes()),
+                "{line}"
+            );
         }
     }
 
@@ -250,7 +397,10 @@ mod tests {
             });
             assert_eq!(of(200, &body.to_string()), category, "{code}");
             let (usage, _) = ErrorBody::read(body.to_string().as_bytes()).usage;
-            assert_eq!(usage.map(|usage| (usage.input, usage.output)), Some((Some(10), Some(5))));
+            assert_eq!(
+                usage.map(|usage| (usage.input, usage.output)),
+                Some((Some(10), Some(5)))
+            );
         }
     }
 
@@ -263,30 +413,80 @@ mod tests {
                 "the maximum context length of your tier is 5 a minute",
                 RateLimitError,
             ),
-            (401, "invalid_request_error", "input is too long", ApiKeyError),
-            (403, "permission_error", "Your credit balance is too low", QuotaError),
-            (403, "permission_error", "The load balancer denied it", ApiKeyError),
+            (
+                401,
+                "invalid_request_error",
+                "input is too long",
+                ApiKeyError,
+            ),
+            (
+                403,
+                "permission_error",
+                "Your credit balance is too low",
+                QuotaError,
+            ),
+            (
+                403,
+                "permission_error",
+                "The load balancer denied it",
+                ApiKeyError,
+            ),
             (498, "flex", "Flex tier capacity exceeded", ServerError),
             (498, "498", "Invalid token.", ApiKeyError),
             (404, "invalid_request_error", "prompt is too long", NotFound),
-            (400, "authentication_error", "prompt is too long", ApiKeyError),
-            (400, "invalid_request_error", "prompt is too long", ContextLengthError),
-            (500, "server_error", "prompt is too long", ContextLengthError),
+            (
+                400,
+                "authentication_error",
+                "prompt is too long",
+                ApiKeyError,
+            ),
+            (
+                400,
+                "invalid_request_error",
+                "prompt is too long",
+                ContextLengthError,
+            ),
+            (
+                500,
+                "server_error",
+                "prompt is too long",
+                ContextLengthError,
+            ),
         ] {
-            assert_eq!(of(status, &error(message, kind, kind)), category, "{status} {kind} {message}");
+            assert_eq!(
+                of(status, &error(message, kind, kind)),
+                category,
+                "{status} {kind} {message}"
+            );
         }
         // Of a server's own failure, what it wraps says more; of a refusal, its own status does.
         assert_eq!(of(524, r#"{"error":"Internal Server Error"}"#), Timeout);
-        assert_eq!(of(200, r#"{"status":"Too Many Requests","message":"no"}"#), RateLimitError);
+        assert_eq!(
+            of(200, r#"{"status":"Too Many Requests","message":"no"}"#),
+            RateLimitError
+        );
         assert_eq!(of(500, r#"{"reason":"insufficientQuota"}"#), QuotaError);
-        assert_eq!(of(400, r#"{"error":{"type":"BadRequestError","code":"404"}}"#), NotFound);
+        assert_eq!(
+            of(400, r#"{"error":{"type":"BadRequestError","code":"404"}}"#),
+            NotFound
+        );
         assert_eq!(of(400, r#"{"error":{"code":500}}"#), BadRequest);
     }
 
     #[test]
     fn a_number_in_a_text_says_nothing() {
-        assert_eq!(of(400, &error("unknown word '429' in prompt, limit 401", "x", "y")), BadRequest);
-        let long_user = error("string too long: maximum length 64, got 80", "z", "string_above_max_length");
+        assert_eq!(
+            of(
+                400,
+                &error("unknown word '429' in prompt, limit 401", "x", "y")
+            ),
+            BadRequest
+        );
+        let long_user = error(
+            "string too long: maximum length 64, got 80",
+            "z",
+            "string_above_max_length",
+        );
         assert_eq!(of(400, &long_user), BadRequest);
     }
 
@@ -297,8 +497,14 @@ mod tests {
                 r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{{"violations":[{{"quotaId":"{id}"}}]}}]}}}}"#
             )
         };
-        assert_eq!(of(429, &quota("GenerateRequestsPerDayPerProject")), QuotaError);
-        assert_eq!(of(429, &quota("GenerateRequestsPerMinutePerProject")), RateLimitError);
+        assert_eq!(
+            of(429, &quota("GenerateRequestsPerDayPerProject")),
+            QuotaError
+        );
+        assert_eq!(
+            of(429, &quota("GenerateRequestsPerMinutePerProject")),
+            RateLimitError
+        );
         let key = r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#;
         assert_eq!(of(400, key), ApiKeyError);
     }

@@ -40,7 +40,10 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
             .build(Connector::new(settings));
-        Client::Pool { pool, proxy_credentials }
+        Client::Pool {
+            pool,
+            proxy_credentials,
+        }
     }
 
     /// Not an `async fn`, whose future would store the request until it ends.
@@ -49,9 +52,14 @@ impl Client {
         mut request: Request,
     ) -> impl Future<Output = Result<Response, ClientError>> + use<> {
         let sending = match self {
-            Client::Pool { pool, proxy_credentials } => {
+            Client::Pool {
+                pool,
+                proxy_credentials,
+            } => {
                 if let Some(credentials) = proxy_credentials {
-                    request.headers_mut().insert(PROXY_AUTHORIZATION, credentials.clone());
+                    request
+                        .headers_mut()
+                        .insert(PROXY_AUTHORIZATION, credentials.clone());
                 }
                 Sending::Pool(pool.request(request))
             }
@@ -81,10 +89,13 @@ enum Sending {
 async fn own_client(client: reqwest::Client, request: Request) -> Result<Response, ClientError> {
     let request = request.map(reqwest::Body::wrap);
     let request = reqwest::Request::try_from(request).map_err(ClientError::of_reqwest)?;
-    let response = client.execute(request).await.map_err(ClientError::of_reqwest)?;
+    let response = client
+        .execute(request)
+        .await
+        .map_err(ClientError::of_reqwest)?;
     let url = FinalUrl(response.url().to_string());
-    let mut response =
-        http::Response::<reqwest::Body>::from(response).map(|body| ResponseBody::new(Source::Own(body)));
+    let mut response = http::Response::<reqwest::Body>::from(response)
+        .map(|body| ResponseBody::new(Source::Own(body)));
     response.extensions_mut().insert(url);
     Ok(response)
 }

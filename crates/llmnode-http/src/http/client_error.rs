@@ -24,12 +24,19 @@ impl ClientError {
     #[cfg(feature = "http-client")]
     pub(crate) fn of_reqwest(error: reqwest::Error) -> ClientError {
         let is_timeout = error.is_timeout();
-        ClientError { error: error.without_url().into(), is_timeout, is_unsent: false }
+        ClientError {
+            error: error.without_url().into(),
+            is_timeout,
+            is_unsent: false,
+        }
     }
 
     /// Marks a request of which nothing was sent.
     pub(crate) fn unsent(self) -> ClientError {
-        ClientError { is_unsent: true, ..self }
+        ClientError {
+            is_unsent: true,
+            ..self
+        }
     }
 
     /// Whether nothing of the request was sent, so that it cannot have done anything. `false`: unknown.
@@ -48,7 +55,9 @@ impl ClientError {
 
     /// The innermost error is the most specific.
     pub fn cause(&self) -> String {
-        self.causes().last().map_or_else(String::new, ToString::to_string)
+        self.causes()
+            .last()
+            .map_or_else(String::new, ToString::to_string)
     }
 }
 
@@ -58,7 +67,11 @@ impl From<BoxError> for ClientError {
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
             error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
         });
-        ClientError { error, is_timeout, is_unsent: false }
+        ClientError {
+            error,
+            is_timeout,
+            is_unsent: false,
+        }
     }
 }
 
@@ -78,7 +91,11 @@ impl Error for ClientError {
 fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'e (dyn Error + 'static) = *error;
-        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
+        let wrapped = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        wrapped
+            .map(|inner| inner as &(dyn Error + 'static))
+            .or_else(|| error.source())
     })
 }

@@ -48,11 +48,29 @@ struct Inner {
 
 impl Connector {
     pub(crate) fn new(settings: ConnectSettings) -> Connector {
-        let ConnectSettings { tls, proxy, timeout, public_only } = settings;
-        let (tcp, tls) = (tcp(timeout, Resolver { public_only }), TlsConnector::from(Arc::new(tls)));
-        let direct = Connector(Arc::new(Inner { tcp: tcp.clone(), tls: tls.clone(), proxy: None, timeout }));
+        let ConnectSettings {
+            tls,
+            proxy,
+            timeout,
+            public_only,
+        } = settings;
+        let (tcp, tls) = (
+            tcp(timeout, Resolver { public_only }),
+            TlsConnector::from(Arc::new(tls)),
+        );
+        let direct = Connector(Arc::new(Inner {
+            tcp: tcp.clone(),
+            tls: tls.clone(),
+            proxy: None,
+            timeout,
+        }));
         match proxy {
-            Some(proxy) => Connector(Arc::new(Inner { tcp, tls, proxy: Some((proxy, direct)), timeout })),
+            Some(proxy) => Connector(Arc::new(Inner {
+                tcp,
+                tls,
+                proxy: Some((proxy, direct)),
+                timeout,
+            })),
             None => direct,
         }
     }
@@ -83,7 +101,11 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, target: Uri) -> Connecting {
         let inner = Arc::clone(&self.0);
-        Box::pin(async move { timeout(inner.timeout, inner.connect(target)).await?.map(TokioIo::new) })
+        Box::pin(async move {
+            timeout(inner.timeout, inner.connect(target))
+                .await?
+                .map(TokioIo::new)
+        })
     }
 }
 
@@ -93,17 +115,33 @@ impl Inner {
             None => Link::new(self.tcp.clone().call(target.clone()).await?.into_inner()),
             Some((proxy, direct)) if is_https(&target) => {
                 let tunnel = Tunnel::new(proxy.uri.clone(), direct.clone());
-                let mut tunnel = proxy.credentials.iter().cloned().fold(tunnel, Tunnel::with_auth);
+                let mut tunnel = proxy
+                    .credentials
+                    .iter()
+                    .cloned()
+                    .fold(tunnel, Tunnel::with_auth);
                 tunnel.call(target.clone()).await?.into_inner()
             }
-            Some((proxy, direct)) => direct.clone().call(proxy.uri.clone()).await?.into_inner().for_proxy(),
+            Some((proxy, direct)) => direct
+                .clone()
+                .call(proxy.uri.clone())
+                .await?
+                .into_inner()
+                .for_proxy(),
         };
-        if is_https(&target) { self.encrypt(link, &target).await } else { Ok(link) }
+        if is_https(&target) {
+            self.encrypt(link, &target).await
+        } else {
+            Ok(link)
+        }
     }
 
     async fn encrypt(&self, link: Link, target: &Uri) -> Result<Link, BoxError> {
         let host = target.host().unwrap_or_default();
-        let name = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let name = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host);
         let name = ServerName::try_from(name.to_owned())?;
         Ok(Link::new(self.tls.connect(name, link).await?))
     }
@@ -125,12 +163,25 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let (tls, timeout) = (tls::trusting_nobody().unwrap(), Duration::from_secs(20));
-        let mut connector = Connector::new(ConnectSettings { tls, proxy: None, timeout, public_only: true });
-        let url = format!("http://localhost:{}/", listener.local_addr().unwrap().port());
+        let mut connector = Connector::new(ConnectSettings {
+            tls,
+            proxy: None,
+            timeout,
+            public_only: true,
+        });
+        let url = format!(
+            "http://localhost:{}/",
+            listener.local_addr().unwrap().port()
+        );
         let error = connector.call(url.parse().unwrap()).await.err().unwrap();
         let error = ClientError::from(error);
-        let private = error.causes().find_map(|one| one.downcast_ref::<PrivateAddress>());
-        assert!(private.unwrap().to_string().contains("localhost leads to"), "{error:?}");
+        let private = error
+            .causes()
+            .find_map(|one| one.downcast_ref::<PrivateAddress>());
+        assert!(
+            private.unwrap().to_string().contains("localhost leads to"),
+            "{error:?}"
+        );
         assert!(listener.accept().is_err());
     }
 
@@ -138,7 +189,9 @@ mod tests {
     #[tokio::test]
     async fn sockets_notice_a_peer_that_is_gone() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let target = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let target = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
         let mut tcp = tcp(Duration::from_secs(20), Resolver { public_only: false });
         let stream = tcp.call(target).await.unwrap().into_inner();
         let socket = socket2::SockRef::from(&stream);

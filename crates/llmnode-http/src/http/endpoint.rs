@@ -23,47 +23,98 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     pub(crate) fn new(base: &str, source: &str, api: ApiPath) -> Result<Endpoint, ModelError> {
         let fault = |fault: String| {
-            let message = format!("the base URL in {source} {fault}; write it like {}", api.example);
+            let message = format!(
+                "the base URL in {source} {fault}; write it like {}",
+                api.example
+            );
             ModelError::unsent(Category::ConfigError, message)
         };
         let base = Url::parse(base).map_err(fault)?;
         let path = base.path().trim_end_matches('/').trim_end_matches(api.path);
         // A base URL may include the version.
-        let version = if api.path.starts_with("/v1/") { "/v1" } else { "" };
+        let version = if api.path.starts_with("/v1/") {
+            "/v1"
+        } else {
+            ""
+        };
         let path = path.strip_suffix(version).unwrap_or(path);
-        let url = base.with_path(&format!("{path}{}", api.path)).map_err(fault)?;
-        Ok(Endpoint { path: api.path, shown: shown(&url), url })
+        let url = base
+            .with_path(&format!("{path}{}", api.path))
+            .map_err(fault)?;
+        Ok(Endpoint {
+            path: api.path,
+            shown: shown(&url),
+            url,
+        })
     }
 
-    pub(crate) fn from_config(config: &dyn ConfigSource, api: ApiPath) -> Result<Endpoint, ModelError> {
+    pub(crate) fn from_config(
+        config: &dyn ConfigSource,
+        api: ApiPath,
+    ) -> Result<Endpoint, ModelError> {
         let ApiPath { path, example } = api;
-        let url = config.url(path).and_then(|url| Url::parse(&url)).map_err(|why| {
-            let message = format!("the URL of `config` for {path} {why}; its base is like {example}");
-            ModelError::unsent(Category::ConfigError, message)
-        })?;
-        Ok(Endpoint { path, shown: shown(&url), url })
+        let url = config
+            .url(path)
+            .and_then(|url| Url::parse(&url))
+            .map_err(|why| {
+                let message =
+                    format!("the URL of `config` for {path} {why}; its base is like {example}");
+                ModelError::unsent(Category::ConfigError, message)
+            })?;
+        Ok(Endpoint {
+            path,
+            shown: shown(&url),
+            url,
+        })
     }
 
     pub(crate) fn with_path(&self, path: &'static str) -> Endpoint {
-        let base = self.url.path().strip_suffix(self.path).unwrap_or(self.url.path());
+        let base = self
+            .url
+            .path()
+            .strip_suffix(self.path)
+            .unwrap_or(self.url.path());
         // Cannot fail below 64 KiB.
-        let url = self.url.with_path(&format!("{base}{path}")).unwrap_or_else(|_| self.url.clone());
-        Endpoint { path, shown: shown(&url), url }
+        let url = self
+            .url
+            .with_path(&format!("{base}{path}"))
+            .unwrap_or_else(|_| self.url.clone());
+        Endpoint {
+            path,
+            shown: shown(&url),
+            url,
+        }
     }
 
     /// At this path and query of the same server.
     pub(crate) fn at(&self, path: &str, query: &str) -> Endpoint {
-        let query = if query.is_empty() { String::new() } else { format!("?{query}") };
-        let url = format!("{}://{}{path}{query}", self.url.scheme(), self.url.authority());
+        let query = if query.is_empty() {
+            String::new()
+        } else {
+            format!("?{query}")
+        };
+        let url = format!(
+            "{}://{}{path}{query}",
+            self.url.scheme(),
+            self.url.authority()
+        );
         // Cannot fail below 64 KiB.
         let url = Url::parse(&url).unwrap_or_else(|_| self.url.clone());
-        Endpoint { path: self.path, shown: shown(&url), url }
+        Endpoint {
+            path: self.path,
+            shown: shown(&url),
+            url,
+        }
     }
 
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let query = self.url.query().unwrap_or_default();
-        let encoded = query.split('&').map(|pair| pair.split_once('=').map_or("", |(_, value)| value));
-        let pairs = query_pairs(query).zip(encoded).filter(|((name, _), _)| is_credential(name));
+        let encoded = query
+            .split('&')
+            .map(|pair| pair.split_once('=').map_or("", |(_, value)| value));
+        let pairs = query_pairs(query)
+            .zip(encoded)
+            .filter(|((name, _), _)| is_credential(name));
         pairs.flat_map(|((_, value), encoded)| [Secret::new(value), Secret::new(encoded)])
     }
 
@@ -94,16 +145,31 @@ pub(crate) fn shown(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    const CHAT: ApiPath = ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" };
+    const CHAT: ApiPath = ApiPath {
+        path: "/chat/completions",
+        example: "https://api.openai.com/v1",
+    };
 
     #[test]
     fn the_path_is_appended_once_and_the_query_kept() {
         for (base, url) in [
-            ("https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"),
-            (" http://127.0.0.1:8080/v1/ ", "http://127.0.0.1:8080/v1/chat/completions"),
-            ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+            (
+                "https://api.openai.com/v1",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (
+                " http://127.0.0.1:8080/v1/ ",
+                "http://127.0.0.1:8080/v1/chat/completions",
+            ),
+            (
+                "http://h/v1/chat/completions",
+                "http://h/v1/chat/completions",
+            ),
             ("http://h", "http://h/chat/completions"),
-            ("https://h/d?api-version=1#x", "https://h/d/chat/completions?api-version=1"),
+            (
+                "https://h/d?api-version=1#x",
+                "https://h/d/chat/completions?api-version=1",
+            ),
         ] {
             assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.to_string(), url);
         }
@@ -115,9 +181,14 @@ mod tests {
 
     #[test]
     fn what_is_no_base_url() {
-        for base in
-            ["", "api.openai.com/v1", "ftp://h/v1", "http://", "https://me:secret@h/v1", "http://h:99999"]
-        {
+        for base in [
+            "",
+            "api.openai.com/v1",
+            "ftp://h/v1",
+            "http://",
+            "https://me:secret@h/v1",
+            "http://h:99999",
+        ] {
             let error = Endpoint::new(base, "OPENAI_BASE_URL", CHAT).err().unwrap();
             assert_eq!(error.category, Category::ConfigError);
             assert!(error.message.contains("OPENAI_BASE_URL") && !error.message.contains("secret"));
@@ -137,7 +208,11 @@ mod tests {
             ("http://10.0.0.1", false),
             ("http://[::2]", false),
         ] {
-            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.is_loopback(), loopback, "{base}");
+            assert_eq!(
+                Endpoint::new(base, "", CHAT).unwrap().url.is_loopback(),
+                loopback,
+                "{base}"
+            );
         }
     }
 }

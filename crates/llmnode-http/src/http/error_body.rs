@@ -31,11 +31,26 @@ pub(crate) struct ErrorBody {
 
 const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 
-const TEXTS: [&str; 7] =
-    ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
+const TEXTS: [&str; 7] = [
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "description",
+    "status_msg",
+    "title",
+];
 
-const FIELDS: [&str; 8] =
-    ["code", "type", "status", "reason", "errorcode", "errortype", "statuscode", "quotaid"];
+const FIELDS: [&str; 8] = [
+    "code",
+    "type",
+    "status",
+    "reason",
+    "errorcode",
+    "errortype",
+    "statuscode",
+    "quotaid",
+];
 
 const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
@@ -50,18 +65,28 @@ impl ErrorBody {
         match value_of(body) {
             Some(value) => {
                 // OpenRouter reports a provider's failure in the choice.
-                let choice =
-                    value.pointer("/choices/0").filter(|choice| choice.get("error").is_some_and(is_envelope));
-                error.add(choice.filter(|_| value.get("error").is_none()).unwrap_or(&value), MAX_DEPTH);
-                error.status =
-                    error.status.or_else(|| error.fields.iter().find_map(|name| status_named(name)));
+                let choice = value
+                    .pointer("/choices/0")
+                    .filter(|choice| choice.get("error").is_some_and(is_envelope));
+                error.add(
+                    choice
+                        .filter(|_| value.get("error").is_none())
+                        .unwrap_or(&value),
+                    MAX_DEPTH,
+                );
+                error.status = error
+                    .status
+                    .or_else(|| error.fields.iter().find_map(|name| status_named(name)));
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
                 error.usage = usage.map(usage_of).unwrap_or_default();
             }
             None => {
                 let text = String::from_utf8_lossy(&body[..body.len().min(TEXT_CAP)]);
-                error.message =
-                    if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
+                error.message = if looks_like_html(body) {
+                    without_tags(&text)
+                } else {
+                    text.trim().to_owned()
+                };
             }
         }
         if let Some(wrote) = wrote_in(&error.message).map(str::to_owned) {
@@ -70,7 +95,9 @@ impl ErrorBody {
             error.fields.push(word("tool_use_failed"));
         }
         let boundary = |end: &usize| error.message.is_char_boundary(*end);
-        error.message.truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
+        error
+            .message
+            .truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
         error
     }
 
@@ -80,12 +107,17 @@ impl ErrorBody {
 
     fn add(&mut self, value: &Value, depth: usize) {
         match value {
-            Value::Array(errors) => errors.first().into_iter().for_each(|first| self.add(first, depth)),
+            Value::Array(errors) => errors
+                .first()
+                .into_iter()
+                .for_each(|first| self.add(first, depth)),
             Value::String(text) => self.add_text(text, depth),
             Value::Object(_) if depth == 0 => self.add_fields(value, depth),
             Value::Object(outer) => {
-                let inner =
-                    ENVELOPES.iter().filter_map(|name| outer.get(*name)).find(|inner| is_envelope(inner));
+                let inner = ENVELOPES
+                    .iter()
+                    .filter_map(|name| outer.get(*name))
+                    .find(|inner| is_envelope(inner));
                 if let Some(inner) = inner {
                     self.add(inner, depth - 1);
                     self.add_field(value, "");
@@ -103,7 +135,10 @@ impl ErrorBody {
     }
 
     fn add_fields(&mut self, error: &Value, depth: usize) {
-        let texts = TEXTS.iter().filter_map(|field| error.get(field)).map(describe);
+        let texts = TEXTS
+            .iter()
+            .filter_map(|field| error.get(field))
+            .map(describe);
         if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {
             self.add_text(&text, depth);
         }
@@ -114,10 +149,16 @@ impl ErrorBody {
         }
         self.add_field(error, "");
         self.add_wait(error);
-        let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
+        let param = error
+            .get("param")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
         self.param = self.param.take().or(param);
         // Groq's.
-        let wrote = error.get("failed_generation").map(describe).filter(|wrote| !wrote.is_empty());
+        let wrote = error
+            .get("failed_generation")
+            .map(describe)
+            .filter(|wrote| !wrote.is_empty());
         self.wrote = self.wrote.take().or(wrote);
     }
 
@@ -140,7 +181,9 @@ impl ErrorBody {
         let is_code_member = FIELDS.contains(&name);
         match value {
             Value::Object(members) if name.is_empty() || NESTED_MEMBERS.contains(&name) => {
-                members.iter().for_each(|(name, value)| self.add_field(value, &plain(name)));
+                members
+                    .iter()
+                    .for_each(|(name, value)| self.add_field(value, &plain(name)));
             }
             Value::Array(values) if NESTED_MEMBERS.contains(&name) => {
                 values.iter().for_each(|value| self.add_field(value, name));
@@ -156,7 +199,11 @@ impl ErrorBody {
     /// A number in the range of statuses is one.
     fn add_word(&mut self, text: &str) {
         let word = word(text);
-        match word.parse().ok().filter(|status| (400..600).contains(status)) {
+        match word
+            .parse()
+            .ok()
+            .filter(|status| (400..600).contains(status))
+        {
             Some(status) => self.status = self.status.or(Some(status)),
             None => self.fields.push(word),
         }
@@ -168,7 +215,9 @@ impl ErrorBody {
 
     /// LiteLLM puts names of error classes before the text, and may append the provider's own body.
     fn add_litellm(&mut self, text: &str) {
-        let classes = text.split(": ").map_while(|part| part.strip_prefix("litellm."));
+        let classes = text
+            .split(": ")
+            .map_while(|part| part.strip_prefix("litellm."));
         classes.for_each(|class| self.add_word(class));
         if let Some(at) = text.find('{').filter(|_| text.starts_with("litellm."))
             && let Some(inner) = small_tree(&text.as_bytes()[at..])
@@ -178,11 +227,21 @@ impl ErrorBody {
     }
 
     fn add_wait(&mut self, error: &Value) {
-        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
-            let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
+        for detail in error
+            .get("details")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let delay = detail
+                .get("retryDelay")
+                .and_then(Value::as_str)
+                .and_then(protobuf_duration);
             self.retry_after = self.retry_after.or(delay);
         }
-        let wait = WAITS.iter().find_map(|field| number_of_seconds(error.get(field)?));
+        let wait = WAITS
+            .iter()
+            .find_map(|field| number_of_seconds(error.get(field)?));
         self.retry_after = self.retry_after.or(wait);
     }
 }
@@ -190,12 +249,18 @@ impl ErrorBody {
 /// Letters and digits in lower case, without a namespace, `Error` or `Exception`.
 pub(crate) fn word(text: &str) -> String {
     let plain = plain(text.rsplit('#').next().unwrap_or_default());
-    let ends = ["error", "exception"].into_iter().find_map(|end| plain.strip_suffix(end));
-    ends.filter(|begin| !begin.is_empty()).map_or(plain.clone(), str::to_owned)
+    let ends = ["error", "exception"]
+        .into_iter()
+        .find_map(|end| plain.strip_suffix(end));
+    ends.filter(|begin| !begin.is_empty())
+        .map_or(plain.clone(), str::to_owned)
 }
 
 fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    name.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
 /// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike, and `LLMError` into two words.
@@ -204,13 +269,17 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     let mut last = ' ';
     let mut rest = name.chars().take(200).peekable();
     while let Some(c) = rest.next() {
-        let ends_capitals = last.is_ascii_uppercase() && rest.peek().is_some_and(char::is_ascii_lowercase);
+        let ends_capitals =
+            last.is_ascii_uppercase() && rest.peek().is_some_and(char::is_ascii_lowercase);
         let begins_word = c.is_ascii_uppercase() && (last.is_ascii_lowercase() || ends_capitals);
         if !c.is_ascii_alphanumeric() || begins_word {
             words.push(String::new());
         }
         if c.is_ascii_alphanumeric() {
-            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
+            words
+                .last_mut()
+                .into_iter()
+                .for_each(|word| word.push(c.to_ascii_lowercase()));
         }
         last = c;
     }
@@ -220,7 +289,11 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 /// Ollama and llama.cpp quote the model: `error parsing tool call: raw='..', err=..`, `Failed to parse input at pos 7: ..`.
 fn wrote_in(message: &str) -> Option<&str> {
     if let Some(quoted) = message.strip_prefix("error parsing tool call: raw='") {
-        return Some(quoted.rsplit_once("', err=").map_or(quoted, |(wrote, _)| wrote));
+        return Some(
+            quoted
+                .rsplit_once("', err=")
+                .map_or(quoted, |(wrote, _)| wrote),
+        );
     }
     let behind = message.strip_prefix("Failed to parse input at pos ")?;
     Some(behind.split_once(": ")?.1)
@@ -229,7 +302,9 @@ fn wrote_in(message: &str) -> Option<&str> {
 fn status_named(name: &str) -> Option<u16> {
     let is = |status: &u16| {
         let status = StatusCode::from_u16(*status).ok();
-        status.and_then(|status| status.canonical_reason()).is_some_and(|reason| word(reason) == name)
+        status
+            .and_then(|status| status.canonical_reason())
+            .is_some_and(|reason| word(reason) == name)
     };
     (400..600).find(is)
 }
@@ -238,32 +313,53 @@ fn status_named(name: &str) -> Option<u16> {
 fn is_envelope(value: &Value) -> bool {
     match value {
         Value::Object(fault) => !fault.contains_key("msg") || !fault.contains_key("loc"),
-        Value::Array(errors) => errors.first().is_some_and(|first| first.is_object() && is_envelope(first)),
+        Value::Array(errors) => errors
+            .first()
+            .is_some_and(|first| first.is_object() && is_envelope(first)),
         _ => false,
     }
 }
 
 pub(crate) fn has_error(body: &[u8]) -> bool {
-    let Some(body) = value_of(body) else { return false };
+    let Some(body) = value_of(body) else {
+        return false;
+    };
     let error = body.get(0).unwrap_or(&body).get("error");
     error.is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)))
 }
 
 /// For a successful response without an answer.
 pub(crate) fn is_error(body: &[u8]) -> bool {
-    let Some(Value::Object(body)) = value_of(body) else { return false };
+    let Some(Value::Object(body)) = value_of(body) else {
+        return false;
+    };
     let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
     let is = |name: &str, word: &str| body.get(name).and_then(Value::as_str) == Some(word);
-    let any = |name: &str| !matches!(body.get(name), None | Some(Value::Null | Value::Bool(false)));
-    let failed = |base: &Value| base.get("status_code").is_some_and(|code| code.as_i64() != Some(0));
-    let has_code = ["code", "type", "status", "error_code"].into_iter().any(any);
-    let of_choice = body.get("choices").and_then(|choices| choices.pointer("/0/error"));
+    let any = |name: &str| {
+        !matches!(
+            body.get(name),
+            None | Some(Value::Null | Value::Bool(false))
+        )
+    };
+    let failed = |base: &Value| {
+        base.get("status_code")
+            .is_some_and(|code| code.as_i64() != Some(0))
+    };
+    let has_code = ["code", "type", "status", "error_code"]
+        .into_iter()
+        .any(any);
+    let of_choice = body
+        .get("choices")
+        .and_then(|choices| choices.pointer("/0/error"));
     any("error")
         || of_choice.is_some_and(Value::is_object)
         || is("object", "error")
         || is("type", "error")
         || body.get("base_resp").is_some_and(failed)
-        || body.get("errors").and_then(Value::as_array).is_some_and(|errors| !errors.is_empty())
+        || body
+            .get("errors")
+            .and_then(Value::as_array)
+            .is_some_and(|errors| !errors.is_empty())
         || any("detail")
         || (is_word("message") && has_code)
 }
@@ -279,9 +375,14 @@ fn describe(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(faults) => faults.iter().map(describe).collect::<Vec<_>>().join("; "),
         Value::Object(fault) => {
-            let text = ["msg", "message", "detail", "error"].iter().find_map(|field| fault.get(*field));
+            let text = ["msg", "message", "detail", "error"]
+                .iter()
+                .find_map(|field| fault.get(*field));
             let at = fault.get("loc").and_then(Value::as_array).map(|at| {
-                let at = at.iter().map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned));
+                let at = at.iter().map(|step| {
+                    step.as_str()
+                        .map_or_else(|| step.to_string(), str::to_owned)
+                });
                 at.collect::<Vec<_>>().join(".")
             });
             match (at, text.map(describe)) {
@@ -295,8 +396,13 @@ fn describe(value: &Value) -> String {
 }
 
 fn without_tags(page: &str) -> String {
-    let text = page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text.trim());
-    text.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    let text = page
+        .split('<')
+        .filter_map(|piece| piece.split_once('>'))
+        .map(|(_, text)| text.trim());
+    text.filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -64,7 +64,12 @@ impl Headers {
         key_exposure: Option<String>,
     ) -> Result<Headers, ModelError> {
         let mut custom = HeaderMap::new();
-        let HeaderSettings { key_header, key, headers, config_source } = program;
+        let HeaderSettings {
+            key_header,
+            key,
+            headers,
+            config_source,
+        } = program;
         if let Some(key) = key {
             custom.insert(key_header, key_header_value(key, key_header)?);
         }
@@ -73,10 +78,18 @@ impl Headers {
             custom.insert(name, value);
         }
         let key = key.map(|key| key.value.clone());
-        let given = headers.iter().filter(|(name, value)| is_secret(name, value));
+        let given = headers
+            .iter()
+            .filter(|(name, value)| is_secret(name, value));
         let given = given.flat_map(|(_, value)| credential_forms(value.reveal()));
         let secrets = key.into_iter().chain(given).chain(secrets).collect();
-        let mut headers = Headers { defaults: defaults(), custom, secrets, config_source, key_exposure };
+        let mut headers = Headers {
+            defaults: defaults(),
+            custom,
+            secrets,
+            config_source,
+            key_exposure,
+        };
         if headers.config_source.is_none() {
             let custom = std::mem::take(&mut headers.custom);
             put(&mut headers.defaults, &custom);
@@ -85,7 +98,10 @@ impl Headers {
     }
 
     pub(crate) fn has_key(&self) -> bool {
-        self.custom.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
+        self.custom
+            .values()
+            .chain(self.defaults.values())
+            .any(HeaderValue::is_sensitive)
     }
 
     pub(crate) fn secrets(&self) -> &[Secret] {
@@ -95,7 +111,10 @@ impl Headers {
     pub(crate) fn for_request(&self) -> Result<RequestHeaders<'_>, String> {
         let mut headers = self.defaults.clone();
         let Some(source) = &self.config_source else {
-            return Ok(RequestHeaders { headers, secrets: Cow::Borrowed(&self.secrets) });
+            return Ok(RequestHeaders {
+                headers,
+                secrets: Cow::Borrowed(&self.secrets),
+            });
         };
         let (given, key) = catch_panic(|| (source.headers(), source.key())).map_err(|said| {
             format!(
@@ -106,14 +125,19 @@ impl Headers {
         let mut secrets = self.secrets.clone();
         secrets.push(key);
         let given = mark_credentials(given, &mut secrets)?;
-        if let Some(why) =
-            self.key_exposure.as_ref().filter(|_| given.values().any(HeaderValue::is_sensitive))
+        if let Some(why) = self
+            .key_exposure
+            .as_ref()
+            .filter(|_| given.values().any(HeaderValue::is_sensitive))
         {
             return Err(why.clone());
         }
         put(&mut headers, &given);
         put(&mut headers, &self.custom);
-        Ok(RequestHeaders { headers, secrets: Cow::Owned(secrets) })
+        Ok(RequestHeaders {
+            headers,
+            secrets: Cow::Owned(secrets),
+        })
     }
 }
 
@@ -128,7 +152,12 @@ fn defaults() -> HeaderMap {
     ];
     headers
         .into_iter()
-        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+        .map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        })
         .collect()
 }
 
@@ -141,7 +170,10 @@ fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     }
 }
 
-fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
+fn mark_credentials(
+    mut headers: HeaderMap,
+    secrets: &mut Vec<Secret>,
+) -> Result<HeaderMap, String> {
     for (name, value) in headers.iter_mut() {
         if FRAMING.contains(&name.as_str()) {
             return Err(framing(name.as_str()));
@@ -157,8 +189,9 @@ fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result
 
 fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
     let fault = |part| {
-        let message =
-            format!("the {part} of the header {name:?} contains a character that headers cannot have");
+        let message = format!(
+            "the {part} of the header {name:?} contains a character that headers cannot have"
+        );
         ModelError::unsent(Category::ConfigError, message)
     };
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
@@ -175,15 +208,24 @@ fn framing(name: &str) -> String {
 }
 
 pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
-    let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
+    let scheme = value
+        .reveal()
+        .split_once(' ')
+        .map_or("", |(scheme, _)| scheme);
     let schemes = ["basic", "bearer"];
-    is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    is_credential(name)
+        || schemes
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// With and without the scheme: a server may quote only what follows `Bearer`.
 fn credential_forms(value: &str) -> Vec<Secret> {
     let credential = value.split_once(' ').map(|(_, credential)| credential);
-    std::iter::once(value).chain(credential).map(Secret::new).collect()
+    std::iter::once(value)
+        .chain(credential)
+        .map(Secret::new)
+        .collect()
 }
 
 fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, ModelError> {
@@ -198,9 +240,16 @@ fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, 
         );
         return Err(ModelError::unsent(Category::ApiKeyError, message));
     }
-    let scheme = if header == "authorization" { "Bearer " } else { "" };
+    let scheme = if header == "authorization" {
+        "Bearer "
+    } else {
+        ""
+    };
     let mut header = HeaderValue::from_str(&format!("{scheme}{value}")).map_err(|_| {
-        ModelError::unsent(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
+        ModelError::unsent(
+            Category::ApiKeyError,
+            format!("the key in {} cannot be sent", key.source),
+        )
     })?;
     header.set_sensitive(true);
     Ok(header)

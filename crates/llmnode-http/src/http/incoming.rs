@@ -36,7 +36,11 @@ struct IdleEnd {
 }
 
 impl Service {
-    pub(crate) fn incoming<'a>(&'a self, body: &'a mut ResponseBody, deadline: Deadline) -> Incoming<'a> {
+    pub(crate) fn incoming<'a>(
+        &'a self,
+        body: &'a mut ResponseBody,
+        deadline: Deadline,
+    ) -> Incoming<'a> {
         Incoming::new(self, body, deadline)
     }
 }
@@ -65,7 +69,9 @@ impl<'a> Incoming<'a> {
 
     pub(crate) fn begin_stream(&mut self, idle: Option<Duration>, thinking: Duration) {
         self.set_idle_timeout(idle);
-        self.thinking = Instant::now().checked_add(thinking).map(|end| (thinking, end));
+        self.thinking = Instant::now()
+            .checked_add(thinking)
+            .map(|end| (thinking, end));
     }
 
     /// An event without content, from a model that may think.
@@ -76,15 +82,26 @@ impl<'a> Incoming<'a> {
 
     pub(crate) fn content_came(&mut self) {
         let thinking = self.thinking.map(|(thinking, _)| thinking);
-        self.begin_stream(self.idle.map(|(idle, _)| idle), thinking.unwrap_or(Duration::MAX));
+        self.begin_stream(
+            self.idle.map(|(idle, _)| idle),
+            thinking.unwrap_or(Duration::MAX),
+        );
         self.is_thinking = false;
     }
 
     /// When to give up, if not at the end of the attempt, and why.
     fn idle_end(&self) -> Option<IdleEnd> {
-        let idle = self.idle.map(|(timeout, end)| IdleEnd { timeout, end, is_thinking: false });
+        let idle = self.idle.map(|(timeout, end)| IdleEnd {
+            timeout,
+            end,
+            is_thinking: false,
+        });
         let thinking = self.thinking.filter(|_| self.is_thinking);
-        let thinking = thinking.map(|(timeout, end)| IdleEnd { timeout, end, is_thinking: true });
+        let thinking = thinking.map(|(timeout, end)| IdleEnd {
+            timeout,
+            end,
+            is_thinking: true,
+        });
         idle.into_iter().chain(thinking).min_by_key(|idle| idle.end)
     }
 
@@ -117,7 +134,11 @@ impl<'a> Incoming<'a> {
                         };
                         // The server may still work on the request: repeated, it would do it twice.
                         let may_work = idle.is_thinking || self.read_since > 0;
-                        return Err(if may_work { failure.retry(Retry::No) } else { failure });
+                        return Err(if may_work {
+                            failure.retry(Retry::No)
+                        } else {
+                            failure
+                        });
                     }
                     // Nobody polled, so nothing could be received.
                     let is_thinking = self.is_thinking;

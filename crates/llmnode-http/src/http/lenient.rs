@@ -118,8 +118,13 @@ impl Count {
 
 /// The flag: a figure is impossible. Servers that do not count send only zeros.
 pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsage>, bool) {
-    let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-    (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
+    let known = figures
+        .iter()
+        .any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+    (
+        known.then_some(usage),
+        figures.iter().any(|figure| figure.impossible),
+    )
 }
 
 struct Tokens;
@@ -137,7 +142,10 @@ impl LenientVisitor<'_> for Tokens {
             }
             _ => None,
         };
-        Count { tokens, impossible: tokens.is_none() }
+        Count {
+            tokens,
+            impossible: tokens.is_none(),
+        }
     }
 }
 
@@ -156,7 +164,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObject<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         match list.next_element::<IgnoredAny>()? {
             None => Ok(None),
-            Some(_) => Err(A::Error::custom("a list where an object is a piece of the answer")),
+            Some(_) => Err(A::Error::custom(
+                "a list where an object is a piece of the answer",
+            )),
         }
     }
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
@@ -191,7 +201,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
         let mut all = Vec::new();
         while let Some(element) = list.next_element_seed(StrictObject(PhantomData))? {
             if all.len() == MOST_PIECES {
-                return Err(A::Error::custom(format!("more than {MOST_PIECES}, and no answer has as many")));
+                return Err(A::Error::custom(format!(
+                    "more than {MOST_PIECES}, and no answer has as many"
+                )));
             }
             all.extend(element);
         }
@@ -200,7 +212,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         match map.next_entry::<IgnoredAny, IgnoredAny>()? {
             None => Ok(Vec::new()),
-            Some(_) => Err(A::Error::custom("an object where a list has pieces of the answer")),
+            Some(_) => Err(A::Error::custom(
+                "an object where a list has pieces of the answer",
+            )),
         }
     }
 }
@@ -242,14 +256,18 @@ impl<'de> LenientVisitor<'de> for Words {
         while let Some(item) = list.next_element::<&RawValue>()? {
             all.push(item.get());
         }
-        Ok(Some(all).filter(|all| !all.is_empty()).map(|all| Cow::Owned(format!("[{}]", all.join(",")))))
+        Ok(Some(all)
+            .filter(|all| !all.is_empty())
+            .map(|all| Cow::Owned(format!("[{}]", all.join(",")))))
     }
     fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut all = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
             all.push(format!("{}:{}", name.get(), value.get()));
         }
-        Ok(Some(all).filter(|all| !all.is_empty()).map(|all| Cow::Owned(format!("{{{}}}", all.join(",")))))
+        Ok(Some(all)
+            .filter(|all| !all.is_empty())
+            .map(|all| Cow::Owned(format!("{{{}}}", all.join(",")))))
     }
 }
 
@@ -302,7 +320,10 @@ impl<'de, T: Deserialize<'de> + Indexed> Visitor<'de> for Answers<T> {
         Ok(None)
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut first = First { answer: None, others: false };
+        let mut first = First {
+            answer: None,
+            others: false,
+        };
         while let Some(answer) = list.next_element_seed(StrictObject(PhantomData::<T>))? {
             let Some(answer) = answer else { continue };
             match answer.index().tokens {
@@ -329,7 +350,9 @@ pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Count, D::Err
     Lenient(Tokens).deserialize(from)
 }
 
-pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
     Lenient(Object(PhantomData)).deserialize(from)
 }
 
@@ -345,7 +368,9 @@ pub(crate) fn known_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from.deserialize_any(StrictObjects(PhantomData))
 }
 
-pub(crate) fn known_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+pub(crate) fn known_text<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Cow<'de, str>>, D::Error> {
     from.deserialize_any(StrictText)
 }
 

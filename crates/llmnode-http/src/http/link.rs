@@ -18,12 +18,18 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Link {
-        Link { stream: Box::new(stream), to_proxy: false }
+        Link {
+            stream: Box::new(stream),
+            to_proxy: false,
+        }
     }
 
     /// A proxy gets the absolute URL.
     pub(crate) fn for_proxy(self) -> Link {
-        Link { to_proxy: true, ..self }
+        Link {
+            to_proxy: true,
+            ..self
+        }
     }
 }
 
@@ -44,7 +50,11 @@ impl AsyncRead for Link {
 }
 
 impl AsyncWrite for Link {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 

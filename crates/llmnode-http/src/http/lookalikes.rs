@@ -9,7 +9,12 @@ struct Provider {
 }
 
 const PROVIDERS: [Provider; 3] = [
-    Provider { name: "Anthropic", host: "api.anthropic.com", models: &["claude-"], keys: &["sk-ant-"] },
+    Provider {
+        name: "Anthropic",
+        host: "api.anthropic.com",
+        models: &["claude-"],
+        keys: &["sk-ant-"],
+    },
     Provider {
         name: "Google",
         host: "generativelanguage.googleapis.com",
@@ -31,20 +36,25 @@ fn other(
     begins: impl Fn(&Provider) -> &'static [&'static str],
 ) -> Option<(&'static Provider, &'static Provider)> {
     let own = PROVIDERS.iter().find(|provider| provider.host == host)?;
-    let of =
-        PROVIDERS.iter().find(|provider| begins(provider).iter().any(|begin| word.starts_with(begin)))?;
+    let of = PROVIDERS
+        .iter()
+        .find(|provider| begins(provider).iter().any(|begin| word.starts_with(begin)))?;
     (of.name != own.name).then_some((own, of))
 }
 
 pub(crate) fn model_hint(host: &str, model: &str) -> String {
     other(host, model, |provider| provider.models).map_or_else(String::new, |(own, of)| {
-        format!("; {}'s names begin with {}; {model} is one of {}'s", own.name, own.models[0], of.name)
+        format!(
+            "; {}'s names begin with {}; {model} is one of {}'s",
+            own.name, own.models[0], of.name
+        )
     })
 }
 
 pub(crate) fn key_hint(host: &str, key: &str) -> String {
-    other(host, key, |provider| provider.keys)
-        .map_or_else(String::new, |(_, of)| format!(", which begins like one of {}'s", of.name))
+    other(host, key, |provider| provider.keys).map_or_else(String::new, |(_, of)| {
+        format!(", which begins like one of {}'s", of.name)
+    })
 }
 
 #[cfg(test)]
@@ -71,9 +81,21 @@ mod tests {
             assert_eq!(model_hint(host, model), hint);
         }
         for (host, key, hint) in [
-            ("api.openai.com", "sk-ant-1", ", which begins like one of Anthropic's"),
-            ("api.anthropic.com", "sk-1", ", which begins like one of OpenAI's"),
-            ("api.openai.com", "AIza1", ", which begins like one of Google's"),
+            (
+                "api.openai.com",
+                "sk-ant-1",
+                ", which begins like one of Anthropic's",
+            ),
+            (
+                "api.anthropic.com",
+                "sk-1",
+                ", which begins like one of OpenAI's",
+            ),
+            (
+                "api.openai.com",
+                "AIza1",
+                ", which begins like one of Google's",
+            ),
             ("api.anthropic.com", "sk-ant-1", ""),
             ("gateway.example", "sk-1", ""),
         ] {

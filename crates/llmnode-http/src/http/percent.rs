@@ -3,15 +3,28 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 #[cfg(feature = "async-openai")]
-const ESCAPED_IN_QUERY: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
+const ESCAPED_IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'*')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b' ');
 
 /// Encoded characters of user names and passwords stay so.
-const ESCAPED_IN_USER: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!').remove(b'%');
+const ESCAPED_IN_USER: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'%');
 
 #[cfg(feature = "gemini")]
-const ESCAPED_IN_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ESCAPED_IN_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 #[cfg(feature = "gemini")]
 pub(crate) fn segment_encoded(text: &str) -> String {
@@ -28,7 +41,9 @@ pub(crate) fn user_encoded(text: &str) -> String {
 
 #[cfg(feature = "async-openai")]
 pub(crate) fn form_encoded(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED_IN_QUERY).to_string().replace(' ', "+")
+    utf8_percent_encode(text, ESCAPED_IN_QUERY)
+        .to_string()
+        .replace(' ', "+")
 }
 
 /// In a query, `+` is a space.

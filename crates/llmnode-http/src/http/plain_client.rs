@@ -40,14 +40,32 @@ impl PlainClient {
         let query = url.query().unwrap_or_default();
         let secret = secret || query_pairs(query).any(|(name, _)| is_credential(&name));
         if secret && !url.is_https() && !url.is_loopback() {
-            return Err(fault("a token is sent by https only, except to this machine".to_owned()));
+            return Err(fault(
+                "a token is sent by https only, except to this machine".to_owned(),
+            ));
         }
-        let proxy = if url.is_loopback() { None } else { Proxy::of_environment(&url).map_err(fault)? };
+        let proxy = if url.is_loopback() {
+            None
+        } else {
+            Proxy::of_environment(&url).map_err(fault)?
+        };
         let needs_tls = url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
-        let tls = if needs_tls { tls::trusting_system(Vec::new()) } else { tls::trusting_nobody() };
+        let tls = if needs_tls {
+            tls::trusting_system(Vec::new())
+        } else {
+            tls::trusting_nobody()
+        };
         let tls = tls.map_err(|error| fault(format!("https is not possible: {error}")))?;
-        let settings = ConnectSettings { tls, proxy, timeout: CONNECT_TIMEOUT, public_only: false };
-        Ok(PlainClient { client: Client::new(settings, url.is_https()), url })
+        let settings = ConnectSettings {
+            tls,
+            proxy,
+            timeout: CONNECT_TIMEOUT,
+            public_only: false,
+        };
+        Ok(PlainClient {
+            client: Client::new(settings, url.is_https()),
+            url,
+        })
     }
 
     /// The URL, normalised.
@@ -58,9 +76,13 @@ impl PlainClient {
     /// The URL of another path of the server. `path` follows the path of the server's own URL.
     pub fn uri_below(&self, path: &str) -> Option<http::Uri> {
         let (base, url) = (self.url.path().trim_end_matches('/'), &self.url);
-        Url::parse(&format!("{}://{}{base}{path}", url.scheme(), url.authority()))
-            .ok()
-            .map(|url| url.to_uri())
+        Url::parse(&format!(
+            "{}://{}{base}{path}",
+            url.scheme(),
+            url.authority()
+        ))
+        .ok()
+        .map(|url| url.to_uri())
     }
 
     /// Sends a request once.
@@ -73,7 +95,10 @@ impl PlainClient {
     ) -> Result<http::Response<ResponseBody>, ClientError> {
         let begun = Arc::<AtomicBool>::default();
         let has_body = !request.body().is_empty();
-        let sent = self.client.send(request.map(|body| RequestBody::new(body, Arc::clone(&begun)))).await;
+        let sent = self
+            .client
+            .send(request.map(|body| RequestBody::new(body, Arc::clone(&begun))))
+            .await;
         let is_unsent = has_body && !begun.load(Ordering::Relaxed);
         sent.map_err(|error| if is_unsent { error.unsent() } else { error })
     }

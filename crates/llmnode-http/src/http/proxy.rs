@@ -51,7 +51,10 @@ impl Proxy {
             Ok::<_, http::Error>(value)
         });
         let url = Url::parse(&format!("{scheme}://{host}")).map_err(|_| UNREADABLE)?;
-        Ok(Proxy::to(&url, credentials.transpose().map_err(|_| UNREADABLE)?))
+        Ok(Proxy::to(
+            &url,
+            credentials.transpose().map_err(|_| UNREADABLE)?,
+        ))
     }
 
     /// From the environment, for this server. An unreadable variable that applies is an error: ignoring it would send
@@ -62,7 +65,9 @@ impl Proxy {
             return Ok(None);
         }
         let own = if server.is_https() { HTTPS } else { HTTP };
-        let Some((name, value)) = [own, ALL].into_iter().find_map(variable) else { return Ok(None) };
+        let Some((name, value)) = [own, ALL].into_iter().find_map(variable) else {
+            return Ok(None);
+        };
         let proxy = value.to_str().ok_or(UNREADABLE.to_owned()).and_then(|url| {
             // Here, a user name needs no scheme before it.
             if url.contains("://") {
@@ -71,25 +76,38 @@ impl Proxy {
                 Proxy::parse(&format!("http://{}", url.trim()))
             }
         });
-        proxy.map(Some).map_err(|fault| format!("{fault} (it is the environment's {name})"))
+        proxy
+            .map(Some)
+            .map_err(|fault| format!("{fault} (it is the environment's {name})"))
     }
 
     fn to(url: &Url, credentials: Option<HeaderValue>) -> Proxy {
         let (is_https, is_loopback) = (url.is_https(), url.is_loopback());
-        Proxy { uri: url.to_uri(), credentials, is_https, is_loopback }
+        Proxy {
+            uri: url.to_uri(),
+            credentials,
+            is_https,
+            is_loopback,
+        }
     }
 }
 
 fn variable(names: Names) -> Option<(&'static str, OsString)> {
-    let set = names.into_iter().find_map(|name| Some((name, std::env::var_os(name)?)));
+    let set = names
+        .into_iter()
+        .find_map(|name| Some((name, std::env::var_os(name)?)));
     set.filter(|(_, value)| value.to_str().is_none_or(|value| !value.trim().is_empty()))
 }
 
 fn is_excepted(server: &Url) -> bool {
-    let Some((_, exceptions)) = variable(EXCEPTIONS) else { return false };
+    let Some((_, exceptions)) = variable(EXCEPTIONS) else {
+        return false;
+    };
     let exceptions = exceptions.to_string_lossy();
     // The matcher applies `*` only to names.
-    exceptions.split(',').any(|exception| exception.trim() == "*")
+    exceptions
+        .split(',')
+        .any(|exception| exception.trim() == "*")
         || Matcher::builder()
             .all("http://proxy.invalid")
             .no(&*exceptions)
@@ -104,7 +122,9 @@ fn unsupported(scheme: &str) -> String {
         "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
         _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
     };
-    format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
+    format!(
+        "{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128"
+    )
 }
 
 fn basic(user: &str, password: &str) -> String {
@@ -113,17 +133,27 @@ fn basic(user: &str, password: &str) -> String {
 
 pub(crate) fn env_secrets() -> Vec<Secret> {
     let names = [HTTPS, HTTP, ALL].into_iter().flatten();
-    names.filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
+    names
+        .filter_map(|name| std::env::var(name).ok())
+        .flat_map(|url| secrets(&url))
+        .collect()
 }
 
 /// A lone user name is a token. In all forms: as written, encoded, decoded, and as requests carry it.
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let Some((given, _)) = authority.rsplit_once('@') else { return Vec::new() };
+    let Some((given, _)) = authority.rsplit_once('@') else {
+        return Vec::new();
+    };
     let (user, password) = given.split_once(':').unwrap_or((given, ""));
     let written = if password.is_empty() { user } else { password };
-    let forms = [written.to_owned(), decoded(written), basic(user, password), user_encoded(written)];
+    let forms = [
+        written.to_owned(),
+        decoded(written),
+        basic(user, password),
+        user_encoded(written),
+    ];
     forms.into_iter().map(Secret::new).collect()
 }
 
@@ -132,7 +162,10 @@ mod tests {
     use super::*;
 
     fn forms(url: &str) -> Vec<String> {
-        secrets(url).iter().map(|secret| secret.reveal().to_owned()).collect()
+        secrets(url)
+            .iter()
+            .map(|secret| secret.reveal().to_owned())
+            .collect()
     }
 
     #[test]
@@ -140,11 +173,25 @@ mod tests {
         for (url, expected) in [
             (
                 "http://me:p%40ss%2Bword@h:1",
-                ["p%40ss%2Bword", "p@ss+word", "bWU6cEBzcyt3b3Jk", "p%40ss%2Bword"],
+                [
+                    "p%40ss%2Bword",
+                    "p@ss+word",
+                    "bWU6cEBzcyt3b3Jk",
+                    "p%40ss%2Bword",
+                ],
             ),
-            ("me:pa^ss@h:1/", ["pa^ss", "pa^ss", "bWU6cGFec3M=", "pa%5Ess"]),
-            ("https://tok%65n@h", ["tok%65n", "token", "dG9rZW46", "tok%65n"]),
-            ("http://me:a%ZZ%4@h", ["a%ZZ%4", "a%ZZ%4", "bWU6YSVaWiU0", "a%ZZ%4"]),
+            (
+                "me:pa^ss@h:1/",
+                ["pa^ss", "pa^ss", "bWU6cGFec3M=", "pa%5Ess"],
+            ),
+            (
+                "https://tok%65n@h",
+                ["tok%65n", "token", "dG9rZW46", "tok%65n"],
+            ),
+            (
+                "http://me:a%ZZ%4@h",
+                ["a%ZZ%4", "a%ZZ%4", "bWU6YSVaWiU0", "a%ZZ%4"],
+            ),
         ] {
             assert_eq!(forms(url), expected, "{url}");
         }

@@ -19,17 +19,26 @@ const EPOCH_MILLISECONDS: f64 = 1e11;
 pub(crate) fn rate_limits(headers: &HeaderMap, is_providers: bool, now: SystemTime) -> RateLimits {
     let of = |kind: &str| {
         let openai = |figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}"));
-        let anthropic = |figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}"));
+        let anthropic =
+            |figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}"));
         read(&openai, now).or_else(|| read(&anthropic, now))
     };
     let plain = |figure: &str| text(headers, &format!("x-ratelimit-{figure}"));
-    RateLimits { requests: of("requests").or_else(|| read(&plain, now)), tokens: of("tokens"), is_providers }
+    RateLimits {
+        requests: of("requests").or_else(|| read(&plain, now)),
+        tokens: of("tokens"),
+        is_providers,
+    }
 }
 
 fn read<'h>(figure: &impl Fn(&str) -> Option<&'h str>, now: SystemTime) -> Option<RateLimit> {
     let remaining = figure("remaining")?.trim().parse().ok()?;
     let limit = figure("limit").and_then(|limit| limit.trim().parse().ok());
-    Some(RateLimit { limit, remaining, reset: reset(figure("reset")?, now)? })
+    Some(RateLimit {
+        limit,
+        remaining,
+        reset: reset(figure("reset")?, now)?,
+    })
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -37,7 +46,11 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 }
 
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
-    let until = |since: Duration| (SystemTime::UNIX_EPOCH.checked_add(since)?).duration_since(now).ok();
+    let until = |since: Duration| {
+        (SystemTime::UNIX_EPOCH.checked_add(since)?)
+            .duration_since(now)
+            .ok()
+    };
     if let Ok(number) = text.trim().parse::<f64>() {
         return match number {
             number if number >= EPOCH_MILLISECONDS => {
@@ -60,8 +73,10 @@ mod tests {
     }
 
     fn of(headers: &[(&'static str, &str)]) -> RateLimits {
-        let headers =
-            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect();
         rate_limits(&headers, true, now())
     }
 
@@ -79,7 +94,10 @@ mod tests {
         assert_eq!((requests.limit, requests.remaining), (Some(500), 499));
         assert_eq!(requests.reset, Duration::from_millis(120));
         let tokens = openai.tokens.unwrap();
-        assert_eq!((tokens.remaining, tokens.reset), (0, Duration::from_secs(360)));
+        assert_eq!(
+            (tokens.remaining, tokens.reset),
+            (0, Duration::from_secs(360))
+        );
         let anthropic = of(&[
             ("anthropic-ratelimit-requests-limit", "50"),
             ("anthropic-ratelimit-requests-remaining", "3"),
@@ -88,7 +106,11 @@ mod tests {
         assert_eq!(anthropic.requests.unwrap().reset, Duration::from_secs(30));
         for (reset, seconds) in [("20", 20), ("784111787", 10), ("784111787000", 10)] {
             let plain = of(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset)]);
-            assert_eq!(plain.requests.unwrap().reset, Duration::from_secs(seconds), "{reset}");
+            assert_eq!(
+                plain.requests.unwrap().reset,
+                Duration::from_secs(seconds),
+                "{reset}"
+            );
         }
     }
 
@@ -96,13 +118,25 @@ mod tests {
     fn what_says_nothing() {
         for headers in [
             &[("x-ratelimit-remaining-requests", "3")][..],
-            &[("x-ratelimit-remaining-requests", "many"), ("x-ratelimit-reset-requests", "1s")],
+            &[
+                ("x-ratelimit-remaining-requests", "many"),
+                ("x-ratelimit-reset-requests", "1s"),
+            ],
             &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "-1")],
-            &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "1994-11-06T08:49:07Z")],
-            &[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "soon")],
+            &[
+                ("x-ratelimit-remaining", "3"),
+                ("x-ratelimit-reset", "1994-11-06T08:49:07Z"),
+            ],
+            &[
+                ("x-ratelimit-remaining", "3"),
+                ("x-ratelimit-reset", "soon"),
+            ],
         ] {
             let limits = of(headers);
-            assert!(limits.requests.is_none() && limits.tokens.is_none(), "{headers:?}");
+            assert!(
+                limits.requests.is_none() && limits.tokens.is_none(),
+                "{headers:?}"
+            );
         }
     }
 }

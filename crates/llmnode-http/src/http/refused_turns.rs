@@ -48,9 +48,21 @@ pub(crate) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
 
 /// An id that has no result, or none of its own, is another fault: it is in the conversation, not in the id's form.
 fn refuses_id(param: &str, text: &str) -> bool {
-    let names = ["tool call id", "tool_call_id", "call_id", "tool_use_id", "tool_use.id", "tooluseid"];
-    let listed = [param, text].iter().any(|at| at.contains("tool_calls[") && at.contains("].id"));
-    let is_id = listed || names.iter().any(|name| text.contains(name) || param.contains(name));
+    let names = [
+        "tool call id",
+        "tool_call_id",
+        "call_id",
+        "tool_use_id",
+        "tool_use.id",
+        "tooluseid",
+    ];
+    let listed = [param, text]
+        .iter()
+        .any(|at| at.contains("tool_calls[") && at.contains("].id"));
+    let is_id = listed
+        || names
+            .iter()
+            .any(|name| text.contains(name) || param.contains(name));
     let forms = [
         "with a length of",
         "match pattern",
@@ -65,30 +77,44 @@ fn refuses_id(param: &str, text: &str) -> bool {
 
 /// Anthropic: thoughts that were made behind another beginning of the conversation, or the remedy that was sent for them.
 fn refuses_bound_thoughts(text: &str) -> bool {
-    ["bound to a different conversation", "thinking-binding-controls", "block_binding"]
-        .iter()
-        .any(|phrase| text.contains(phrase))
+    [
+        "bound to a different conversation",
+        "thinking-binding-controls",
+        "block_binding",
+    ]
+    .iter()
+    .any(|phrase| text.contains(phrase))
 }
 
 /// The reasoning that other servers want back, in a message of the assistant.
 fn refuses_reasoning(param: &str, text: &str) -> bool {
     let names = ["reasoning_content", "reasoning_details", "thinking_blocks"];
-    let is_named = names.iter().any(|name| text.contains(name) || param.contains(name));
+    let is_named = names
+        .iter()
+        .any(|name| text.contains(name) || param.contains(name));
     let is_field = |at: &str| at.contains(".reasoning") || at.contains("property 'reasoning");
-    let is_in_messages = [param, text].iter().any(|at| at.contains("messages") && is_field(at));
+    let is_in_messages = [param, text]
+        .iter()
+        .any(|at| at.contains("messages") && is_field(at));
     (is_named || is_in_messages) && REFUSES.iter().any(|phrase| text.contains(phrase))
 }
 
 /// DeepSeek, of each message of the assistant; Kimi, of those with calls.
 fn wants_reasoning(text: &str) -> bool {
     text.contains("reasoning_content")
-        && ["must be passed back", "is missing", "is required"].iter().any(|phrase| text.contains(phrase))
+        && ["must be passed back", "is missing", "is required"]
+            .iter()
+            .any(|phrase| text.contains(phrase))
 }
 
 /// Google's older endpoints, and gateways, which do not know the field. One that wants it is asked with it already.
 fn refuses_server_tools_mark(text: &str) -> bool {
-    let names = ["includeserversidetoolinvocations", "include_server_side_tool_invocations"];
-    names.iter().any(|name| text.contains(name)) && REFUSES.iter().any(|phrase| text.contains(phrase))
+    let names = [
+        "includeserversidetoolinvocations",
+        "include_server_side_tool_invocations",
+    ];
+    names.iter().any(|name| text.contains(name))
+        && REFUSES.iter().any(|phrase| text.contains(phrase))
 }
 
 #[cfg(test)]
@@ -99,7 +125,10 @@ mod tests {
     fn each_text_refuses_what_it_names() {
         use TurnPart::{BoundThoughts, CallId, NoReasoning, Reasoning, ServerToolsMark};
         for (text, expected) in [
-            ("Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", Some(CallId)),
+            (
+                "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
+                Some(CallId),
+            ),
             (
                 "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
                 Some(CallId),
@@ -121,10 +150,22 @@ mod tests {
                 "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header.",
                 Some(BoundThoughts),
             ),
-            ("thinking.adaptive.block_binding: Extra inputs are not permitted", Some(BoundThoughts)),
-            ("messages.1.content.0: Invalid `signature` in `thinking` block", None),
-            ("body.messages.1.assistant.reasoning_content: Extra inputs are not permitted", Some(Reasoning)),
-            ("property 'messages.2.assistant.reasoning' is unsupported", Some(Reasoning)),
+            (
+                "thinking.adaptive.block_binding: Extra inputs are not permitted",
+                Some(BoundThoughts),
+            ),
+            (
+                "messages.1.content.0: Invalid `signature` in `thinking` block",
+                None,
+            ),
+            (
+                "body.messages.1.assistant.reasoning_content: Extra inputs are not permitted",
+                Some(Reasoning),
+            ),
+            (
+                "property 'messages.2.assistant.reasoning' is unsupported",
+                Some(Reasoning),
+            ),
             (
                 "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
                 Some(Reasoning),
@@ -137,8 +178,14 @@ mod tests {
                 "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
                 Some(NoReasoning),
             ),
-            ("reasoning_content is required for assistant messages with tool calls", Some(NoReasoning)),
-            ("Unsupported parameter: 'reasoning_effort' is not supported with this model.", None),
+            (
+                "reasoning_content is required for assistant messages with tool calls",
+                Some(NoReasoning),
+            ),
+            (
+                "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+                None,
+            ),
             (
                 "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.",
                 Some(ServerToolsMark),

@@ -72,7 +72,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let mut usage = Vec::new();
-        let others = Others { map, usage: &mut usage };
+        let others = Others {
+            map,
+            usage: &mut usage,
+        };
         let rest = T::deserialize(MapAccessDeserializer::new(others))?;
         Ok(Apart { rest, usage })
     }
@@ -87,7 +90,10 @@ struct Others<'u, 'de, A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, 'de, A> {
     type Error = A::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
         while let Some(Name(name)) = self.map.next_key()? {
             if !NAMES.contains(&&*name) {
                 return seed.deserialize(CowStrDeserializer::new(name)).map(Some);
@@ -150,15 +156,25 @@ fn readable(json: &RawValue) -> Value {
 
 /// `left`: how many more values are read.
 fn readable_at(json: &RawValue, depth: usize, left: &mut usize) -> Value {
-    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
-    let Some(rest) = left.checked_sub(1) else { return Value::Null };
+    let Some(depth) = depth.checked_sub(1) else {
+        return Value::Null;
+    };
+    let Some(rest) = left.checked_sub(1) else {
+        return Value::Null;
+    };
     *left = rest;
     let text = json.get();
     match text.as_bytes().first() {
-        Some(b'{') => serde_json::Deserializer::from_str(text).deserialize_map(Members { depth, left }),
+        Some(b'{') => {
+            serde_json::Deserializer::from_str(text).deserialize_map(Members { depth, left })
+        }
         Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).map(|items| {
             let most = *left;
-            items.into_iter().take(most).map(|item| readable_at(item, depth, left)).collect()
+            items
+                .into_iter()
+                .take(most)
+                .map(|item| readable_at(item, depth, left))
+                .collect()
         }),
         // Beyond all numbers, and so impossible.
         Some(b'-' | b'0'..=b'9') => Ok(serde_json::from_str(text).unwrap_or(Value::from(f64::MAX))),
@@ -235,7 +251,10 @@ mod tests {
             (r#"{"text":"a"}"#, None),
             (r#"{"text":"a","usage":{"a":3}}"#, Some(3.0)),
             (r#"{"text":"a","usage":[]}"#, None),
-            (r#"{"usage":{"a":1e999},"text":"a","usage":[]}"#, Some(f64::MAX)),
+            (
+                r#"{"usage":{"a":1e999},"text":"a","usage":[]}"#,
+                Some(f64::MAX),
+            ),
             (r#"{"usage":{"a":1,"a":2},"text":"a"}"#, Some(2.0)),
             (
                 r#"{"usageMetadata":null,"text":"a","us\u0061ge":7,"usage":{"a":4},"usage":{"a":3}}"#,
@@ -243,32 +262,57 @@ mod tests {
             ),
         ] {
             let read: Answer = read(json.as_bytes()).unwrap();
-            assert_eq!((&*read.text, read.usage.map(|usage| usage.a)), ("a", expected), "{json}");
+            assert_eq!(
+                (&*read.text, read.usage.map(|usage| usage.a)),
+                ("a", expected),
+                "{json}"
+            );
         }
-        for json in [r#"{"text":"a","text":"b"}"#, "7", r#"{"text":"a","usage":{"a":1}"#] {
+        for json in [
+            r#"{"text":"a","text":"b"}"#,
+            "7",
+            r#"{"text":"a","usage":{"a":1}"#,
+        ] {
             assert!(read::<Answer>(json.as_bytes()).is_err(), "{json}");
         }
         // An invalid byte costs the answer only if it stands in what is read.
-        assert_eq!(read::<Answer>(b"{\"text\":\"a\",\"other\":\"\xff\"}").unwrap().text, "a");
+        assert_eq!(
+            read::<Answer>(b"{\"text\":\"a\",\"other\":\"\xff\"}")
+                .unwrap()
+                .text,
+            "a"
+        );
         assert!(read::<Answer>(b"{\"text\":\"\xff\"}").is_err());
     }
 
     #[test]
     fn what_no_number_can_hold_is_read_all_the_same() {
-        let read = value_of(br#"{"a":1e999,"b":[-1e999,"x"],"c":1,"c":3,"c":2,"d":"\ud83d"}"#).unwrap();
+        let read =
+            value_of(br#"{"a":1e999,"b":[-1e999,"x"],"c":1,"c":3,"c":2,"d":"\ud83d"}"#).unwrap();
         assert_eq!(read["a"], Value::from(f64::MAX));
-        assert_eq!((&read["b"][1], &read["c"]), (&Value::from("x"), &Value::from(3)));
+        assert_eq!(
+            (&read["b"][1], &read["c"]),
+            (&Value::from("x"), &Value::from(3))
+        );
         assert_eq!(value_of(b"{"), None);
     }
 
     /// A tree of all of it would take hundreds of megabytes.
     #[test]
     fn very_many_values_do_no_harm() {
-        for many in ["{},".repeat(1_000_000), "{\"a\":1},".repeat(500_000), "[],".repeat(1_000_000)] {
+        for many in [
+            "{},".repeat(1_000_000),
+            "{\"a\":1},".repeat(500_000),
+            "[],".repeat(1_000_000),
+        ] {
             let json = format!(r#"{{"a":3,"b":[{}0]}}"#, many);
             let read = value_of(json.as_bytes()).unwrap();
             assert_eq!(read["a"], Value::from(3));
-            assert!(read["b"].as_array().is_none_or(|items| items.len() <= MOST_VALUES));
+            assert!(
+                read["b"]
+                    .as_array()
+                    .is_none_or(|items| items.len() <= MOST_VALUES)
+            );
         }
         let names: Vec<String> = (0..500_000).map(|at| format!("\"{at}\":{{}}")).collect();
         let read = value_of(format!("{{\"a\":3,{}}}", names.join(",")).as_bytes()).unwrap();
@@ -283,7 +327,8 @@ mod tests {
             let read = value_of(format!(r#"{{"a":3,"b":{deep}}}"#).as_bytes()).unwrap();
             assert_eq!(read["a"], Value::from(3));
             let answer: Answer =
-                super::read(format!(r#"{{"text":"a","usage":{{"a":{deep}}}}}"#).as_bytes()).unwrap();
+                super::read(format!(r#"{{"text":"a","usage":{{"a":{deep}}}}}"#).as_bytes())
+                    .unwrap();
             assert_eq!((&*answer.text, answer.usage), ("a", None));
         }
     }

@@ -37,8 +37,16 @@ impl Service<Name> for Resolver {
         let public_only = self.public_only;
         Box::pin(async move {
             let addresses = addresses(name.as_str()).await?;
-            match addresses.iter().map(SocketAddr::ip).find(|address| public_only && !is_public(*address)) {
-                Some(address) => Err(PrivateAddress { host: name.as_str().to_owned(), address }.into()),
+            match addresses
+                .iter()
+                .map(SocketAddr::ip)
+                .find(|address| public_only && !is_public(*address))
+            {
+                Some(address) => Err(PrivateAddress {
+                    host: name.as_str().to_owned(),
+                    address,
+                }
+                .into()),
                 None => Ok(addresses.into_iter()),
             }
         })
@@ -51,7 +59,9 @@ async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
         return Ok(LOOPBACK.to_vec());
     }
     let name = name.to_owned();
-    let mut lookup = Lookup(tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()));
+    let mut lookup = Lookup(tokio::task::spawn_blocking(move || {
+        (name.as_str(), 0).to_socket_addrs()
+    }));
     (&mut lookup.0).await?.map(Iterator::collect)
 }
 
@@ -72,7 +82,10 @@ mod tests {
 
     #[test]
     fn a_lookup_that_nobody_waits_for_leaves_the_queue() {
-        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
         let (free, wait) = mpsc::channel::<()>();
         runtime.block_on(async {
             let busy = tokio::task::spawn_blocking(move || wait.recv());

@@ -11,20 +11,35 @@ const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 /// The longest if repeated; ignores zero, negative, past and unreadable ones. `x-ratelimit-reset-*` says when a limit
 /// is fully restored, not when the next request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
+    let date = |value: &str| {
+        http_date(value)?
+            .duration_since(now)
+            .ok()
+            .filter(|wait| !wait.is_zero())
+    };
     PREFIXES.iter().find_map(|prefix| {
         let longest = |name: &str, wait: &dyn Fn(&str) -> Option<Duration>| {
             let values = headers.get_all(format!("{prefix}{name}"));
-            values.iter().filter_map(|value| wait(value.to_str().ok()?)).max()
+            values
+                .iter()
+                .filter_map(|value| wait(value.to_str().ok()?))
+                .max()
         };
         let milliseconds = longest("retry-after-ms", &|value| seconds(value, 1e-3));
-        milliseconds.or_else(|| longest("retry-after", &|value| seconds(value, 1.0).or_else(|| date(value))))
+        milliseconds.or_else(|| {
+            longest("retry-after", &|value| {
+                seconds(value, 1.0).or_else(|| date(value))
+            })
+        })
     })
 }
 
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     PREFIXES.iter().find_map(|prefix| {
-        let word = headers.get(format!("{prefix}x-should-retry"))?.to_str().ok()?;
+        let word = headers
+            .get(format!("{prefix}x-should-retry"))?
+            .to_str()
+            .ok()?;
         word.trim().to_ascii_lowercase().parse().ok()
     })
 }
@@ -52,9 +67,13 @@ fn seconds(text: &str, unit: f64) -> Option<Duration> {
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients must accept (RFC 9110, 5.6.7).
 fn http_date(text: &str) -> Option<SystemTime> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let parts: Vec<&str> = text.split([' ', ',', '-']).filter(|part| !part.is_empty()).collect();
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let parts: Vec<&str> = text
+        .split([' ', ',', '-'])
+        .filter(|part| !part.is_empty())
+        .collect();
     let (day, name, year, time) = match parts[..] {
         [_, day, month, year, time, "GMT"] => (day, month, year, time),
         [_, month, day, time, year] => (day, month, year, time),
@@ -86,9 +105,14 @@ pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let (date, time) = text.trim().strip_suffix('Z')?.split_once('T')?;
     let mut date = date.split('-').map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let mut clock = time.split('.').next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let mut clock = time
+        .split('.')
+        .next()?
+        .split(':')
+        .map(|part| part.parse::<u64>().ok());
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let is_date = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_date =
+        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let is_time = hour < 24 && minute < 60 && second <= 60;
     let at = || days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
     (is_date && is_time).then(|| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at())))?
@@ -96,7 +120,11 @@ pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
 
 /// Counts years from March, so that the leap day comes last.
 fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let leap_days = year / 4 - year / 100 + year / 400;
     365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
@@ -111,8 +139,10 @@ mod tests {
     }
 
     fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {
-        let headers =
-            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect();
         retry_after(&headers, now())
     }
 
@@ -123,20 +153,57 @@ mod tests {
             (&[("retry-after", "20")][..], ms(20_000)),
             (&[("retry-after", " 1.5 ")], ms(1500)),
             (&[("retry-after-ms", "644"), ("retry-after", "1")], ms(644)),
-            (&[("retry-after-ms", "soon"), ("retry-after", "1")], ms(1000)),
+            (
+                &[("retry-after-ms", "soon"), ("retry-after", "1")],
+                ms(1000),
+            ),
             (&[("llm_provider-retry-after", "7")], ms(7000)),
-            (&[("llm_provider-retry-after-ms", "12.5")], Some(Duration::from_micros(12_500))),
-            (&[("retry-after", "1"), ("llm_provider-retry-after", "9")], ms(1000)),
-            (&[("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")], ms(5000)),
-            (&[("retry-after", "Sunday, 06-Nov-94 08:49:42 GMT")], ms(5000)),
+            (
+                &[("llm_provider-retry-after-ms", "12.5")],
+                Some(Duration::from_micros(12_500)),
+            ),
+            (
+                &[("retry-after", "1"), ("llm_provider-retry-after", "9")],
+                ms(1000),
+            ),
+            (
+                &[("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")],
+                ms(5000),
+            ),
+            (
+                &[("retry-after", "Sunday, 06-Nov-94 08:49:42 GMT")],
+                ms(5000),
+            ),
             (&[("retry-after", "Sun Nov  6 08:49:42 1994")], ms(5000)),
-            (&[("retry-after", "Tue, 06 Dec 1994 08:49:37 GMT")], ms(30 * 86_400_000)),
+            (
+                &[("retry-after", "Tue, 06 Dec 1994 08:49:37 GMT")],
+                ms(30 * 86_400_000),
+            ),
             (&[("retry-after", "86400")], ms(86_400_000)),
-            (&[("retry-after", "5"), ("retry-after", "30"), ("retry-after", "soon")], ms(30_000)),
-            (&[("retry-after", "1"), ("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")], ms(5000)),
-            (&[("retry-after-ms", "70"), ("retry-after-ms", "644")], ms(644)),
+            (
+                &[
+                    ("retry-after", "5"),
+                    ("retry-after", "30"),
+                    ("retry-after", "soon"),
+                ],
+                ms(30_000),
+            ),
+            (
+                &[
+                    ("retry-after", "1"),
+                    ("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT"),
+                ],
+                ms(5000),
+            ),
+            (
+                &[("retry-after-ms", "70"), ("retry-after-ms", "644")],
+                ms(644),
+            ),
             (&[("retry-after", "1e300")], Some(Duration::MAX)),
-            (&[("retry-after", "18446744073709551616")], Some(Duration::MAX)),
+            (
+                &[("retry-after", "18446744073709551616")],
+                Some(Duration::MAX),
+            ),
         ] {
             assert_eq!(wait(headers), expected, "{headers:?}");
         }
@@ -175,7 +242,9 @@ mod tests {
             ("x-should-retry", "perhaps", None),
             ("x-should", "true", None),
         ] {
-            let headers = [(name.parse().unwrap(), value.parse().unwrap())].into_iter().collect();
+            let headers = [(name.parse().unwrap(), value.parse().unwrap())]
+                .into_iter()
+                .collect();
             assert_eq!(should_retry(&headers), said, "{name}: {value}");
         }
     }
@@ -186,7 +255,14 @@ mod tests {
         for time in ["23:00:00", "00:59:00", "00:00:59", "23:59:60"] {
             assert!(at(time).is_some(), "{time}");
         }
-        for time in ["24:00:00", "00:60:00", "00:00:61", "00:00", "00:00:00:00", "0x:00:00"] {
+        for time in [
+            "24:00:00",
+            "00:60:00",
+            "00:00:61",
+            "00:00",
+            "00:00:00:00",
+            "0x:00:00",
+        ] {
             assert!(at(time).is_none(), "{time}");
         }
     }

@@ -5,8 +5,8 @@
 //! of `errors.jsonl` that shows it. Unknown errors are classified by their status.
 
 use llmnode_model::Category::{
-    self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound, QuotaError,
-    RateLimitError, SchemaError, ServerError, Timeout,
+    self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound,
+    QuotaError, RateLimitError, SchemaError, ServerError, Timeout,
 };
 
 pub(crate) struct Rule {
@@ -29,7 +29,11 @@ pub(crate) enum BodyPattern {
 }
 
 const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) -> Rule {
-    Rule { status, pattern, category }
+    Rule {
+        status,
+        pattern,
+        category,
+    }
 }
 
 const fn code(words: &'static [&'static str], category: Category) -> Rule {
@@ -50,7 +54,11 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[413], BodyPattern::None, ContextLengthError),
     rule(&[407], BodyPattern::None, Category::ConfigError),
     // Whatever the fields say: many gateways send the code of a missing permission.
-    rule(&[403], BodyPattern::Word(&["arrears", "balance", "credits", "funds", "余额"]), QuotaError),
+    rule(
+        &[403],
+        BodyPattern::Word(&["arrears", "balance", "credits", "funds", "余额"]),
+        QuotaError,
+    ),
     // Conclusive fields, whatever the status. OpenAI's undocumented ones are in pydantic-ai's _model_errors.py.
     rule(
         &[],
@@ -60,7 +68,11 @@ pub(crate) const RULES: &[Rule] = &[
         ContextLengthError,
     ),
     // vLLM: vllm/entrypoints/openai, `parameter="input_tokens"`.
-    rule(AMBIGUOUS_STATUSES, BodyPattern::Param("input_tokens"), ContextLengthError),
+    rule(
+        AMBIGUOUS_STATUSES,
+        BodyPattern::Param("input_tokens"),
+        ContextLengthError,
+    ),
     rule(
         &[],
         BodyPattern::Field(
@@ -69,17 +81,34 @@ pub(crate) const RULES: &[Rule] = &[
         ),
         QuotaError,
     ),
-    code(&["enough insufficient", "balance budget credit credits funds quota"], QuotaError),
     code(
-        &["balance billing budget credit credits spend", "active exceeded exhausted limit reached"],
+        &[
+            "enough insufficient",
+            "balance budget credit credits funds quota",
+        ],
+        QuotaError,
+    ),
+    code(
+        &[
+            "balance billing budget credit credits spend",
+            "active exceeded exhausted limit reached",
+        ],
         QuotaError,
     ),
     code(&["credits", "error"], QuotaError),
     // A limit that the account's owner set. https://docs.byteplus.com/en/docs/ModelArk/1299023
-    rule(&[], BodyPattern::Words(&["limit", "exceeded"], "paused"), QuotaError),
+    rule(
+        &[],
+        BodyPattern::Words(&["limit", "exceeded"], "paused"),
+        QuotaError,
+    ),
     // Google's id of the quota says how long it lasts; the message does not.
     rule(&[429], BodyPattern::Field("*perday*"), QuotaError),
-    rule(&[429], BodyPattern::Field("*perminute* *persecond*"), RateLimitError),
+    rule(
+        &[429],
+        BodyPattern::Field("*perminute* *persecond*"),
+        RateLimitError,
+    ),
     rule(
         &[],
         BodyPattern::Field(
@@ -89,19 +118,32 @@ pub(crate) const RULES: &[Rule] = &[
         ContentFilter,
     ),
     code(
-        &["content moderation safety", "blocked filter filtered policy prohibited sensitive violation"],
+        &[
+            "content moderation safety",
+            "blocked filter filtered policy prohibited sensitive violation",
+        ],
         ContentFilter,
     ),
     // The provider's own check rejected the answer.
-    rule(&[], BodyPattern::Field("jsonvalidatefailed outputparsefailed toolusefailed"), SchemaError),
     rule(
         &[],
-        BodyPattern::Field("deploymentnotfound invalidmodel modeldecommissioned modelnotfound unknownmodel"),
+        BodyPattern::Field("jsonvalidatefailed outputparsefailed toolusefailed"),
+        SchemaError,
+    ),
+    rule(
+        &[],
+        BodyPattern::Field(
+            "deploymentnotfound invalidmodel modeldecommissioned modelnotfound unknownmodel",
+        ),
         NotFound,
     ),
     // Numbers: Z.ai's under 4xx, MiniMax' under 200. https://docs.z.ai/api-reference/api-code,
     // https://platform.minimax.io/docs/api-reference/errorcode
-    rule(&[429], BodyPattern::Field("1113 1304 1308 1309 1310"), QuotaError),
+    rule(
+        &[429],
+        BodyPattern::Field("1113 1304 1308 1309 1310"),
+        QuotaError,
+    ),
     rule(&[400], BodyPattern::Field("1261"), ContextLengthError),
     rule(&[400], BodyPattern::Field("1301"), ContentFilter),
     rule(&[400], BodyPattern::Field("1211"), NotFound),
@@ -144,24 +186,43 @@ pub(crate) const RULES: &[Rule] = &[
         ApiKeyError,
     ),
     rule(&[], BodyPattern::Field("notfound"), NotFound),
-    rule(&[429], BodyPattern::Field("resourceexhausted"), RateLimitError),
+    rule(
+        &[429],
+        BodyPattern::Field("resourceexhausted"),
+        RateLimitError,
+    ),
     // Over the limit by itself: waiting does not help, though the code is that of a rate limit.
     // https://platform.openai.com/docs/guides/rate-limits
     // Anthropic: a prompt of a context tier that the account does not have.
     rule(
         &[429],
-        BodyPattern::Phrase(&["request too large for", "required for long context requests"]),
+        BodyPattern::Phrase(&[
+            "request too large for",
+            "required for long context requests",
+        ]),
         ContextLengthError,
     ),
     // LiteLLM replaces OpenAI's code and type with its own words for the status.
-    rule(&[429], BodyPattern::Phrase(&["exceeded your current quota"]), QuotaError),
+    rule(
+        &[429],
+        BodyPattern::Phrase(&["exceeded your current quota"]),
+        QuotaError,
+    ),
     rule(
         SERVER_FAILURE_STATUSES,
         BodyPattern::Field("engineoverloaded modelnotready overloaded"),
         ServerError,
     ),
-    rule(&[], BodyPattern::Field("ratelimit ratelimitexceeded resourceexhausted throttling"), RateLimitError),
-    rule(SERVER_FAILURE_STATUSES, BodyPattern::Field("deadlineexceeded timeout"), Timeout),
+    rule(
+        &[],
+        BodyPattern::Field("ratelimit ratelimitexceeded resourceexhausted throttling"),
+        RateLimitError,
+    ),
+    rule(
+        SERVER_FAILURE_STATUSES,
+        BodyPattern::Field("deadlineexceeded timeout"),
+        Timeout,
+    ),
     // Texts, for providers without a field.
     rule(
         AMBIGUOUS_STATUSES,
@@ -212,7 +273,11 @@ pub(crate) const RULES: &[Rule] = &[
         QuotaError,
     ),
     // xAI
-    rule(&[400, 403], BodyPattern::Phrase(&["violates usage guidelines"]), ContentFilter),
+    rule(
+        &[400, 403],
+        BodyPattern::Phrase(&["violates usage guidelines"]),
+        ContentFilter,
+    ),
     rule(
         AMBIGUOUS_STATUSES,
         BodyPattern::Phrase(&[
@@ -242,10 +307,18 @@ pub(crate) const RULES: &[Rule] = &[
         NotFound,
     ),
     // llama.cpp reports these as its own failures: tools/server/utils.hpp.
-    rule(&[500], BodyPattern::Phrase(&["input is not supported - hint", "requires --jinja"]), BadRequest),
+    rule(
+        &[500],
+        BodyPattern::Phrase(&["input is not supported - hint", "requires --jinja"]),
+        BadRequest,
+    ),
     rule(&[2], BodyPattern::Field("2013"), BadRequest),
     // A response that failed for its request: openai-python's types/responses/response_error.py.
-    rule(&[2], BodyPattern::Field("*image* dataresidencymismatch"), BadRequest),
+    rule(
+        &[2],
+        BodyPattern::Field("*image* dataresidencymismatch"),
+        BadRequest,
+    ),
     rule(&[403], BodyPattern::None, ApiKeyError),
     rule(&[429], BodyPattern::None, RateLimitError),
 ];

@@ -59,7 +59,10 @@ impl Service {
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
         let now = Instant::now();
         let timeout = timeout.unwrap_or(self.attempt_timeout);
-        Deadline { end: now.checked_add(timeout.min(CENTURY)).unwrap_or(now), timeout }
+        Deadline {
+            end: now.checked_add(timeout.min(CENTURY)).unwrap_or(now),
+            timeout,
+        }
     }
 
     /// Not an `async fn`, whose future would store each argument until it ends.
@@ -69,7 +72,10 @@ impl Service {
         deadline: Deadline,
         sink: &mut dyn Sink,
     ) -> impl Future<Output = Result<Response, ModelError>> {
-        let sending = UnsentGuard { sink, begun: Arc::default() };
+        let sending = UnsentGuard {
+            sink,
+            begun: Arc::default(),
+        };
         let streams = outgoing.streams;
         let mut request = self.request(outgoing, &sending.begun);
         let connection = streams.then(|| capture_connection(&mut request));
@@ -87,7 +93,8 @@ impl Service {
                 Ok(Err(error)) => Err(self.send_failure(&error, sending.has_begun())),
                 Err(_) if !sending.has_begun() => {
                     let (host, timeout) = (self.endpoint.host(), deadline.timeout);
-                    let message = format!("{host}: no connection within {timeout:?} (attempt timeout)");
+                    let message =
+                        format!("{host}: no connection within {timeout:?} (attempt timeout)");
                     Err(ModelError::unreached(Category::Timeout, message))
                 }
                 Err(_) => Err(self.timed_out("no response began", deadline)),
@@ -96,7 +103,13 @@ impl Service {
     }
 
     fn request(&self, outgoing: Outgoing<'_>, begun: &Arc<AtomicBool>) -> Request {
-        let Outgoing { url, headers, body, id, .. } = outgoing;
+        let Outgoing {
+            url,
+            headers,
+            body,
+            id,
+            ..
+        } = outgoing;
         let body = RequestBody::new(body.into(), Arc::clone(begun));
         let mut request = Request::new(body);
         *request.method_mut() = Method::POST;
@@ -106,7 +119,10 @@ impl Service {
             && let Ok(id) = HeaderValue::try_from(id.to_string())
         {
             // A header that the program sets stays.
-            request.headers_mut().entry("x-client-request-id").or_insert(id);
+            request
+                .headers_mut()
+                .entry("x-client-request-id")
+                .or_insert(id);
         }
         request
     }
@@ -143,7 +159,10 @@ impl Service {
     fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
         let FinalUrl(url) = response.extensions().get()?;
         let target = Url::parse(url);
-        if target.as_ref().is_ok_and(|target| target.is_same_origin(&self.endpoint.url)) {
+        if target
+            .as_ref()
+            .is_ok_and(|target| target.is_same_origin(&self.endpoint.url))
+        {
             return None;
         }
         let target = target.map_or_else(|_| "another server".to_owned(), |target| shown(&target));
@@ -190,23 +209,36 @@ impl Service {
     }
 
     fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
-        let Service { endpoint, connect_timeout, .. } = self;
+        let Service {
+            endpoint,
+            connect_timeout,
+            ..
+        } = self;
         let (host, cause) = (endpoint.host(), error.cause());
         // Also without a connection after it: a custom client may have followed a redirect.
         if begun {
-            let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
-            let message =
-                format!("{}: no response ({cause}; the request may have been processed)", endpoint.shown);
+            let category = if error.is_timeout() {
+                Category::Timeout
+            } else {
+                Category::Network
+            };
+            let message = format!(
+                "{}: no response ({cause}; the request may have been processed)",
+                endpoint.shown
+            );
             return ModelError::new(category, message);
         }
         if error.is_timeout() {
-            let within =
-                connect_timeout.map_or("in time".to_owned(), |timeout| format!("within {timeout:?}"));
+            let within = connect_timeout.map_or("in time".to_owned(), |timeout| {
+                format!("within {timeout:?}")
+            });
             ModelError::unreached(
                 Category::Timeout,
                 format!("{host}: no connection {within} (connect timeout)"),
             )
-        } else if let Some(private) = error.causes().find_map(|error| error.downcast_ref::<PrivateAddress>())
+        } else if let Some(private) = error
+            .causes()
+            .find_map(|error| error.downcast_ref::<PrivateAddress>())
         {
             let message = format!("{private}; it is refused by `public_only`");
             ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
@@ -216,16 +248,31 @@ impl Service {
                  certificate if you trust it"
             );
             ModelError::unreached(Category::Network, message).retry(Retry::No)
-        } else if error.causes().any(|error| error.to_string().contains("proxy authorization required")) {
+        } else if error
+            .causes()
+            .any(|error| error.to_string().contains("proxy authorization required"))
+        {
             let message = format!("{host}: no connection ({cause}){PROXY_CREDENTIALS}");
             ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else {
-            ModelError::unreached(Category::Network, format!("{host}: no connection ({cause})"))
+            ModelError::unreached(
+                Category::Network,
+                format!("{host}: no connection ({cause})"),
+            )
         }
     }
 
-    pub(super) fn read_failure(&self, error: &ClientError, read: usize, expected: Option<u64>) -> ModelError {
-        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+    pub(super) fn read_failure(
+        &self,
+        error: &ClientError,
+        read: usize,
+        expected: Option<u64>,
+    ) -> ModelError {
+        let category = if error.is_timeout() {
+            Category::Timeout
+        } else {
+            Category::Network
+        };
         let of = expected.map_or_else(String::new, |expected| format!(" of {expected}"));
         let message = format!(
             "{}: the response broke off after {read}{of} bytes ({})",
@@ -239,9 +286,15 @@ impl Service {
 /// llama.cpp closes the connection after each stream despite `Keep-Alive: timeout=5, max=100`: a request sent just then
 /// is lost, and may have been processed.
 fn close_after_stream(response: &Response, connection: &CaptureConnection) {
-    let is_llama =
-        response.headers().get(SERVER).is_some_and(|server| server.as_bytes().starts_with(b"llama.cpp"));
-    if let Some(connection) = connection.connection_metadata().as_ref().filter(|_| is_llama) {
+    let is_llama = response
+        .headers()
+        .get(SERVER)
+        .is_some_and(|server| server.as_bytes().starts_with(b"llama.cpp"));
+    if let Some(connection) = connection
+        .connection_metadata()
+        .as_ref()
+        .filter(|_| is_llama)
+    {
         connection.poison();
     }
 }
@@ -268,6 +321,9 @@ impl Drop for UnsentGuard<'_> {
 
 fn bad_certificate(error: &ClientError) -> bool {
     error.causes().any(|error| {
-        matches!(error.downcast_ref::<rustls::Error>(), Some(rustls::Error::InvalidCertificate(_)))
+        matches!(
+            error.downcast_ref::<rustls::Error>(),
+            Some(rustls::Error::InvalidCertificate(_))
+        )
     })
 }

@@ -61,7 +61,10 @@ impl Decoder {
     }
 
     /// Also passes on an event that lacks its empty line, and an error that Google sends as plain JSON.
-    pub(crate) fn end<B>(&mut self, mut take: impl FnMut(Event<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
+    pub(crate) fn end<B>(
+        &mut self,
+        mut take: impl FnMut(Event<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
             self.end_line(&line, &mut take)?;
@@ -69,7 +72,11 @@ impl Decoder {
         self.end_event(false, &mut take)?;
         let data = std::mem::take(&mut self.json_since_data);
         if has_error(&data) {
-            take(Event { data: &data, is_error: true, is_complete: true })?;
+            take(Event {
+                data: &data,
+                is_error: true,
+                is_complete: true,
+            })?;
         }
         ControlFlow::Continue(())
     }
@@ -113,7 +120,10 @@ impl Decoder {
             b"event" => self.is_error = value == b"error",
             b"" | b"id" | b"retry" => {}
             _ if self.data.is_some() => {}
-            _ if !self.json_since_data.is_empty() || line.starts_with(b"{") || line.starts_with(b"[") => {
+            _ if !self.json_since_data.is_empty()
+                || line.starts_with(b"{")
+                || line.starts_with(b"[") =>
+            {
                 self.json_since_data.extend_from_slice(line);
                 self.json_since_data.push(b'\n');
             }
@@ -129,7 +139,11 @@ impl Decoder {
     ) -> ControlFlow<B> {
         let is_error = std::mem::take(&mut self.is_error);
         match self.data.take() {
-            Some(data) if !data.is_empty() => take(Event { data: &data, is_error, is_complete }),
+            Some(data) if !data.is_empty() => take(Event {
+                data: &data,
+                is_error,
+                is_complete,
+            }),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -155,7 +169,8 @@ impl Begin {
         if FIELDS.iter().any(|field| rest.starts_with(field)) {
             return Some(true);
         }
-        let may_be = FIELDS.iter().any(|field| field.starts_with(rest)) || BYTE_ORDER_MARK.starts_with(rest);
+        let may_be =
+            FIELDS.iter().any(|field| field.starts_with(rest)) || BYTE_ORDER_MARK.starts_with(rest);
         (!may_be).then_some(false)
     }
 }
@@ -200,11 +215,21 @@ mod tests {
         let of = |body: &str| events([body.as_bytes()]);
         assert_eq!(of(BODIES[1]), [event("one\ntwo"), event("three")]);
         assert_eq!(of(BODIES[2]), [event("one"), event("two\n three")]);
-        assert_eq!(of(BODIES[3]), [("{\"message\":\"busy\"}".to_owned(), true, true), event("x")]);
+        assert_eq!(
+            of(BODIES[3]),
+            [
+                ("{\"message\":\"busy\"}".to_owned(), true, true),
+                event("x")
+            ]
+        );
         assert_eq!(of(BODIES[4]), [event("a\nb")]);
-        let long = "a line of more than thirty-two bytes, and of more than\nsixty-four of them, with the";
+        let long =
+            "a line of more than thirty-two bytes, and of more than\nsixty-four of them, with the";
         assert_eq!(of(BODIES[8]), [event(long), event("x")]);
-        assert_eq!(of(BODIES[5]), [event("\nx"), ("last".to_owned(), false, false)]);
+        assert_eq!(
+            of(BODIES[5]),
+            [event("\nx"), ("last".to_owned(), false, false)]
+        );
     }
 
     #[test]
@@ -212,15 +237,24 @@ mod tests {
         let error = "{\n  \"error\": {\n    \"id\": 7\n  }\n}\n";
         for (body, expected) in [
             (format!("data: a\n\n{error}"), Some(error.to_owned())),
-            (format!("data: a\n\n[{error}]\r\n\r\n: ping\n\n"), Some(format!("[{error}]\n"))),
+            (
+                format!("data: a\n\n[{error}]\r\n\r\n: ping\n\n"),
+                Some(format!("[{error}]\n")),
+            ),
             (format!("data: a\n\nid: 7\n{error}data: b\n\n"), None),
             ("data: a\n\n{\"error\": null}\n".to_owned(), None),
             ("data: a\n\n{\"text\": 1}\n[\n".to_owned(), None),
             ("data: a\n\n{\"error\": {\n".to_owned(), None),
         ] {
-            let error = events([body.as_bytes()]).into_iter().find(|(_, is_error, _)| *is_error);
+            let error = events([body.as_bytes()])
+                .into_iter()
+                .find(|(_, is_error, _)| *is_error);
             assert_eq!(error, expected.map(|data| (data, true, true)), "{body}");
-            assert_eq!(events(body.as_bytes().chunks(1)), events([body.as_bytes()]), "{body}");
+            assert_eq!(
+                events(body.as_bytes().chunks(1)),
+                events([body.as_bytes()]),
+                "{body}"
+            );
         }
         let mut decoder = Decoder::default();
         let push = decoder.push(&b"{\n".repeat(100), |_| ControlFlow::<()>::Continue(()));

@@ -8,19 +8,28 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
 /// Trusts the system's certificates and `extra`. Fails if there are none, or if one of `extra` is unusable.
-pub(crate) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
+pub(crate) fn trusting_system(
+    extra: Vec<CertificateDer<'static>>,
+) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider))?;
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     // rustls calls foreign verifiers "dangerous"; this one asks the platform.
-    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+    Ok(builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth())
 }
 
 /// Without TLS, the machine needs no certificates.
 pub(crate) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(builder
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth())
 }
 
 /// A text without a certificate is an error.

@@ -28,26 +28,42 @@ impl Url {
             return Err("contains a user or a password; send them in a header".to_owned());
         }
         let host = host(authority.host())?;
-        let port = authority.port_to_u16().map_err(|_| "has a port above 65535")?;
+        let port = authority
+            .port_to_u16()
+            .map_err(|_| "has a port above 65535")?;
         let default = if scheme == "https" { 443 } else { 80 };
-        let port = port.filter(|port| *port != default).map_or(String::new(), |port| format!(":{port}"));
+        let port = port
+            .filter(|port| *port != default)
+            .map_or(String::new(), |port| format!(":{port}"));
         let rest = given.to_uri().normalize();
-        let path = Some(rest.path().as_str()).filter(|path| !path.is_empty()).unwrap_or("/");
-        let query = rest.query().map_or(String::new(), |query| format!("?{query}"));
+        let path = Some(rest.path().as_str())
+            .filter(|path| !path.is_empty())
+            .unwrap_or("/");
+        let query = rest
+            .query()
+            .map_or(String::new(), |query| format!("?{query}"));
         let url = http::Uri::try_from(format!("{scheme}://{host}{port}{path}{query}"));
-        url.map(Url).map_err(|error| format!("cannot be read ({error})"))
+        url.map(Url)
+            .map_err(|error| format!("cannot be read ({error})"))
     }
 
     pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
         let base = self.to_string();
-        let resolved =
-            UriRef::parse(reference.trim()).ok()?.resolve_against(&Uri::parse(base.as_str()).ok()?);
+        let resolved = UriRef::parse(reference.trim())
+            .ok()?
+            .resolve_against(&Uri::parse(base.as_str()).ok()?);
         Url::parse(resolved.ok()?.as_str()).ok()
     }
 
     pub(crate) fn with_path(&self, path: &str) -> Result<Url, String> {
-        let query = self.query().map_or(String::new(), |query| format!("?{query}"));
-        Url::parse(&format!("{}://{}{path}{query}", self.scheme(), self.authority()))
+        let query = self
+            .query()
+            .map_or(String::new(), |query| format!("?{query}"));
+        Url::parse(&format!(
+            "{}://{}{path}{query}",
+            self.scheme(),
+            self.authority()
+        ))
     }
 
     /// A normalised path, and perhaps a query, on the same server.
@@ -56,7 +72,9 @@ impl Url {
         let fault = |error: &dyn fmt::Display| format!("cannot be read ({error})");
         let mut parts = self.to_uri().into_parts();
         parts.path_and_query = Some(path_and_query.parse().map_err(|error| fault(&error))?);
-        http::Uri::from_parts(parts).map(Url).map_err(|error| fault(&error))
+        http::Uri::from_parts(parts)
+            .map(Url)
+            .map_err(|error| fault(&error))
     }
 
     pub(crate) fn scheme(&self) -> &str {
@@ -74,11 +92,15 @@ impl Url {
 
     /// With the port, if it is not the scheme's default.
     pub(crate) fn authority(&self) -> &str {
-        self.0.authority().map_or("", |authority| authority.as_str())
+        self.0
+            .authority()
+            .map_or("", |authority| authority.as_str())
     }
 
     pub(crate) fn port(&self) -> u16 {
-        self.0.port_u16().unwrap_or(if self.is_https() { 443 } else { 80 })
+        self.0
+            .port_u16()
+            .unwrap_or(if self.is_https() { 443 } else { 80 })
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -99,7 +121,11 @@ impl Url {
 
     pub(crate) fn address(&self) -> Option<IpAddr> {
         let host = self.host();
-        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
+        host.strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host)
+            .parse()
+            .ok()
     }
 
     /// RFC 6761.
@@ -123,11 +149,18 @@ pub(crate) fn is_localhost(name: &str) -> bool {
 
 fn host(given: &str) -> Result<String, &'static str> {
     if !given.is_ascii() {
-        return Err("has a host that is not ASCII; write it in Punycode, as in xn--mnchen-3ya.example");
+        return Err(
+            "has a host that is not ASCII; write it in Punycode, as in xn--mnchen-3ya.example",
+        );
     }
     let host = given.to_ascii_lowercase();
-    if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        let address: Ipv6Addr = address.parse().map_err(|_| "has no address of IPv6 in its brackets")?;
+    if let Some(address) = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+    {
+        let address: Ipv6Addr = address
+            .parse()
+            .map_err(|_| "has no address of IPv6 in its brackets")?;
         return Ok(format!("[{address}]"));
     }
     if host.is_empty() {
@@ -136,15 +169,28 @@ fn host(given: &str) -> Result<String, &'static str> {
     if host.starts_with('.') || host.contains("..") {
         return Err("has a dot too many in its host");
     }
-    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+    if !host
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    {
         return Err("has a host with a character other than letters, digits, `-`, `_` and `.`");
     }
-    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let last = host
+        .trim_end_matches('.')
+        .rsplit('.')
+        .next()
+        .unwrap_or_default();
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
     if is_number && host.parse::<Ipv4Addr>().is_err() {
-        return Err("has an address of IPv4 in another form than four decimal numbers, as in 127.0.0.1");
+        return Err(
+            "has an address of IPv4 in another form than four decimal numbers, as in 127.0.0.1",
+        );
     }
-    Ok(if is_localhost(&host) { host.trim_end_matches('.').to_owned() } else { host })
+    Ok(if is_localhost(&host) {
+        host.trim_end_matches('.').to_owned()
+    } else {
+        host
+    })
 }
 
 impl fmt::Display for Url {

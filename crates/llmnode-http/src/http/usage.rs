@@ -58,16 +58,20 @@ impl Figures for Usage {
         self.prompt_tokens.grow(later.prompt_tokens);
         self.completion_tokens.grow(later.completion_tokens);
         self.total_tokens.grow(later.total_tokens);
-        self.prompt_cache_hit_tokens.grow(later.prompt_cache_hit_tokens);
+        self.prompt_cache_hit_tokens
+            .grow(later.prompt_cache_hit_tokens);
         self.cached_tokens.grow(later.cached_tokens);
-        self.cache_creation_input_tokens.grow(later.cache_creation_input_tokens);
+        self.cache_creation_input_tokens
+            .grow(later.cache_creation_input_tokens);
         self.input_tokens.grow(later.input_tokens);
         self.output_tokens.grow(later.output_tokens);
         if let Some(details) = later.prompt_tokens_details {
             let known = self.prompt_tokens_details.get_or_insert_default();
             known.cached_tokens.grow(details.cached_tokens);
             known.cache_write_tokens.grow(details.cache_write_tokens);
-            known.cache_creation_input_tokens.grow(details.cache_creation_input_tokens);
+            known
+                .cache_creation_input_tokens
+                .grow(details.cache_creation_input_tokens);
         }
         if let Some(details) = later.completion_tokens_details {
             let known = self.completion_tokens_details.get_or_insert_default();
@@ -78,7 +82,9 @@ impl Figures for Usage {
 
 /// Of two reports of one response, the larger figures.
 pub(crate) fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
-    let (Some(known), Some(reported)) = (one, other) else { return one.or(other) };
+    let (Some(known), Some(reported)) = (one, other) else {
+        return one.or(other);
+    };
     Some(known.larger(reported))
 }
 
@@ -92,10 +98,19 @@ impl Usage {
         let says = |count: &Count| count.impossible || count.tokens.is_some();
         let or = |count: Count, other: Count| if says(&count) { count } else { other };
         let details = self.prompt_tokens_details.unwrap_or_default();
-        let written = or(self.cache_creation_input_tokens, details.cache_creation_input_tokens);
+        let written = or(
+            self.cache_creation_input_tokens,
+            details.cache_creation_input_tokens,
+        );
         let written = or(details.cache_write_tokens, written);
-        let cached = or(or(details.cached_tokens, self.prompt_cache_hit_tokens), self.cached_tokens);
-        let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
+        let cached = or(
+            or(details.cached_tokens, self.prompt_cache_hit_tokens),
+            self.cached_tokens,
+        );
+        let reasoning = self
+            .completion_tokens_details
+            .as_ref()
+            .map(|details| details.reasoning_tokens);
         let figures = [
             or(self.prompt_tokens, self.input_tokens),
             or(self.completion_tokens, self.output_tokens),
@@ -105,8 +120,14 @@ impl Usage {
             written,
         ];
         let mut usage = TokenUsage::default();
-        [usage.input, usage.output, usage.total, usage.cached, usage.reasoning, usage.cache_write] =
-            figures.map(|figure| figure.tokens);
+        [
+            usage.input,
+            usage.output,
+            usage.total,
+            usage.cached,
+            usage.reasoning,
+            usage.cache_write,
+        ] = figures.map(|figure| figure.tokens);
         // xAI leaves reasoning out of the output; its total has it.
         if let TokenUsage {
             input: Some(input),
@@ -116,7 +137,10 @@ impl Usage {
             ..
         } = usage
             && of > 0
-            && total.checked_sub(input).and_then(|rest| rest.checked_sub(of)) == Some(output)
+            && total
+                .checked_sub(input)
+                .and_then(|rest| rest.checked_sub(of))
+                == Some(output)
         {
             usage.output = Some(total - input);
         }

@@ -22,7 +22,9 @@ const UNITS: &[(&[&str], f64)] = &[
 pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     let found = PHRASES.iter().flat_map(|phrase| text.match_indices(phrase));
-    found.filter_map(|(at, phrase)| duration(&text[at + phrase.len()..])).max()
+    found
+        .filter_map(|(at, phrase)| duration(&text[at + phrase.len()..]))
+        .max()
 }
 
 /// Such as `6m0s` or `20ms`, in lower case.
@@ -41,7 +43,10 @@ fn part(text: &str) -> Option<(Duration, &str)> {
     let (unit, behind) = split(text, |c| c.is_ascii_alphabetic());
     let (_, seconds) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
     let seconds = number.parse::<f64>().ok()? * seconds;
-    Some((Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX), behind))
+    Some((
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        behind,
+    ))
 }
 
 fn split(text: &str, kind: impl Fn(char) -> bool) -> (&str, &str) {
@@ -72,18 +77,30 @@ mod tests {
                 "have exceeded token rate limit of your tier. Please retry after 26 seconds. Please go here",
                 26_000,
             ),
-            ("Requests have exceeded call rate limit. Please retry after 1 second.", 1000),
+            (
+                "Requests have exceeded call rate limit. Please retry after 1 second.",
+                1000,
+            ),
             ("Rate limit is exceeded. Try again in 19 seconds.", 19_000),
             (
                 "You exceeded your quota.\n* Quota exceeded for metric: x, limit: 10\nPlease retry in 43.287s.",
                 43_287,
             ),
-            ("Rate limit of 15 per 60s exceeded. Please wait 38 seconds before retrying.", 38_000),
-            ("No deployments available for selected model, Try again in 60 seconds. Passed model=m", 60_000),
+            (
+                "Rate limit of 15 per 60s exceeded. Please wait 38 seconds before retrying.",
+                38_000,
+            ),
+            (
+                "No deployments available for selected model, Try again in 60 seconds. Passed model=m",
+                60_000,
+            ),
             ("PLEASE TRY AGAIN IN 1 Day", 86_400_000),
             ("try again in 0m30s", 30_000),
             ("retry in 1 minute 30 seconds", 90_000),
-            ("upstream: try again in 5s; router: try again in 7s, or try again in 6s", 7000),
+            (
+                "upstream: try again in 5s; router: try again in 7s, or try again in 6s",
+                7000,
+            ),
         ] {
             assert_eq!(wait_hint(text), Some(Duration::from_millis(ms)), "{text}");
         }
@@ -115,7 +132,10 @@ mod tests {
     #[test]
     fn absurd_waits_are_the_longest() {
         for number in ["9".repeat(30), "9".repeat(500)] {
-            assert_eq!(wait_hint(&format!("try again in {number} days 5s")), Some(Duration::MAX));
+            assert_eq!(
+                wait_hint(&format!("try again in {number} days 5s")),
+                Some(Duration::MAX)
+            );
         }
     }
 }

@@ -17,11 +17,19 @@ use crate::http::reported;
 use crate::http::usage::Usage;
 
 pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    let body = body
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(body)
+        .trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
         Some(b'<') => return Err(Unreadable::WebPage),
-        Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
+        Some(b'[') => {
+            return Err(failure(
+                "the response is a JSON list, not a chat completion",
+                Retry::No,
+            ));
+        }
         Some(_) => {}
     }
     let response = reported::read(body)
@@ -36,7 +44,11 @@ pub(super) fn completion(
     has_ended: bool,
     wanted: ExpectedCalls<'_>,
 ) -> ReadResult {
-    let (usage, impossible) = response.usage.as_ref().map(Usage::figures).unwrap_or_default();
+    let (usage, impossible) = response
+        .usage
+        .as_ref()
+        .map(Usage::figures)
+        .unwrap_or_default();
     let (choice, others) = match response.choices {
         // OpenRouter's choice of a failure has no answer.
         Choices::Answer(choice, _) if choice.has_failed() && is_error() => {
@@ -48,32 +60,80 @@ pub(super) fn completion(
             let empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
             return Err(Unreadable::failure(empty.retry(Retry::Transport), usage));
         }
-        Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
+        Choices::Absent => {
+            return Err(failure(
+                "the response is JSON without `choices`",
+                Retry::Transport,
+            ));
+        }
     };
-    let Choice { finish_reason, message, .. } = choice;
+    let Choice {
+        finish_reason,
+        message,
+        ..
+    } = choice;
     let mut message = message.unwrap_or_default();
-    message.tool_calls.check(wanted).map_err(|broken| Unreadable::failure(broken, usage))?;
+    message
+        .tool_calls
+        .check(wanted)
+        .map_err(|broken| Unreadable::failure(broken, usage))?;
     message.drop_stubs();
-    if message.tool_calls.calls.iter().any(ToolCall::lacks_function) {
-        return Err(Unreadable::failure(broken_piece("a call has no `function`"), usage));
+    if message
+        .tool_calls
+        .calls
+        .iter()
+        .any(ToolCall::lacks_function)
+    {
+        return Err(Unreadable::failure(
+            broken_piece("a call has no `function`"),
+            usage,
+        ));
     }
-    let refusal = message.refusal.take().or_else(|| message.content.refusal.take()).map(Cow::into_owned);
-    let calls = calls::collect_tool_calls(&message.tool_calls.calls, message.function_call.as_ref(), wanted);
-    let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
-    let reasoning = message.reasoning.take().filter(|reasoning| !reasoning.is_empty());
+    let refusal = message
+        .refusal
+        .take()
+        .or_else(|| message.content.refusal.take())
+        .map(Cow::into_owned);
+    let calls = calls::collect_tool_calls(
+        &message.tool_calls.calls,
+        message.function_call.as_ref(),
+        wanted,
+    );
+    let thought = message
+        .reasoning_content
+        .take()
+        .filter(|thought| !thought.is_empty());
+    let reasoning = message
+        .reasoning
+        .take()
+        .filter(|reasoning| !reasoning.is_empty());
     // A call of the function for the answer goes back as a text.
-    let called = if calls.is_empty() { &[] } else { &*message.tool_calls.calls };
+    let called = if calls.is_empty() {
+        &[]
+    } else {
+        &*message.tool_calls.calls
+    };
     let lists = [message.reasoning_details, message.thinking_blocks];
     let parts = carried::parts(called, thought.as_deref(), lists, reasoning.as_deref());
-    let reasoning = thought.or(reasoning).or_else(|| message.content.thought.take()).map(Cow::into_owned);
+    let reasoning = thought
+        .or(reasoning)
+        .or_else(|| message.content.thought.take())
+        .map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.calls.is_empty() || message.function_call.is_some();
     let text = match text(message, function) {
         Ok(text) => text,
         Err(failure) => return Err(Unreadable::rejected(failure, parts, usage)),
     };
-    if let Some(reason) = finish_reason.as_deref().filter(|reason| ends::is_malformed_call(reason)) {
-        return Err(Unreadable::rejected(ends::malformed_call(reason, text), parts, usage));
+    if let Some(reason) = finish_reason
+        .as_deref()
+        .filter(|reason| ends::is_malformed_call(reason))
+    {
+        return Err(Unreadable::rejected(
+            ends::malformed_call(reason, text),
+            parts,
+            usage,
+        ));
     }
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
@@ -91,12 +151,21 @@ pub(super) fn completion(
 }
 
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelError> {
-    let said = message.content.text.map(Cow::into_owned).unwrap_or_default();
-    let Some(function) = function else { return Ok(said) };
+    let said = message
+        .content
+        .text
+        .map(Cow::into_owned)
+        .unwrap_or_default();
+    let Some(function) = function else {
+        return Ok(said);
+    };
     match called(message.tool_calls.calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
         AnswerCall::Other(name) if said.trim().is_empty() => {
-            let message = format!("the model called {:?} instead of {function:?}", one_line(&name, 100));
+            let message = format!(
+                "the model called {:?} instead of {function:?}",
+                one_line(&name, 100)
+            );
             Err(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback))
         }
         AnswerCall::Other(_) | AnswerCall::Missing => Ok(said),
@@ -110,7 +179,9 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     if text.as_bytes() == body {
         return None;
     }
-    let ReadAnswer { completion, parts, .. } = read(text.as_bytes(), wanted).ok()?;
+    let ReadAnswer {
+        completion, parts, ..
+    } = read(text.as_bytes(), wanted).ok()?;
     let message = format!(
         "the answer contains an invalid byte, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
@@ -122,7 +193,9 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
 }
 
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
-    Unreadable::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
+    Unreadable::Failure(Box::new(
+        ModelError::new(Category::BadResponse, message).retry(retry),
+    ))
 }
 
 #[cfg(test)]
@@ -133,7 +206,11 @@ mod tests {
     use super::*;
 
     fn answer_of(function: &str) -> ExpectedCalls<'_> {
-        ExpectedCalls { function: Some(function), tools: false, limit: None }
+        ExpectedCalls {
+            function: Some(function),
+            tools: false,
+            limit: None,
+        }
     }
 
     fn ok(body: &str) -> Completion {
@@ -153,7 +230,9 @@ mod tests {
     }
 
     fn choice(message: &str) -> String {
-        format!(r#"{{"id":"r1","model":"m","choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#)
+        format!(
+            r#"{{"id":"r1","model":"m","choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#
+        )
     }
 
     #[test]
@@ -161,7 +240,10 @@ mod tests {
         for (message, text) in [
             (r#"{"content":"a"}"#, "a"),
             (r#"{"content":"a\nb"}"#, "a\nb"),
-            (r#"{"content":[{"type":"text","text":"a"},{"type":"image"},"b",{"text":"\u00e9"}]}"#, "abé"),
+            (
+                r#"{"content":[{"type":"text","text":"a"},{"type":"image"},"b",{"text":"\u00e9"}]}"#,
+                "abé",
+            ),
             (r#"{"content":null}"#, ""),
             (r#"{"content":[]}"#, ""),
             (r#"{"role":"assistant"}"#, ""),
@@ -171,7 +253,12 @@ mod tests {
         ] {
             assert_eq!(ok(&choice(message)).text, text, "{message}");
         }
-        assert_eq!(ok(&choice(r#"{"content":null,"refusal":"no"}"#)).refusal.as_deref(), Some("no"));
+        assert_eq!(
+            ok(&choice(r#"{"content":null,"refusal":"no"}"#))
+                .refusal
+                .as_deref(),
+            Some("no")
+        );
         assert_eq!(ok(&choice(r#"{"content":"a","refusal":""}"#)).refusal, None);
     }
 
@@ -183,7 +270,8 @@ mod tests {
             );
             read(body.as_bytes(), answer_of("Choice"))
         };
-        let one = r#"{"id":"c","type":"function","function":{"name":"Choice","arguments":"{\"n\":1}"}}"#;
+        let one =
+            r#"{"id":"c","type":"function","function":{"name":"Choice","arguments":"{\"n\":1}"}}"#;
         let same = r#"{"function":{"arguments":"{ \"n\": 1 }"}}"#;
         let object = r#"{"function":{"name":"Choice","arguments":{"n":12345678901234567890123}}}"#;
         let other = r#"{"function":{"name":"search","arguments":"{\"n\":2}"}}"#;
@@ -192,13 +280,29 @@ mod tests {
             (format!("[{one}]"), "null", r#"{"n":1}"#),
             (format!("[{one}]"), r#""I'll call it.""#, r#"{"n":1}"#),
             (format!("[{one},{same}]"), "null", r#"{"n":1}"#),
-            (format!("[{one},{other},{two}]"), "null", "{\"n\":1}\n{\"n\":2}"),
-            (format!("[{object}]"), "null", r#"{"n":12345678901234567890123}"#),
+            (
+                format!("[{one},{other},{two}]"),
+                "null",
+                "{\"n\":1}\n{\"n\":2}",
+            ),
+            (
+                format!("[{object}]"),
+                "null",
+                r#"{"n":12345678901234567890123}"#,
+            ),
             ("[]".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
             ("null".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
             (format!("[{other}]"), r#""{\"n\":3}""#, r#"{"n":3}"#),
-            (r#"[{"function":{"name":"Choice","arguments":""}},{}]"#.to_owned(), "null", ""),
-            (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
+            (
+                r#"[{"function":{"name":"Choice","arguments":""}},{}]"#.to_owned(),
+                "null",
+                "",
+            ),
+            (
+                r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(),
+                "null",
+                "",
+            ),
         ] {
             let Ok(ReadAnswer { completion, .. }) = calls(&calls_made, content) else {
                 panic!("{calls_made}")
@@ -209,12 +313,23 @@ mod tests {
         let Err(Unreadable::Rejected(error, _)) = calls(&format!("[{other}]"), "null") else {
             panic!("an answer")
         };
-        assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
-        assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
+        assert_eq!(
+            (error.category, error.retry),
+            (Category::SchemaError, Some(Retry::Feedback))
+        );
+        assert!(
+            error.message.contains("search") && error.message.contains("Choice"),
+            "{error}"
+        );
         // The form of calls before there could be several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
-        let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else { panic!("no answer") };
-        assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
+        let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else {
+            panic!("no answer")
+        };
+        assert_eq!(
+            (completion.text.as_str(), completion.finish),
+            ("{}", Some(FinishReason::Length))
+        );
     }
 
     #[test]
@@ -228,8 +343,13 @@ mod tests {
         ] {
             let body = choice(&format!(r#"{{"content":"a","tool_calls":{calls}}}"#));
             assert_eq!(ok(&body).text, "a", "{calls}");
-            let wanted = ExpectedCalls { tools: true, ..ExpectedCalls::default() };
-            let Err(Unreadable::Failure(error)) = read(body.as_bytes(), wanted) else { panic!("{calls}") };
+            let wanted = ExpectedCalls {
+                tools: true,
+                ..ExpectedCalls::default()
+            };
+            let Err(Unreadable::Failure(error)) = read(body.as_bytes(), wanted) else {
+                panic!("{calls}")
+            };
             assert_eq!(
                 (error.category, error.retry),
                 (Category::BadResponse, Some(Retry::Transport)),
@@ -240,7 +360,8 @@ mod tests {
 
     #[test]
     fn a_call_that_nobody_asked_for_is_no_answer() {
-        let message = r#"{"content":null,"tool_calls":[{"function":{"name":"Choice","arguments":"{}"}}]}"#;
+        let message =
+            r#"{"content":null,"tool_calls":[{"function":{"name":"Choice","arguments":"{}"}}]}"#;
         assert_eq!(ok(&choice(message)).text, "");
     }
 
@@ -257,12 +378,30 @@ mod tests {
                 r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}"#,
                 known(Some(10), Some(5), Some(15)),
             ),
-            (r#"{"prompt_tokens":10.0,"completion_tokens":5.0}"#, known(Some(10), Some(5), None)),
-            (r#"{"prompt_tokens":10,"completion_tokens":-5}"#, known(Some(10), None, None)),
-            (r#"{"prompt_tokens":10.5,"completion_tokens":5}"#, known(None, Some(5), None)),
-            (r#"{"prompt_tokens":18446744073709551615}"#, known(Some(u64::MAX), None, None)),
-            (r#"{"prompt_tokens":1e30,"completion_tokens":[1],"total_tokens":"7"}"#, None),
-            (r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#, None),
+            (
+                r#"{"prompt_tokens":10.0,"completion_tokens":5.0}"#,
+                known(Some(10), Some(5), None),
+            ),
+            (
+                r#"{"prompt_tokens":10,"completion_tokens":-5}"#,
+                known(Some(10), None, None),
+            ),
+            (
+                r#"{"prompt_tokens":10.5,"completion_tokens":5}"#,
+                known(None, Some(5), None),
+            ),
+            (
+                r#"{"prompt_tokens":18446744073709551615}"#,
+                known(Some(u64::MAX), None, None),
+            ),
+            (
+                r#"{"prompt_tokens":1e30,"completion_tokens":[1],"total_tokens":"7"}"#,
+                None,
+            ),
+            (
+                r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#,
+                None,
+            ),
             ("{}", None),
             ("null", None),
             ("[3]", None),
@@ -278,8 +417,18 @@ mod tests {
             (r#"{"prompt_tokens":10}"#, false),
         ] {
             let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
-            let ReadAnswer { flags, .. } = read(body.as_bytes(), ExpectedCalls::default()).ok().unwrap();
-            assert_eq!(flags, if impossible { vec![Flag::ImpossibleUsage] } else { vec![] }, "{json}");
+            let ReadAnswer { flags, .. } = read(body.as_bytes(), ExpectedCalls::default())
+                .ok()
+                .unwrap();
+            assert_eq!(
+                flags,
+                if impossible {
+                    vec![Flag::ImpossibleUsage]
+                } else {
+                    vec![]
+                },
+                "{json}"
+            );
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();
@@ -290,24 +439,38 @@ mod tests {
     /// writes.
     #[test]
     fn usage_by_other_names() {
-        let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage.unwrap();
-        let moonshot =
-            usage(r#"{"prompt_tokens":20,"completion_tokens":2,"total_tokens":22,"cached_tokens":16}"#);
+        let usage = |json: &str| {
+            ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#))
+                .usage
+                .unwrap()
+        };
+        let moonshot = usage(
+            r#"{"prompt_tokens":20,"completion_tokens":2,"total_tokens":22,"cached_tokens":16}"#,
+        );
         assert_eq!((moonshot.input, moonshot.cached), (Some(20), Some(16)));
-        let written =
-            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}"#;
-        assert_eq!((usage(written).cached, usage(written).cache_write), (Some(4), Some(9)));
+        let written = r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}"#;
+        assert_eq!(
+            (usage(written).cached, usage(written).cache_write),
+            (Some(4), Some(9))
+        );
         for written in [
             r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":0},"cache_creation_input_tokens":9}"#,
             r#"{"prompt_tokens":20,"prompt_tokens_details":{"cache_creation_input_tokens":9,"cache_type":"ephemeral"}}"#,
         ] {
-            assert_eq!((usage(written).input, usage(written).cache_write), (Some(20), Some(9)));
+            assert_eq!(
+                (usage(written).input, usage(written).cache_write),
+                (Some(20), Some(9))
+            );
         }
         for (total, output) in [(135, 103), (41, 9), (134, 9)] {
             let json = format!(
                 r#"{{"prompt_tokens":32,"completion_tokens":9,"total_tokens":{total},"completion_tokens_details":{{"reasoning_tokens":94}}}}"#
             );
-            assert_eq!((usage(&json).output, usage(&json).reasoning), (Some(output), Some(94)), "{json}");
+            assert_eq!(
+                (usage(&json).output, usage(&json).reasoning),
+                (Some(output), Some(94)),
+                "{json}"
+            );
         }
     }
 
@@ -323,7 +486,10 @@ mod tests {
             let error = error_body::ErrorBody::read(body.as_bytes());
             assert_eq!((error.status, &*error.message), (Some(402), "no"), "{body}");
         }
-        assert_eq!(ok(&choice(r#"{"content":"a"}"#)).finish, Some(FinishReason::Stop));
+        assert_eq!(
+            ok(&choice(r#"{"content":"a"}"#)).finish,
+            Some(FinishReason::Stop)
+        );
         for (reason, expected) in [
             ("model_length", FinishReason::Length),
             ("repetition", FinishReason::Length),
@@ -341,14 +507,30 @@ mod tests {
                 "choices":[{"index":"0","logprobs":[],"finish_reason":"eos","message":{"content":"a","tool_calls":{}}},5],
                 "timings":{"a":[1,2]},"error":null}"#;
         let completion = ok(&body);
-        assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
+        assert_eq!(
+            (completion.text.as_str(), completion.model.as_deref()),
+            ("a", Some("7"))
+        );
         assert_eq!(completion.finish, Some(FinishReason::Stop));
         assert_eq!((completion.response_id, completion.usage), (None, None));
         assert_eq!(ok(&choice("{}")).response_id.as_deref(), Some("r1"));
-        assert_eq!(ok(r#"{"id":"","model":-7,"choices":[{}]}"#).response_id, None);
-        assert_eq!(ok(r#"{"model":-7,"choices":[{}]}"#).model.as_deref(), Some("-7"));
-        for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
-            assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
+        assert_eq!(
+            ok(r#"{"id":"","model":-7,"choices":[{}]}"#).response_id,
+            None
+        );
+        assert_eq!(
+            ok(r#"{"model":-7,"choices":[{}]}"#).model.as_deref(),
+            Some("-7")
+        );
+        for (word, finish) in [
+            ("\"length\"", Some(FinishReason::Length)),
+            ("null", None),
+            ("\"\"", None),
+        ] {
+            assert_eq!(
+                ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish,
+                finish
+            );
         }
     }
 
@@ -356,11 +538,21 @@ mod tests {
     fn what_the_model_wrote_is_its_to_mend() {
         let error =
             fails(b"{\"usage\":{\"prompt_tokens\":3},\"choices\":[{\"message\":{\"content\":\"a\xFFb\"}}]}");
-        assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
-        assert_eq!(error.answer.as_deref().map(|answer| &*answer.content), Some("a\u{fffd}b"));
+        assert_eq!(
+            (error.category, error.retry),
+            (Category::SchemaError, Some(Retry::Feedback))
+        );
+        assert_eq!(
+            error.answer.as_deref().map(|answer| &*answer.content),
+            Some("a\u{fffd}b")
+        );
         assert_eq!(error.usage.unwrap().input, Some(3));
-        let beside = fails(b"{\"id\":\"\xFF\",\"choices\":[{\"message\":{\"content\":\"a\xFF\"}}]}");
-        assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
+        let beside =
+            fails(b"{\"id\":\"\xFF\",\"choices\":[{\"message\":{\"content\":\"a\xFF\"}}]}");
+        assert_eq!(
+            (beside.category, beside.retry),
+            (Category::BadResponse, Some(Retry::Transport))
+        );
     }
 
     #[test]
@@ -406,10 +598,19 @@ mod tests {
             read(b" \n<!DOCTYPE html><p>Login", ExpectedCalls::default()),
             Err(Unreadable::WebPage)
         ));
-        for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
-            assert!(matches!(read(body.as_bytes(), ExpectedCalls::default()), Err(Unreadable::ErrorObject)));
+        for body in [
+            r#"{"error":{"message":"busy","code":429}}"#,
+            r#"{"error":"busy","choices":[]}"#,
+        ] {
+            assert!(matches!(
+                read(body.as_bytes(), ExpectedCalls::default()),
+                Err(Unreadable::ErrorObject)
+            ));
         }
         // ... which is no error where there is an answer.
-        assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");
+        assert_eq!(
+            ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text,
+            "a"
+        );
     }
 }

@@ -82,8 +82,16 @@ impl Apis {
     /// The settings are those of the API that is asked first.
     fn new(settings: ClientSettings) -> Result<Apis, ModelError> {
         let is_chosen = settings.is_api_chosen;
-        let chosen = if settings.wire.name == Wire::Responses { Way::Responses } else { Way::Chat };
-        let chat = ClientSettings { wire: &CHAT, ..settings }.build()?;
+        let chosen = if settings.wire.name == Wire::Responses {
+            Way::Responses
+        } else {
+            Way::Chat
+        };
+        let chat = ClientSettings {
+            wire: &CHAT,
+            ..settings
+        }
+        .build()?;
         let endpoint = responses_endpoint(&chat.service.endpoint);
         let responses = chat.at(&RESPONSES, endpoint);
         let switch = match is_openais(&chat.service.endpoint.url) {
@@ -91,12 +99,20 @@ impl Apis {
             true => Switch::by_default(Way::Responses),
             false => Switch::by_default(Way::Chat),
         };
-        Ok(Apis { chat: Arc::new(chat), responses: Arc::new(responses), switch })
+        Ok(Apis {
+            chat: Arc::new(chat),
+            responses: Arc::new(responses),
+            switch,
+        })
     }
 
     fn chosen(&self, way: Way) -> OpenAi {
         let (chat, responses) = (Arc::clone(&self.chat), Arc::clone(&self.responses));
-        OpenAi(Arc::new(Apis { chat, responses, switch: Switch::chosen(way) }))
+        OpenAi(Arc::new(Apis {
+            chat,
+            responses,
+            switch: Switch::chosen(way),
+        }))
     }
 
     pub(super) fn chat(&self) -> &Inner {
@@ -115,10 +131,18 @@ impl Apis {
     }
 
     fn way(&self, request: &Request) -> Way {
-        let Some(model) = self.chat.model_of(request) else { return self.switch.first() };
-        let way = self.switch.way(model, Asker::of(request), !request.tools.is_empty());
+        let Some(model) = self.chat.model_of(request) else {
+            return self.switch.first();
+        };
+        let way = self
+            .switch
+            .way(model, Asker::of(request), !request.tools.is_empty());
         let is_at_openai = !self.switch.is_chosen() && self.switch.first() == Way::Responses;
-        if is_at_openai && way == Way::Responses && needs_chat(request) { Way::Chat } else { way }
+        if is_at_openai && way == Way::Responses && needs_chat(request) {
+            Way::Chat
+        } else {
+            way
+        }
     }
 
     fn of(&self, request: &Request) -> &Inner {
@@ -132,8 +156,13 @@ fn is_openais(url: &Url) -> bool {
 }
 
 fn needs_chat(request: &Request) -> bool {
-    let mut attachments = request.messages.iter().flat_map(|message| message.attachments());
-    CHAT_ONLY.iter().any(|field| request.extra.contains_key(*field))
+    let mut attachments = request
+        .messages
+        .iter()
+        .flat_map(|message| message.attachments());
+    CHAT_ONLY
+        .iter()
+        .any(|field| request.extra.contains_key(*field))
         || attachments.any(|attachment| matches!(attachment, Attachment::Audio(_)))
 }
 
@@ -143,15 +172,23 @@ const AZURE_VERSIONS: [&str; 2] = ["2025-03-01-preview", "2025-04-01-preview"];
 /// Azure has Responses beside the deployments, not within one.
 fn responses_endpoint(chat: &Endpoint) -> Endpoint {
     let endpoint = chat.with_path(RESPONSES.api.path);
-    let Some((resource, _)) = chat.url.path().split_once("/openai/deployments/") else { return endpoint };
+    let Some((resource, _)) = chat.url.path().split_once("/openai/deployments/") else {
+        return endpoint;
+    };
     let query = chat.url.query().unwrap_or_default();
     let is_version = |pair: &&str| pair.starts_with("api-version=");
-    let version = query.split('&').find(is_version).map(|pair| &pair["api-version=".len()..]);
+    let version = query
+        .split('&')
+        .find(is_version)
+        .map(|pair| &pair["api-version=".len()..]);
     if version.is_some_and(|version| AZURE_VERSIONS.contains(&version)) {
         return endpoint.at(&format!("{resource}/openai/responses"), query);
     }
     let others: Vec<&str> = query.split('&').filter(|pair| !is_version(pair)).collect();
-    endpoint.at(&format!("{resource}/openai/v1/responses"), &others.join("&"))
+    endpoint.at(
+        &format!("{resource}/openai/v1/responses"),
+        &others.join("&"),
+    )
 }
 
 impl OpenAi {
@@ -209,7 +246,11 @@ impl ChatModel for OpenAi {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let way = self.0.way(request);
         let without_thoughts = way == Way::ChatWithoutThoughts;
-        let asking = Asking { asker: Asker::of(request), switch: Some(&self.0.switch), without_thoughts };
+        let asking = Asking {
+            asker: Asker::of(request),
+            switch: Some(&self.0.switch),
+            without_thoughts,
+        };
         Box::pin(self.0.by(way).complete(request, asking, sink))
     }
 

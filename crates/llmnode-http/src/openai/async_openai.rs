@@ -59,9 +59,13 @@ impl<C: Config> ConfigSource for ConfigAdapter<C> {
         }
         let url = Url::parse(&url)?;
         let separator = if url.query().is_some() { '&' } else { '?' };
-        let pairs =
-            query.iter().map(|(name, value)| format!("{}={}", form_encoded(name), form_encoded(value)));
-        Ok(format!("{url}{separator}{}", pairs.collect::<Vec<_>>().join("&")))
+        let pairs = query
+            .iter()
+            .map(|(name, value)| format!("{}={}", form_encoded(name), form_encoded(value)));
+        Ok(format!(
+            "{url}{separator}{}",
+            pairs.collect::<Vec<_>>().join("&")
+        ))
     }
 
     fn headers(&self) -> HeaderMap {

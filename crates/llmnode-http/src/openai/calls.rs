@@ -40,7 +40,10 @@ pub(super) struct ToolCalls<'a> {
 
 impl<'a> ToolCalls<'a> {
     pub(super) fn of(calls: Vec<ToolCall<'a>>) -> Self {
-        ToolCalls { calls, broken: None }
+        ToolCalls {
+            calls,
+            broken: None,
+        }
     }
 
     pub(super) fn check(&self, wanted: ExpectedCalls<'_>) -> Result<(), ModelError> {
@@ -57,8 +60,14 @@ pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCalls
     let raw = <&RawValue>::deserialize(from)?;
     let read = known_objects(&mut serde_json::Deserializer::from_str(raw.get()));
     Ok(match read {
-        Ok(calls) => ToolCalls { calls, broken: None },
-        Err(error) => ToolCalls { calls: Vec::new(), broken: Some(error.to_string()) },
+        Ok(calls) => ToolCalls {
+            calls,
+            broken: None,
+        },
+        Err(error) => ToolCalls {
+            calls: Vec::new(),
+            broken: Some(error.to_string()),
+        },
     })
 }
 
@@ -109,7 +118,9 @@ pub(super) fn collect_tool_calls(
     single: Option<&FunctionCall<'_>>,
     wanted: ExpectedCalls<'_>,
 ) -> Vec<llmnode_model::ToolCall> {
-    let called = tool_calls.iter().filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
+    let called = tool_calls
+        .iter()
+        .filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
     let called = called.chain(single.map(|function| (None, function)));
     let is_answer = |name: &str| name.is_empty() || Some(name) == wanted.function;
     let calls = called.map(|(id, function)| {
@@ -137,11 +148,21 @@ pub(super) fn called(
     single: Option<FunctionCall<'_>>,
     function: &str,
 ) -> AnswerCall {
-    let calls = tool_calls.into_iter().filter_map(|call| call.function).chain(single);
-    let (ours, others): (Vec<_>, Vec<_>) =
-        calls.partition(|call| call.name.as_deref().is_none_or(|name| name.is_empty() || name == function));
+    let calls = tool_calls
+        .into_iter()
+        .filter_map(|call| call.function)
+        .chain(single);
+    let (ours, others): (Vec<_>, Vec<_>) = calls.partition(|call| {
+        call.name
+            .as_deref()
+            .is_none_or(|name| name.is_empty() || name == function)
+    });
     let mut given: Vec<String> = Vec::new();
-    for arguments in ours.iter().map(FunctionCall::arguments).filter(|text| !text.trim().is_empty()) {
+    for arguments in ours
+        .iter()
+        .map(FunctionCall::arguments)
+        .filter(|text| !text.trim().is_empty())
+    {
         if !given.iter().any(|known| is_same_json(known, &arguments)) {
             given.push(arguments);
         }

@@ -9,8 +9,12 @@ use super::calls::ToolCall;
 use crate::api::pieces::Beside;
 
 /// The members of a message that are carried.
-pub(super) const MEMBERS: [&str; 4] =
-    ["reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"];
+pub(super) const MEMBERS: [&str; 4] = [
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "thinking_blocks",
+];
 
 #[derive(Serialize)]
 struct BesideCall<'a> {
@@ -32,24 +36,41 @@ pub(super) fn parts(
         object.insert(name.into(), value);
         Json::of(&object).map(CarriedPart::Other)
     };
-    let worded =
-        |name: &str, words: Option<&str>| member(name, &serde_json::value::to_raw_value(words?).ok()?);
+    let worded = |name: &str, words: Option<&str>| {
+        member(name, &serde_json::value::to_raw_value(words?).ok()?)
+    };
     let lists = lists.map(|list| list.filter(|list| !matches!(list.get(), "[]" | "null")));
     // Where there is more, `reasoning` only repeats it.
     let reasoning = reasoning.filter(|_| thought.is_none() && lists.iter().all(Option::is_none));
     let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
-    let lists = ["reasoning_details", "thinking_blocks"].into_iter().zip(lists);
+    let lists = ["reasoning_details", "thinking_blocks"]
+        .into_iter()
+        .zip(lists);
     let lists = lists.filter_map(|(name, list)| member(name, list?));
-    let called = calls.iter().filter(|call| call.function.is_some()).enumerate();
+    let called = calls
+        .iter()
+        .filter(|call| call.function.is_some())
+        .enumerate();
     let beside = called.map(|(at, call)| {
-        let ToolCall { extra_content, thought_signature, .. } = *call;
+        let ToolCall {
+            extra_content,
+            thought_signature,
+            ..
+        } = *call;
         let is_any = extra_content.or(thought_signature).is_some();
-        let beside = Json::of(&BesideCall { extra_content, thought_signature }).filter(|_| is_any);
+        let beside = Json::of(&BesideCall {
+            extra_content,
+            thought_signature,
+        })
+        .filter(|_| is_any);
         CarriedPart::Call { at, beside }
     });
     // If one has such members, all are listed, so that a missing call is noticed.
     let mut beside: Vec<CarriedPart> = beside.collect();
-    if beside.iter().all(|part| matches!(part, CarriedPart::Call { beside: None, .. })) {
+    if beside
+        .iter()
+        .all(|part| matches!(part, CarriedPart::Call { beside: None, .. }))
+    {
         beside.clear();
     }
     thought.into_iter().chain(lists).chain(beside).collect()
@@ -59,8 +80,9 @@ pub(super) fn parts(
 pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     // One after the other: an object takes many times the memory of its bytes.
     let pieces = serde_json::from_str::<Vec<&RawValue>>(pieces.get()).unwrap_or_default();
-    for piece in
-        pieces.into_iter().filter_map(|piece| serde_json::from_str::<Map<String, Value>>(piece.get()).ok())
+    for piece in pieces
+        .into_iter()
+        .filter_map(|piece| serde_json::from_str::<Map<String, Value>>(piece.get()).ok())
     {
         let Some(last) = all.last_mut().filter(|last| continues(last, &piece)) else {
             all.push(piece);
@@ -85,9 +107,19 @@ pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue
 /// Encrypted thoughts of several calls have one index, and each its call's id. A block without an index is complete once it
 /// is signed or encrypted.
 fn continues(last: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
-    let has = |name: &str| last.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let has = |name: &str| {
+        last.get(name)
+            .and_then(Value::as_str)
+            .is_some_and(|text| !text.is_empty())
+    };
     let is_complete = !last.contains_key("index") && (has("signature") || has("data"));
-    let is_other =
-        has("id") && piece.get("id").is_some_and(|id| id.is_string() && last.get("id") != Some(id));
-    !is_complete && !is_other && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
+    let is_other = has("id")
+        && piece
+            .get("id")
+            .is_some_and(|id| id.is_string() && last.get("id") != Some(id));
+    !is_complete
+        && !is_other
+        && ["type", "index"]
+            .iter()
+            .all(|name| last.get(*name) == piece.get(*name))
 }

@@ -8,9 +8,18 @@ use crate::http::endpoint::ApiPath;
 use crate::refusal::efforts::{Effort, Efforts, Thinking};
 use crate::refusal::response_formats;
 
-const OFF: &[Thinking] =
-    &[Thinking::Effort(Effort::None), Thinking::Effort(Effort::Minimal), Thinking::Effort(Effort::Low)];
-const EFFORTS: &[Effort] = &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low];
+const OFF: &[Thinking] = &[
+    Thinking::Effort(Effort::None),
+    Thinking::Effort(Effort::Minimal),
+    Thinking::Effort(Effort::Low),
+];
+const EFFORTS: &[Effort] = &[
+    Effort::Max,
+    Effort::XHigh,
+    Effort::High,
+    Effort::Medium,
+    Effort::Low,
+];
 
 pub(crate) const CHAT: Wire = Wire {
     name: llmnode_model::Wire::Chat,
@@ -23,12 +32,20 @@ pub(crate) const CHAT: Wire = Wire {
     other_key: None,
     base_url: "OPENAI_BASE_URL",
     model: "OPENAI_MODEL",
-    api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },
+    api: ApiPath {
+        path: "/chat/completions",
+        example: "https://api.openai.com/v1",
+    },
     own: &["messages", "model", "stream"],
     joined: &[],
     names: None,
     formats: response_formats::ALL,
-    efforts: Efforts { off: OFF, words: EFFORTS, budgets: false, field: ("reasoning_effort", "") },
+    efforts: Efforts {
+        off: OFF,
+        words: EFFORTS,
+        budgets: false,
+        field: ("reasoning_effort", ""),
+    },
     url: None,
     hosts: &[],
     limit: None,

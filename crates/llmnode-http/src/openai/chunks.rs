@@ -133,10 +133,21 @@ struct CallPositions {
 }
 
 impl StreamedAnswer for PartialCompletion {
-    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End> {
         let read = piece(event, reported::read);
         self.done = matches!(read, ControlFlow::Break(End::Complete));
-        let Chunk { id, model, choices, error, usage } = read?;
+        let Chunk {
+            id,
+            model,
+            choices,
+            error,
+            usage,
+        } = read?;
         let whole = || ControlFlow::Break(End::Body(event.data.to_vec()));
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
@@ -152,13 +163,26 @@ impl StreamedAnswer for PartialCompletion {
             return whole();
         }
         // Empty in the event with the usage.
-        let First { answer, others } = choices.unwrap_or(First { answer: None, others: false });
+        let First { answer, others } = choices.unwrap_or(First {
+            answer: None,
+            others: false,
+        });
         if others && !std::mem::replace(&mut self.others, true) {
             sink.flag(OTHER_CHOICES);
         }
-        let Some(ChunkChoice { finish_reason, delta, message, .. }) = answer else {
+        let Some(ChunkChoice {
+            finish_reason,
+            delta,
+            message,
+            ..
+        }) = answer
+        else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
-            return if is_error { whole() } else { ControlFlow::Continue(()) };
+            return if is_error {
+                whole()
+            } else {
+                ControlFlow::Continue(())
+            };
         };
         self.answers = true;
         if delta.is_none() && message.is_some() {
@@ -177,7 +201,8 @@ impl StreamedAnswer for PartialCompletion {
             self.bytes_at_usage = self.bytes;
         }
         if self.finish_reason.is_some() {
-            self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
+            self.bytes_at_finish
+                .get_or_insert(if has_begun { self.bytes } else { 0 });
         } else if self.is_padded() {
             self.finish_reason = Some("length".to_owned());
             return ControlFlow::Break(End::Complete);
@@ -192,7 +217,11 @@ impl StreamedAnswer for PartialCompletion {
     fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?.figures().0?;
         let goes_on = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
-        Some(if goes_on { usage.of_the_prompt() } else { usage })
+        Some(if goes_on {
+            usage.of_the_prompt()
+        } else {
+            usage
+        })
     }
 
     fn content(&self) -> usize {
@@ -220,28 +249,54 @@ impl StreamedAnswer for PartialCompletion {
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
         if !self.answers && self.done {
-            let failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
+            let failure = ModelError::new(
+                Category::EmptyResponse,
+                "the stream ended without an answer",
+            );
             return Err(Unreadable::failure(failure.retry(Retry::Transport), None));
         }
         if self.finish_reason.is_none() {
             return Err(Unreadable::failure(broken_off(), None));
         }
-        let PartialCompletion { id, model, text, refusal, thought, reasoning, thoughts, calls, .. } = *self;
+        let PartialCompletion {
+            id,
+            model,
+            text,
+            refusal,
+            thought,
+            reasoning,
+            thoughts,
+            calls,
+            ..
+        } = *self;
         let (finish_reason, usage) = (self.finish_reason, self.usage);
         let [details, blocks] = thoughts.map(|list| to_raw_value(&list).ok());
-        let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
+        let arguments: Vec<_> = calls
+            .iter()
+            .map(|call| to_raw_value(&call.arguments).ok())
+            .collect();
         let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
             let name = Some(Cow::Borrowed(call.name.as_str()));
-            (call, FunctionCall { name, arguments: arguments.as_deref() })
+            (
+                call,
+                FunctionCall {
+                    name,
+                    arguments: arguments.as_deref(),
+                },
+            )
         });
         let message = Message {
             content: ContentTexts {
                 text: Some(Cow::Owned(text)),
-                thought: Some(self.content_thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
+                thought: Some(self.content_thought)
+                    .filter(|thought| !thought.is_empty())
+                    .map(Cow::Owned),
                 refusal: None,
             },
             refusal: Some(Cow::Owned(refusal)),
-            reasoning_content: Some(thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
+            reasoning_content: Some(thought)
+                .filter(|thought| !thought.is_empty())
+                .map(Cow::Owned),
             reasoning: Some(Cow::Owned(reasoning)),
             reasoning_details: details.as_deref(),
             thinking_blocks: blocks.as_deref(),
@@ -259,7 +314,11 @@ impl StreamedAnswer for PartialCompletion {
             function_call: None,
         };
         let finish_reason = finish_reason.map(Cow::Owned);
-        let choice = Choice { finish_reason, message: Some(message), ..Choice::default() };
+        let choice = Choice {
+            finish_reason,
+            message: Some(message),
+            ..Choice::default()
+        };
         let response = Response {
             id: id.map(Cow::Owned),
             model: model.map(Cow::Owned),
@@ -283,8 +342,10 @@ impl PartialCompletion {
 
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let (thought, reasoning) = (said.reasoning_content.as_deref(), said.reasoning.as_deref());
-        let (thought, content_thought) =
-            (thought.filter(|thought| !thought.is_empty()), said.content.thought.as_deref());
+        let (thought, content_thought) = (
+            thought.filter(|thought| !thought.is_empty()),
+            said.content.thought.as_deref(),
+        );
         if let Some(thought) = thought.or(reasoning).or(content_thought) {
             sink.delta(Delta::Reasoning(thought));
         }
@@ -298,7 +359,11 @@ impl PartialCompletion {
             self.thinks |= !piece.is_empty();
             all.push_str(piece);
         }
-        for (all, pieces) in self.thoughts.iter_mut().zip([said.reasoning_details, said.thinking_blocks]) {
+        for (all, pieces) in self
+            .thoughts
+            .iter_mut()
+            .zip([said.reasoning_details, said.thinking_blocks])
+        {
             let Some(pieces) = pieces else { continue };
             self.bytes += pieces.get().len();
             carried::join_thoughts(all, pieces);
@@ -317,8 +382,10 @@ impl PartialCompletion {
             self.writes(refusal.len());
             self.refusal.push_str(&refusal);
         }
-        let single =
-            said.function_call.map(|function| ToolCall { function: Some(function), ..ToolCall::default() });
+        let single = said.function_call.map(|function| ToolCall {
+            function: Some(function),
+            ..ToolCall::default()
+        });
         let pieces = said.tool_calls.calls.into_iter().chain(single);
         for call in pieces.filter(|call| !call.is_stub()) {
             self.call(&call, wanted, sink);
@@ -330,7 +397,13 @@ impl PartialCompletion {
         // A call may begin with its id alone.
         if piece.function.is_some() || piece.lacks_function() {
             let none = FunctionCall::default();
-            self.called(piece, piece.function.as_ref().unwrap_or(&none), id, wanted, sink);
+            self.called(
+                piece,
+                piece.function.as_ref().unwrap_or(&none),
+                id,
+                wanted,
+                sink,
+            );
         }
     }
 
@@ -343,7 +416,10 @@ impl PartialCompletion {
         sink: &mut dyn Sink,
     ) {
         if id.is_empty() && self.begins_another(piece.index.tokens, called) {
-            self.call_positions.entry(piece.index.tokens).or_default().last = None;
+            self.call_positions
+                .entry(piece.index.tokens)
+                .or_default()
+                .last = None;
         }
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
         let known = self.calls.len();
@@ -372,24 +448,41 @@ impl PartialCompletion {
         self.bytes += arguments.len();
         call.arguments_end.push(&arguments);
         call.arguments.push_str(&arguments);
-        let name = called.name.as_deref().filter(|_| begins).map_or(0, str::len);
+        let name = called
+            .name
+            .as_deref()
+            .filter(|_| begins)
+            .map_or(0, str::len);
         self.writes(arguments.len() + name);
     }
 
     /// Without ids, several whole calls may have the same index.
     fn begins_another(&mut self, index: Option<u64>, called: &FunctionCall<'_>) -> bool {
-        let last = self.call_positions.get(&index).and_then(|positions| positions.last);
+        let last = self
+            .call_positions
+            .get(&index)
+            .and_then(|positions| positions.last);
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
-        let Some(last) = last.filter(|_| is_named) else { return false };
-        let Call { name, arguments, arguments_end, .. } = &mut self.calls[last];
+        let Some(last) = last.filter(|_| is_named) else {
+            return false;
+        };
+        let Call {
+            name,
+            arguments,
+            arguments_end,
+            ..
+        } = &mut self.calls[last];
         !name.is_empty() && arguments_end.is_whole(arguments) && !called.arguments().is_empty()
     }
 
     fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
-        let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
+        let known =
+            last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
         let continues = |at: &usize| !is_named && !self.calls[*at].name.is_empty();
-        let known = known.or_else(|| by_id.get(id).copied()).or_else(|| last.filter(continues));
+        let known = known
+            .or_else(|| by_id.get(id).copied())
+            .or_else(|| last.filter(continues));
         let at = known.unwrap_or_else(|| {
             // A call takes memory even without a name.
             self.bytes += size_of::<Call>();

@@ -31,7 +31,9 @@ impl OpenAi {
     /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama). For any other server, set the
     /// [`base_url`](OpenAiBuilder::base_url).
     pub fn builder() -> OpenAiBuilder {
-        OpenAiBuilder { settings: ClientSettings::new(&CHAT) }
+        OpenAiBuilder {
+            settings: ClientSettings::new(&CHAT),
+        }
     }
 }
 
@@ -108,21 +110,48 @@ mod tests {
             "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", api: chat, model: Some(\"m\"), .. }"
         );
         // What the program says later counts.
-        assert_eq!(from(&local).unwrap().model("other").settings.model.as_deref(), Some("other"));
+        assert_eq!(
+            from(&local)
+                .unwrap()
+                .model("other")
+                .settings
+                .model
+                .as_deref(),
+            Some("other")
+        );
     }
 
     #[test]
     fn faults_name_their_variable() {
         for (variables, category, name) in [
-            ([(KEY, "sk-secret\n"), (MODEL, "m")], Category::ApiKeyError, KEY),
-            ([(KEY, "sk-secret"), (BASE_URL, "nowhere")], Category::ConfigError, BASE_URL),
-            ([(BASE_URL, "https://models.example"), (MODEL, "m")], Category::ApiKeyError, KEY),
+            (
+                [(KEY, "sk-secret\n"), (MODEL, "m")],
+                Category::ApiKeyError,
+                KEY,
+            ),
+            (
+                [(KEY, "sk-secret"), (BASE_URL, "nowhere")],
+                Category::ConfigError,
+                BASE_URL,
+            ),
+            (
+                [(BASE_URL, "https://models.example"), (MODEL, "m")],
+                Category::ApiKeyError,
+                KEY,
+            ),
         ] {
             let error = from(&variables).unwrap().build().unwrap_err();
             assert_eq!(error.category, category);
-            assert!(error.message.contains(name) && !error.message.contains("secret"), "{error}");
+            assert!(
+                error.message.contains(name) && !error.message.contains("secret"),
+                "{error}"
+            );
         }
-        let error = OpenAi::builder().settings.with_variables(|_| Some(Err(()))).err().unwrap();
+        let error = OpenAi::builder()
+            .settings
+            .with_variables(|_| Some(Err(())))
+            .err()
+            .unwrap();
         assert!(error.message.contains("not Unicode"));
     }
 
@@ -135,7 +164,13 @@ mod tests {
         };
         assert!(stays("http://127.0.0.1:1/v1", None));
         assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));
-        assert!(!stays("http://127.0.0.1:1/v1", Some("http://proxy.invalid:2")));
-        assert!(!stays("http://models.invalid/v1", Some("http://127.0.0.1:2")));
+        assert!(!stays(
+            "http://127.0.0.1:1/v1",
+            Some("http://proxy.invalid:2")
+        ));
+        assert!(!stays(
+            "http://models.invalid/v1",
+            Some("http://127.0.0.1:2")
+        ));
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::check_request;
-use llmnode_model::{AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink};
+use llmnode_model::{
+    AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink,
+};
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +81,10 @@ impl EmbeddingsApi {
             id_form: None,
             ..chat.at(&super::chat::CHAT, endpoint)
         };
-        EmbeddingsApi { inner: Arc::new(inner), learned: Arc::default() }
+        EmbeddingsApi {
+            inner: Arc::new(inner),
+            learned: Arc::default(),
+        }
     }
 
     /// Returns how many texts a request may have, as far as the server has said so.
@@ -118,8 +123,10 @@ impl EmbeddingsApi {
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let inner = &*self.inner;
         let unprepared = |fault| without_secrets(unsent(fault), inner.headers.secrets());
-        check_request(inner.service.is_local, || inner.service.endpoint.host()).map_err(unprepared)?;
-        let RequestHeaders { headers, secrets } = inner.headers.for_request().map_err(unprepared)?;
+        check_request(inner.service.is_local, || inner.service.endpoint.host())
+            .map_err(unprepared)?;
+        let RequestHeaders { headers, secrets } =
+            inner.headers.for_request().map_err(unprepared)?;
         let request = Request::new(Vec::new());
         let (deadline, shape) = (inner.service.deadline(timeout), RequestShape::default());
         let asked = PreparedRequest {
@@ -142,8 +149,12 @@ impl EmbeddingsApi {
             encoding_format: Some("float").filter(|_| self.learned.takes_format()),
             dimensions: dimensions.filter(|_| self.learned.takes_dimensions()),
         };
-        self.learned.left_out(dimensions.is_some()).for_each(|part| sink.refused(part));
-        let outcome = inner.embed(&body, &self.learned, headers, id, &asked, sink).await;
+        self.learned
+            .left_out(dimensions.is_some())
+            .for_each(|part| sink.refused(part));
+        let outcome = inner
+            .embed(&body, &self.learned, headers, id, &asked, sink)
+            .await;
         outcome.map_err(|error| without_secrets(error, &asked.secrets))
     }
 }
@@ -168,13 +179,27 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let texts = body.input.len();
-        let sent =
-            Sent { texts, format: body.encoding_format.is_some(), dimensions: body.dimensions.is_some() };
+        let sent = Sent {
+            texts,
+            format: body.encoding_format.is_some(),
+            dimensions: body.dimensions.is_some(),
+        };
         let written = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-        let refused = RefusedTexts { learned, sent, asked, request: body };
+        let refused = RefusedTexts {
+            learned,
+            sent,
+            asked,
+            request: body,
+        };
         let url = self.redirects.current(&self.service.endpoint.url);
-        let outgoing = Outgoing { url: &url, headers, body: written, id, streams: false };
+        let outgoing = Outgoing {
+            url: &url,
+            headers,
+            body: written,
+            id,
+            streams: false,
+        };
         let mut response = self.service.send(outgoing, asked.deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
@@ -220,10 +245,17 @@ impl Inner {
         refused: &RefusedTexts<'_>,
         sink: &mut dyn Sink,
     ) -> ModelError {
-        let RefusedTexts { learned, sent, asked, request } = *refused;
+        let RefusedTexts {
+            learned,
+            sent,
+            asked,
+            request,
+        } = *refused;
         let mut failure = self.refusal(head, body, asked, sink);
         let mut says = match failure.category {
-            Category::BadRequest | Category::ContextLengthError | Category::NotFound => ErrorBody::read(body),
+            Category::BadRequest | Category::ContextLengthError | Category::NotFound => {
+                ErrorBody::read(body)
+            }
             _ => return failure,
         };
         let request = serde_json::to_value(request).unwrap_or_default();
@@ -243,7 +275,9 @@ impl Inner {
             Some(Lesson::ShorterRequest) => {
                 failure.category = Category::ContextLengthError;
                 failure.retry = Some(Retry::No);
-                failure.message.push_str("; send fewer characters at once with `Embeddings::batch`");
+                failure
+                    .message
+                    .push_str("; send fewer characters at once with `Embeddings::batch`");
             }
         }
         failure
@@ -260,7 +294,11 @@ impl Inner {
         if body.trim_ascii_start().first() == Some(&b'<') {
             return Err(self.web_page(body, asked));
         }
-        let Answer { model, mut data, usage } = reported::read(body)
+        let Answer {
+            model,
+            mut data,
+            usage,
+        } = reported::read(body)
             .map_err(|error| self.no_vectors(&format!("cannot be read as embeddings: {error}")))?;
         let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
         if impossible {
@@ -279,7 +317,11 @@ impl Inner {
         };
         let is_indexed = data.iter().any(|item| item.index.is_some());
         data.sort_by_key(|item| item.index);
-        let is_in_order = || data.iter().enumerate().all(|(place, item)| item.index == Some(place));
+        let is_in_order = || {
+            data.iter()
+                .enumerate()
+                .all(|(place, item)| item.index == Some(place))
+        };
         let dimensions = data.first().map_or(0, |item| item.embedding.len());
         let fault = if data.len() != texts {
             Some(format!("has {} embeddings for {texts} texts", data.len()))
@@ -290,14 +332,21 @@ impl Inner {
             ))
         } else if dimensions == 0 || data.iter().any(|item| item.embedding.len() != dimensions) {
             Some("has embeddings that are empty, or of different lengths".to_owned())
-        } else if data.iter().flat_map(|item| &item.embedding).any(|number| !number.is_finite()) {
+        } else if data
+            .iter()
+            .flat_map(|item| &item.embedding)
+            .any(|number| !number.is_finite())
+        {
             Some("has a number in an embedding that is too large".to_owned())
         } else {
             None
         };
         match fault {
             Some(fault) => Err(with_usage(self.no_vectors(&fault))),
-            None => Ok((data.into_iter().map(|item| item.embedding).collect(), completion)),
+            None => Ok((
+                data.into_iter().map(|item| item.embedding).collect(),
+                completion,
+            )),
         }
     }
 

@@ -114,21 +114,33 @@ impl Learned {
 
 /// The limit, in a text that may also have the number that was sent and a status.
 fn largest_below(text: &str, sent: usize) -> Option<usize> {
-    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    let numbers = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok());
     numbers.filter(|number| (1..sent).contains(number)).max()
 }
 
 fn is_length(text: &str) -> bool {
-    ["too long", "too large", "tokens", "context length", "maximum length"]
-        .iter()
-        .any(|words| text.contains(words))
+    [
+        "too long",
+        "too large",
+        "tokens",
+        "context length",
+        "maximum length",
+    ]
+    .iter()
+    .any(|words| text.contains(words))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SENT: Sent = Sent { texts: 64, format: true, dimensions: true };
+    const SENT: Sent = Sent {
+        texts: 64,
+        format: true,
+        dimensions: true,
+    };
 
     fn lesson(message: &str, sent: Sent) -> Option<Lesson> {
         let body = serde_json::json!({"error": {"message": message}}).to_string();
@@ -138,18 +150,32 @@ mod tests {
     #[test]
     fn servers_say_how_many_texts_they_take() {
         for (message, most) in [
-            ("batch size is invalid, it should not be larger than 10.: input.contents", 10),
+            (
+                "batch size is invalid, it should not be larger than 10.: input.contents",
+                10,
+            ),
             ("input batch size 64 > maximum allowed batch size 32", 32),
             (
                 "Invalid 'input': array too long. Expected an array with maximum length 16, but got one with length 64",
                 16,
             ),
             ("Too many inputs (64); the limit is 25", 25),
-            ("List should have at most 8 items after validation, not 64", 8),
+            (
+                "List should have at most 8 items after validation, not 64",
+                8,
+            ),
             ("The number of texts is over the limit", 32),
         ] {
-            assert_eq!(lesson(message, SENT), Some(Lesson::FewerTexts(most)), "{message}");
-            assert_eq!(lesson(message, Sent { texts: 1, ..SENT }), None, "{message}");
+            assert_eq!(
+                lesson(message, SENT),
+                Some(Lesson::FewerTexts(most)),
+                "{message}"
+            );
+            assert_eq!(
+                lesson(message, Sent { texts: 1, ..SENT }),
+                None,
+                "{message}"
+            );
         }
         let learned = Learned::default();
         let says = |message: &str| {
@@ -166,12 +192,33 @@ mod tests {
         let learned = Learned::default();
         let body =
             br#"{"error": {"message": "Unknown parameter: 'encoding_format'.", "param": "encoding_format"}}"#;
-        assert_eq!(learned.learn(&ErrorBody::read(body), SENT), Some(Lesson::Key));
-        assert_eq!(learned.left_out(true).collect::<Vec<_>>(), ["encoding_format"]);
-        assert_eq!(learned.learn(&ErrorBody::read(body), Sent { format: false, ..SENT }), None);
-        assert_eq!(lesson("Unrecognized request argument supplied: dimensions", SENT), Some(Lesson::Key));
+        assert_eq!(
+            learned.learn(&ErrorBody::read(body), SENT),
+            Some(Lesson::Key)
+        );
+        assert_eq!(
+            learned.left_out(true).collect::<Vec<_>>(),
+            ["encoding_format"]
+        );
+        assert_eq!(
+            learned.learn(
+                &ErrorBody::read(body),
+                Sent {
+                    format: false,
+                    ..SENT
+                }
+            ),
+            None
+        );
+        assert_eq!(
+            lesson("Unrecognized request argument supplied: dimensions", SENT),
+            Some(Lesson::Key)
+        );
         assert_eq!(lesson("dimensions must be between 1 and 1024", SENT), None);
-        assert_eq!(lesson("too many tokens in one request", SENT), Some(Lesson::ShorterRequest));
+        assert_eq!(
+            lesson("too many tokens in one request", SENT),
+            Some(Lesson::ShorterRequest)
+        );
         assert_eq!(lesson("no", SENT), None);
     }
 }

@@ -44,7 +44,12 @@ macro_rules! providers {
 }
 
 #[cfg(test)]
-type Provider = (&'static str, fn() -> OpenAiBuilder, &'static str, Option<&'static str>);
+type Provider = (
+    &'static str,
+    fn() -> OpenAiBuilder,
+    &'static str,
+    Option<&'static str>,
+);
 
 providers! {
     "Anthropic's models through its OpenAI-compatible endpoint"
@@ -76,7 +81,8 @@ impl OpenAi {
     pub fn azure(resource: &str, deployment: &str, api_version: &str) -> OpenAiBuilder {
         let resource = resource.trim_end_matches('/');
         let url = format!("{resource}/openai/deployments/{deployment}?api-version={api_version}");
-        let mut builder = OpenAiBuilder::for_server(url, KeySource::Variable("AZURE_OPENAI_API_KEY"));
+        let mut builder =
+            OpenAiBuilder::for_server(url, KeySource::Variable("AZURE_OPENAI_API_KEY"));
         builder.settings.key_header = "api-key";
         if let Some(url) = &mut builder.settings.base_url {
             url.source = "`azure`";
@@ -92,8 +98,15 @@ impl OpenAiBuilder {
     }
 
     fn for_server(base_url: impl Into<String>, key_source: KeySource) -> OpenAiBuilder {
-        let base_url = Sourced { value: base_url.into(), source: "the constructor" };
-        let settings = ClientSettings { base_url: Some(base_url), key_source, ..ClientSettings::new(&CHAT) };
+        let base_url = Sourced {
+            value: base_url.into(),
+            source: "the constructor",
+        };
+        let settings = ClientSettings {
+            base_url: Some(base_url),
+            key_source,
+            ..ClientSettings::new(&CHAT)
+        };
         OpenAiBuilder { settings }
     }
 }
@@ -125,16 +138,26 @@ mod tests {
             .build()
             .unwrap();
         // The stub server has no such path; what it was asked is all that counts.
-        let _ = model.complete(&Request::new(vec![Message::user("Hello?")]), &mut Unseen).await;
+        let _ = model
+            .complete(&Request::new(vec![Message::user("Hello?")]), &mut Unseen)
+            .await;
         let sent = server.requests().remove(0);
         let header = |name| sent.header(name).map(str::to_owned);
-        (sent.path().to_owned(), header("authorization"), header("api-key"))
+        (
+            sent.path().to_owned(),
+            header("authorization"),
+            header("api-key"),
+        )
     }
 
     #[tokio::test]
     async fn requests_go_to_the_path_of_each_server() {
         for (name, make, base_url, _) in PROVIDERS {
-            let path = Url::parse(base_url).unwrap().path().trim_end_matches('/').to_owned();
+            let path = Url::parse(base_url)
+                .unwrap()
+                .path()
+                .trim_end_matches('/')
+                .to_owned();
             let bearer = Some("Bearer key-1234".to_owned());
             assert_eq!(
                 request_of(make()).await,
@@ -150,9 +173,15 @@ mod tests {
             let builder = OpenAi::azure(resource, "my-gpt", "2024-10-21");
             assert_eq!(builder.settings.model.as_deref(), Some("my-gpt"));
             let path = "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21";
-            assert_eq!(request_of(builder).await, (path.to_owned(), None, Some("key-1234".to_owned())));
+            assert_eq!(
+                request_of(builder).await,
+                (path.to_owned(), None, Some("key-1234".to_owned()))
+            );
         }
-        let error = OpenAi::azure("a.openai.azure.com", "m", "1").api_key("k").build().unwrap_err();
+        let error = OpenAi::azure("a.openai.azure.com", "m", "1")
+            .api_key("k")
+            .build()
+            .unwrap_err();
         assert!(error.message.contains("`azure`"), "{error}");
     }
 

@@ -55,35 +55,52 @@ impl Serialize for SentMessages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let SentMessages(messages, prepared) = self;
         let ids = SentIds::of(messages.iter(), prepared.id_form);
-        to.collect_seq(messages.iter().enumerate().map(|(at, message)| SentMessage {
-            message,
-            parts: prepared.carried(message).unwrap_or_default(),
-            ids: ids.at(at),
-            prepared,
-        }))
+        to.collect_seq(
+            messages
+                .iter()
+                .enumerate()
+                .map(|(at, message)| SentMessage {
+                    message,
+                    parts: prepared.carried(message).unwrap_or_default(),
+                    ids: ids.at(at),
+                    prepared,
+                }),
+        )
     }
 }
 
 impl<'a> Messages<'a> {
     /// In this API, results of tools cannot hold images: they follow a round's last result, as a user message.
     fn with_images_after_results(self) -> Self {
-        let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
+        let shows = |message: &Message| {
+            message.answers().is_some() && message.attachments().next().is_some()
+        };
         let messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) if !all.iter().any(shows) => return self,
-            Messages::Rewritten(ref all) if !all.iter().any(|message| shows(message)) => return self,
+            Messages::Rewritten(ref all) if !all.iter().any(|message| shows(message)) => {
+                return self;
+            }
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => all,
         };
         let (mut sent, mut images) = (Vec::with_capacity(messages.len() + 1), Message::user(""));
         for message in messages {
             if message.answers().is_none() && images.attachments().next().is_some() {
-                sent.push(Cow::Owned(std::mem::replace(&mut images, Message::user(""))));
+                sent.push(Cow::Owned(std::mem::replace(
+                    &mut images,
+                    Message::user(""),
+                )));
             }
             match message.answers() {
                 Some(id) if shows(&message) => {
-                    images = message.attachments().fold(images, |images, image| images.attach(image.clone()));
-                    let text =
-                        if message.content.is_empty() { "The image follows." } else { &*message.content };
+                    images = message
+                        .attachments()
+                        .fold(images, |images, image| images.attach(image.clone()));
+                    let text = if message.content.is_empty() {
+                        "The image follows."
+                    } else {
+                        &*message.content
+                    };
                     sent.push(Cow::Owned(Message::tool(id, text)));
                 }
                 _ => sent.push(message),
@@ -139,7 +156,12 @@ struct FunctionName<'a> {
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, model, streams, .. } = *prepared;
+    let PreparedRequest {
+        request,
+        model,
+        streams,
+        ..
+    } = *prepared;
     let quirks = prepared.shape.quirks;
     let (typed, function) = (prepared.typed(), prepared.function());
     let given = |field: &str| request.extra.contains_key(field);
@@ -160,8 +182,12 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
-        stream_options: (streams && !prepared.leaves_out(Part::StreamOptions) && !given("stream_options"))
-            .then_some(StreamOptions { include_usage: true }),
+        stream_options: (streams
+            && !prepared.leaves_out(Part::StreamOptions)
+            && !given("stream_options"))
+        .then_some(StreamOptions {
+            include_usage: true,
+        }),
         extra: &request.extra,
     };
     prepared.json(&body)
@@ -174,12 +200,21 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
         parameters: sent(schema, Profile::Function),
         strict: None,
     });
-    let answer = prepared.listed_function().map(|schema| answer_function(schema, prepared));
-    listed.chain(answer).map(|function| Tool { function }).collect()
+    let answer = prepared
+        .listed_function()
+        .map(|schema| answer_function(schema, prepared));
+    listed
+        .chain(answer)
+        .map(|function| Tool { function })
+        .collect()
 }
 
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
-    let named = |name| WireToolChoice::Named(Tool { function: FunctionName { name } });
+    let named = |name| {
+        WireToolChoice::Named(Tool {
+            function: FunctionName { name },
+        })
+    };
     prepared.tool_choice().map(|choice| match choice {
         ToolChoice::Named(name) => named(name),
         ToolChoice::Any => WireToolChoice::Mode("required"),
@@ -187,10 +222,17 @@ fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'
     })
 }
 
-fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<WireResponseFormat<'_>> {
+fn response_format(
+    schema: &OutputSchema,
+    format: ResponseFormat,
+) -> Option<WireResponseFormat<'_>> {
     let json_schema = |(raw, strict)| {
         Some(WireResponseFormat::JsonSchema {
-            json_schema: JsonSchema { name: schema.name(), schema: raw, strict },
+            json_schema: JsonSchema {
+                name: schema.name(),
+                schema: raw,
+                strict,
+            },
         })
     };
     match format {
@@ -204,5 +246,10 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
 fn answer_function<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Function<'a> {
     let (parameters, strict) = strict_or(schema, Profile::Function);
     let strict = Some(strict).filter(|_| !prepared.leaves_out(Part::StrictFunctions));
-    Function { name: schema.name(), description: "", parameters, strict }
+    Function {
+        name: schema.name(),
+        description: "",
+        parameters,
+        strict,
+    }
 }

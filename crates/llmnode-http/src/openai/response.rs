@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 use super::calls::{FunctionCall, ToolCalls, tool_calls};
 use crate::api::ends;
 use crate::http::lenient::{
-    Count, Lenient, LenientVisitor, Object, StrictObject, known_object, known_text, object, text, tokens,
-    words,
+    Count, Lenient, LenientVisitor, Object, StrictObject, known_object, known_text, object, text,
+    tokens, words,
 };
 use crate::http::reported::Reporting;
 use crate::http::usage::Usage;
@@ -128,10 +128,16 @@ impl<'de> Visitor<'de> for Content {
         Ok(ContentTexts::default())
     }
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(ContentTexts { text: Some(Cow::Borrowed(text)), ..ContentTexts::default() })
+        Ok(ContentTexts {
+            text: Some(Cow::Borrowed(text)),
+            ..ContentTexts::default()
+        })
     }
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(ContentTexts { text: Some(Cow::Owned(text.to_owned())), ..ContentTexts::default() })
+        Ok(ContentTexts {
+            text: Some(Cow::Owned(text.to_owned())),
+            ..ContentTexts::default()
+        })
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut whole = ContentTexts::default();
@@ -181,9 +187,16 @@ impl<'de> Visitor<'de> for Part {
         Content.visit_str(text)
     }
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let ContentPart { text, thinking, refusal } =
-            ContentPart::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(ContentTexts { text, thought: thinking.text, refusal })
+        let ContentPart {
+            text,
+            thinking,
+            refusal,
+        } = ContentPart::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ContentTexts {
+            text,
+            thought: thinking.text,
+            refusal,
+        })
     }
 }
 
@@ -205,7 +218,9 @@ impl<'de> LenientVisitor<'de> for ChoicesVisitor {
         let (mut answer, mut others): (Option<Choice<'de>>, bool) = (None, false);
         while let Some(choice) = next_choice(&mut list, answer.is_some())? {
             others = answer.is_some();
-            let later = |answer: &Choice<'_>| answer.index.tokens > Some(0) && choice.index.tokens == Some(0);
+            let later = |answer: &Choice<'_>| {
+                answer.index.tokens > Some(0) && choice.index.tokens == Some(0)
+            };
             if answer.as_ref().is_none_or(later) {
                 answer = Some(choice);
             }

@@ -43,18 +43,28 @@ struct SentFunction<'a> {
 
 impl Serialize for SentMessage<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let SentMessage { message, parts, ids, .. } = self;
+        let SentMessage {
+            message,
+            parts,
+            ids,
+            ..
+        } = self;
         let calls = message.calls();
         let mut members = to.serialize_map(None)?;
         members.serialize_entry("role", &message.role)?;
         // Some servers refuse an empty text beside calls.
-        let content = Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
+        let content =
+            Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
         members.serialize_entry("content", &content)?;
         let mut lacks_thoughts =
             message.role == Role::Assistant && self.prepared.leaves_out(Part::BareAnswers);
         for part in *parts {
-            let CarriedPart::Other(json) = part else { continue };
-            let own = object(json).into_iter().filter(|(name, _)| MEMBERS.contains(&&**name));
+            let CarriedPart::Other(json) = part else {
+                continue;
+            };
+            let own = object(json)
+                .into_iter()
+                .filter(|(name, _)| MEMBERS.contains(&&**name));
             for (name, value) in own {
                 lacks_thoughts &= name != THOUGHTS;
                 members.serialize_entry(&name, value)?;
@@ -75,8 +85,16 @@ impl Serialize for SentMessage<'_> {
 
 impl SentMessage<'_> {
     fn calls(&self) -> Vec<SentCall<'_>> {
-        let listed = self.parts.iter().filter(|part| matches!(part, CarriedPart::Call { .. })).count();
-        let parts = if listed == self.message.calls().len() { self.parts } else { &[] };
+        let listed = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part, CarriedPart::Call { .. }))
+            .count();
+        let parts = if listed == self.message.calls().len() {
+            self.parts
+        } else {
+            &[]
+        };
         let beside = |index| {
             parts.iter().find_map(|part| match part {
                 CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),
@@ -90,7 +108,11 @@ impl SentMessage<'_> {
             function: SentFunction {
                 name: self.prepared.sent_name(&call.name),
                 // Servers read them as JSON.
-                arguments: if call.arguments.is_empty() { "{}" } else { &call.arguments },
+                arguments: if call.arguments.is_empty() {
+                    "{}"
+                } else {
+                    &call.arguments
+                },
             },
             beside: beside(index).unwrap_or_default(),
         });

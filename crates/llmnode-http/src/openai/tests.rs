@@ -19,9 +19,21 @@ use crate::refusal::reading::{self, Refusal, Sent};
 
 /// The calls that a request may ask for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
-    ExpectedCalls { function: None, tools: false, limit: None },
-    ExpectedCalls { function: Some("Choice"), tools: false, limit: None },
-    ExpectedCalls { function: Some("Choice"), tools: true, limit: None },
+    ExpectedCalls {
+        function: None,
+        tools: false,
+        limit: None,
+    },
+    ExpectedCalls {
+        function: Some("Choice"),
+        tools: false,
+        limit: None,
+    },
+    ExpectedCalls {
+        function: Some("Choice"),
+        tools: true,
+        limit: None,
+    },
 ];
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
@@ -58,13 +70,19 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(","))),
             vec((member.clone(), inner), 0..5).prop_map(|members| {
-                let members = members.iter().map(|(name, value)| format!("{name:?}:{value}"));
+                let members = members
+                    .iter()
+                    .map(|(name, value)| format!("{name:?}:{value}"));
                 format!("{{{}}}", members.collect::<Vec<_>>().join(","))
             }),
         ]
     });
     let cut = (value, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(json, at, whole)| {
-        let end = if whole { json.len() } else { at.index(json.len() + 1) };
+        let end = if whole {
+            json.len()
+        } else {
+            at.index(json.len() + 1)
+        };
         json.into_bytes()[..end].to_vec()
     });
     prop_oneof![cut, vec(any::<u8>(), 0..300)]

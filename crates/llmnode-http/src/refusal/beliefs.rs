@@ -39,7 +39,10 @@ impl Asker {
             None => {
                 let mut hasher = DefaultHasher::new();
                 request.model.hash(&mut hasher);
-                request.messages.iter().for_each(|message| message.content.hash(&mut hasher));
+                request
+                    .messages
+                    .iter()
+                    .for_each(|message| message.content.hash(&mut hasher));
                 Asker::Request(hasher.finish())
             }
         }
@@ -90,7 +93,9 @@ impl Beliefs {
     pub(crate) fn quirks(&self, model: &str, asker: Asker, situation: Situation<'_>) -> Quirks {
         let mut quirks = Quirks::default();
         let mut models = self.lock();
-        let Some(of_model) = models.get_mut(model) else { return quirks };
+        let Some(of_model) = models.get_mut(model) else {
+            return quirks;
+        };
         quirks.calls_natively = of_model.calls_natively;
         quirks.unenforced = of_model.unenforced;
         let OfModel { kept, calls, .. } = of_model;
@@ -113,7 +118,9 @@ impl Beliefs {
     /// A request that begins a conversation is about to be sent. One an hour is sent in its full form.
     pub(crate) fn begin(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
-        let Some(of_model) = models.get_mut(model) else { return };
+        let Some(of_model) = models.get_mut(model) else {
+            return;
+        };
         let mut doubted = Vec::new();
         for Kept { belief, since } in &mut of_model.kept {
             if since.elapsed() >= LIFETIME {
@@ -128,7 +135,14 @@ impl Beliefs {
     }
 
     /// `said`: the server's words.
-    pub(crate) fn learn(&self, model: &str, asker: Asker, fact: Fact, condition: Condition, said: u64) {
+    pub(crate) fn learn(
+        &self,
+        model: &str,
+        asker: Asker,
+        fact: Fact,
+        condition: Condition,
+        said: u64,
+    ) {
         let mut models = self.lock();
         let call = entry(&mut models, model).call(asker);
         let belief = Belief { fact, condition };
@@ -140,7 +154,11 @@ impl Beliefs {
         if let Some(last) = call.tried.last_mut() {
             last.helped &= last.said != said;
         }
-        call.tried.push(Tried { belief, said, helped: true });
+        call.tried.push(Tried {
+            belief,
+            said,
+            helped: true,
+        });
     }
 
     /// The request was refused, for a reason that nobody reads, or not for the first time. Returns whether it was a trial of the
@@ -156,24 +174,37 @@ impl Beliefs {
     /// The request was answered: what changed it has helped, and what was left in spite of a belief is taken.
     pub(crate) fn answered(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
-        let Some(of_model) = models.get_mut(model) else { return };
-        let Some(at) = of_model.calls.iter().position(|call| call.asker == asker) else { return };
+        let Some(of_model) = models.get_mut(model) else {
+            return;
+        };
+        let Some(at) = of_model.calls.iter().position(|call| call.asker == asker) else {
+            return;
+        };
         let call = &mut of_model.calls[at];
         let doubted = std::mem::take(&mut call.doubted);
-        let (own, kept): (Vec<Tried>, Vec<Tried>) =
-            std::mem::take(&mut call.tried).into_iter().partition(|tried| !tried.belief.fact.is_kept());
+        let (own, kept): (Vec<Tried>, Vec<Tried>) = std::mem::take(&mut call.tried)
+            .into_iter()
+            .partition(|tried| !tried.belief.fact.is_kept());
         call.tried = own;
         if call.tried.is_empty() {
             of_model.calls.remove(at);
         }
         of_model.kept.retain(|kept| !doubted.contains(&kept.belief));
-        kept.into_iter().filter(|tried| tried.helped).for_each(|tried| of_model.keep(tried.belief));
+        kept.into_iter()
+            .filter(|tried| tried.helped)
+            .for_each(|tried| of_model.keep(tried.belief));
     }
 
     /// The model answered with text where it had to call.
     pub(crate) fn unforced(&self, model: &str) {
-        let condition = Condition { with_tools: true, ..Condition::default() };
-        entry(&mut self.lock(), model).keep(Belief { fact: Fact::ForcedChoice, condition });
+        let condition = Condition {
+            with_tools: true,
+            ..Condition::default()
+        };
+        entry(&mut self.lock(), model).keep(Belief {
+            fact: Fact::ForcedChoice,
+            condition,
+        });
     }
 
     pub(crate) fn called(&self, model: &str) {
@@ -181,7 +212,9 @@ impl Beliefs {
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {
-        entry(&mut self.lock(), model).unenforced.get_or_insert(call);
+        entry(&mut self.lock(), model)
+            .unenforced
+            .get_or_insert(call);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, OfModel>> {
@@ -202,24 +235,37 @@ impl OfModel {
         if self.kept.len() >= MOST_BELIEFS {
             self.kept.remove(0);
         }
-        self.kept.push(Kept { belief, since: Instant::now() });
+        self.kept.push(Kept {
+            belief,
+            since: Instant::now(),
+        });
     }
 
     fn call(&mut self, asker: Asker) -> &mut OfCall {
-        let at = self.calls.iter().position(|call| call.asker == asker).unwrap_or_else(|| {
-            if self.calls.len() >= MOST_CALLS {
-                self.calls.pop_front();
-            }
-            self.calls.push_back(OfCall { asker, tried: Vec::new(), doubted: Vec::new() });
-            self.calls.len() - 1
-        });
+        let at = self
+            .calls
+            .iter()
+            .position(|call| call.asker == asker)
+            .unwrap_or_else(|| {
+                if self.calls.len() >= MOST_CALLS {
+                    self.calls.pop_front();
+                }
+                self.calls.push_back(OfCall {
+                    asker,
+                    tried: Vec::new(),
+                    doubted: Vec::new(),
+                });
+                self.calls.len() - 1
+            });
         &mut self.calls[at]
     }
 }
 
 /// Whether nothing was answered yet: a change of what is sent then costs no cache and no thoughts.
 pub(crate) fn begins(messages: &[Message]) -> bool {
-    messages.iter().all(|message| matches!(message.role, Role::System | Role::User))
+    messages
+        .iter()
+        .all(|message| matches!(message.role, Role::System | Role::User))
 }
 
 #[cfg(test)]
@@ -230,7 +276,9 @@ mod tests {
     const FACT: Fact = Fact::LeaveOut(Part::Temperature);
 
     fn leaves_out(beliefs: &Beliefs, model: &str, asker: Asker) -> bool {
-        beliefs.quirks(model, asker, Situation::default()).leaves_out(Part::Temperature)
+        beliefs
+            .quirks(model, asker, Situation::default())
+            .leaves_out(Part::Temperature)
     }
 
     fn learn(beliefs: &Beliefs, asker: u64, said: u64) {
@@ -242,16 +290,28 @@ mod tests {
         let beliefs = Beliefs::default();
         learn(&beliefs, 1, 0);
         assert!(leaves_out(&beliefs, "m", Asker::Request(1)));
-        assert!(!leaves_out(&beliefs, "m", Asker::Request(2)), "it has not helped yet");
+        assert!(
+            !leaves_out(&beliefs, "m", Asker::Request(2)),
+            "it has not helped yet"
+        );
         beliefs.answered("m", Asker::Request(2));
-        assert!(!leaves_out(&beliefs, "m", Asker::Request(2)), "another's answer says nothing");
+        assert!(
+            !leaves_out(&beliefs, "m", Asker::Request(2)),
+            "another's answer says nothing"
+        );
         beliefs.answered("m", Asker::Request(1));
         assert!(leaves_out(&beliefs, "m", Asker::Request(2)));
         assert!(!leaves_out(&beliefs, "other", Asker::Request(2)));
         // The same words again: leaving it out was not what they asked for.
         let beliefs = Beliefs::default();
         learn(&beliefs, 1, 7);
-        beliefs.learn("m", Asker::Request(1), Fact::OlderLimit, Condition::default(), 7);
+        beliefs.learn(
+            "m",
+            Asker::Request(1),
+            Fact::OlderLimit,
+            Condition::default(),
+            7,
+        );
         beliefs.answered("m", Asker::Request(1));
         let quirks = beliefs.quirks("m", Asker::Request(2), Situation::default());
         assert!(quirks.max_completion_tokens && !quirks.leaves_out(Part::Temperature));
@@ -269,7 +329,8 @@ mod tests {
         beliefs.begin("m", Asker::Request(3));
         beliefs.begin("m", Asker::Request(4));
         assert!(
-            !leaves_out(&beliefs, "m", Asker::Request(3)) && leaves_out(&beliefs, "m", Asker::Request(4))
+            !leaves_out(&beliefs, "m", Asker::Request(3))
+                && leaves_out(&beliefs, "m", Asker::Request(4))
         );
         learn(&beliefs, 3, 0);
         beliefs.answered("m", Asker::Request(3));
@@ -277,7 +338,9 @@ mod tests {
         // For a reason that nobody reads: the trial ends.
         tokio::time::advance(LIFETIME).await;
         beliefs.begin("m", Asker::Request(6));
-        assert!(beliefs.end_trial("m", Asker::Request(6)) && !beliefs.end_trial("m", Asker::Request(6)));
+        assert!(
+            beliefs.end_trial("m", Asker::Request(6)) && !beliefs.end_trial("m", Asker::Request(6))
+        );
         assert!(leaves_out(&beliefs, "m", Asker::Request(6)));
         // Taken: forgotten.
         tokio::time::advance(LIFETIME).await;
@@ -289,23 +352,39 @@ mod tests {
     #[test]
     fn what_is_of_one_call_stays_its_own() {
         let beliefs = Beliefs::default();
-        for fact in [Fact::LeaveOut(Part::Carried), Fact::MostTokens(100), Fact::MostTokens(4096)] {
+        for fact in [
+            Fact::LeaveOut(Part::Carried),
+            Fact::MostTokens(100),
+            Fact::MostTokens(4096),
+        ] {
             beliefs.learn("m", Asker::Request(1), fact, Condition::default(), 0);
             beliefs.answered("m", Asker::Request(1));
         }
         let of = |asker| beliefs.quirks("m", Asker::Request(asker), Situation::default());
-        assert_eq!((of(1).most_tokens, of(1).leaves_out(Part::Carried)), (Some(100), true));
-        assert_eq!((of(2).most_tokens, of(2).leaves_out(Part::Carried)), (Some(4096), false));
+        assert_eq!(
+            (of(1).most_tokens, of(1).leaves_out(Part::Carried)),
+            (Some(100), true)
+        );
+        assert_eq!(
+            (of(2).most_tokens, of(2).leaves_out(Part::Carried)),
+            (Some(4096), false)
+        );
     }
 
     #[test]
     fn a_part_is_left_out_with_what_it_was_refused_beside() {
         let beliefs = Beliefs::default();
-        let condition = Condition { with_tools: true, ..Condition::default() };
+        let condition = Condition {
+            with_tools: true,
+            ..Condition::default()
+        };
         beliefs.learn("m", Asker::Request(1), FACT, condition, 0);
         beliefs.answered("m", Asker::Request(1));
         for tools in [false, true] {
-            let situation = Situation { tools, ..Situation::default() };
+            let situation = Situation {
+                tools,
+                ..Situation::default()
+            };
             let quirks = beliefs.quirks("m", Asker::Request(2), situation);
             assert_eq!(quirks.leaves_out(Part::Temperature), tools);
         }

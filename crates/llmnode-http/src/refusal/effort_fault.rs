@@ -30,10 +30,14 @@ pub(super) fn refused(
     let names = EFFORTS.map(|(_, name, _)| name);
     let offer = named_values(text, &names).or_else(|| values_behind(text, ADVICE, &names));
     if let (Thinking::Effort(word), Some(offer)) = (way, offer) {
-        let others = EFFORTS.iter().filter(|(_, other, _)| !offer.contains(other));
+        let others = EFFORTS
+            .iter()
+            .filter(|(_, other, _)| !offer.contains(other));
         let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
         let others = others.fold(Refused::default(), Refused::union);
-        return others.has(Thinking::Effort(word)).then_some(EffortFault::Refused(others));
+        return others
+            .has(Thinking::Effort(word))
+            .then_some(EffortFault::Refused(others));
     }
     let off_is_refused = any_of(text, OFF_REFUSED);
     // Asked for in place of nothing, the least word means that.
@@ -48,11 +52,17 @@ pub(super) fn refused(
     }
     let own = Refused::of(way);
     Some(EffortFault::Refused(match way {
-        Thinking::Budget(0) if text.contains("between_tools") => own.union(Refused(BETWEEN_TOOLS_OFFERED)),
+        Thinking::Budget(0) if text.contains("between_tools") => {
+            own.union(Refused(BETWEEN_TOOLS_OFFERED))
+        }
         _ if is_off && (off_is_refused || way == Thinking::Budget(0)) => own,
         _ if least_in_place && has_word(text, Effort::None.as_str()) => own,
         Thinking::BetweenTools => own,
-        Thinking::Effort(word) if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES => own,
+        Thinking::Effort(word)
+            if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES =>
+        {
+            own
+        }
         Thinking::Effort(_) => Refused(WORDS),
         // The program has to correct its own number.
         Thinking::Budget(tokens) if has_word(text, &tokens.to_string()) => match reasoning {
@@ -64,5 +74,6 @@ pub(super) fn refused(
 }
 
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|one| one == word)
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|one| one == word)
 }

@@ -75,16 +75,27 @@ impl Efforts {
             _ => (Effort::Max, None),
         };
         let off = if most == Effort::None { self.off } else { &[] };
-        let words = self.words.iter().filter(move |word| **word as u16 <= most as u16);
-        let numbers = words.clone().filter(move |word| self.budgets && word.tokens() < limit);
+        let words = self
+            .words
+            .iter()
+            .filter(move |word| **word as u16 <= most as u16);
+        let numbers = words
+            .clone()
+            .filter(move |word| self.budgets && word.tokens() < limit);
         let words = words.map(|word| Thinking::Effort(*word));
         let numbers = numbers.map(|word| Thinking::Budget(word.tokens()));
-        off.iter().copied().chain(number).chain(words).chain(numbers)
+        off.iter()
+            .copied()
+            .chain(number)
+            .chain(words)
+            .chain(numbers)
     }
 
     pub(crate) fn is_in(self, extra: &Map<String, Value>) -> bool {
         let (field, within) = self.field;
-        extra.get(field).is_some_and(|value| value.pointer(within).is_some())
+        extra
+            .get(field)
+            .is_some_and(|value| value.pointer(within).is_some())
     }
 
     pub(crate) fn way(
@@ -103,7 +114,10 @@ impl Efforts {
 }
 
 fn at_most(tokens: u32) -> Effort {
-    let lower = EFFORTS.iter().rev().find(|(_, _, number)| *number <= tokens && *number > 0);
+    let lower = EFFORTS
+        .iter()
+        .rev()
+        .find(|(_, _, number)| *number <= tokens && *number > 0);
     lower.map_or(Effort::Low, |(effort, ..)| *effort)
 }
 

@@ -45,15 +45,24 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("reasoning summaries", Field::Part(Part::Summary)),
     ("parallel_tool_calls", Field::Part(Part::ParallelCalls)),
     ("parallel tool calls", Field::Part(Part::ParallelCalls)),
-    ("disable_parallel_tool_use", Field::Part(Part::ParallelCalls)), // Anthropic
-    ("cache_control", Field::Part(Part::Cache)),                     // Anthropic
+    (
+        "disable_parallel_tool_use",
+        Field::Part(Part::ParallelCalls),
+    ), // Anthropic
+    ("cache_control", Field::Part(Part::Cache)), // Anthropic
     ("prompt_cache_breakpoint", Field::Part(Part::Cache)),
     ("prompt_cache_retention", Field::Part(Part::Cache)),
     ("prompt_cache_options", Field::Part(Part::Cache)),
     ("prompt_cache_key", Field::Part(Part::Cache)),
     ("prompt caching", Field::Part(Part::Cache)), // Bedrock
-    ("includeserversidetoolinvocations", Field::Part(Part::ServerSideTools)), // Google
-    ("include_server_side_tool_invocations", Field::Part(Part::ServerSideTools)), // Google
+    (
+        "includeserversidetoolinvocations",
+        Field::Part(Part::ServerSideTools),
+    ), // Google
+    (
+        "include_server_side_tool_invocations",
+        Field::Part(Part::ServerSideTools),
+    ), // Google
     ("reasoning_content", Field::Part(Part::CarriedFields)), // DeepSeek
     ("reasoning_details", Field::Part(Part::CarriedFields)), // OpenRouter
     ("thinking_blocks", Field::Part(Part::CarriedFields)), // LiteLLM
@@ -137,7 +146,9 @@ pub(super) const NAMES: &[(&str, Field)] = &[
 ];
 
 /// Members of a request that hold the prompt, or what came back: a refusal of one of them is about no setting.
-pub(super) const CONTENTS: [&str; 6] = ["messages", "message", "input", "contents", "content", "prompt"];
+pub(super) const CONTENTS: [&str; 6] = [
+    "messages", "message", "input", "contents", "content", "prompt",
+];
 
 /// Members at the top of a request, by which a path is recognised.
 pub(super) const TOP: [&str; 24] = [

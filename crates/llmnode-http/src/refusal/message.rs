@@ -84,7 +84,10 @@ fn unescaped(text: &str) -> String {
             Some('n' | 't' | 'r') => out.push(' '),
             Some('u') => {
                 let digits: String = rest.clone().take(4).collect();
-                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
+                match u32::from_str_radix(&digits, 16)
+                    .ok()
+                    .and_then(char::from_u32)
+                {
                     Some(decoded) if digits.len() == 4 => {
                         out.extend(decoded.to_lowercase());
                         rest.nth(3);
@@ -100,18 +103,26 @@ fn unescaped(text: &str) -> String {
 }
 
 fn without_entities(text: &str) -> String {
-    const NAMED: [(&str, char); 6] =
-        [("amp", '&'), ("apos", '\''), ("gt", '>'), ("lt", '<'), ("nbsp", ' '), ("quot", '"')];
+    const NAMED: [(&str, char); 6] = [
+        ("amp", '&'),
+        ("apos", '\''),
+        ("gt", '>'),
+        ("lt", '<'),
+        ("nbsp", ' '),
+        ("quot", '"'),
+    ];
     let mut out = String::with_capacity(text.len());
     let mut pieces = text.split('&');
     out.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
         let entity = piece.split_once(';').filter(|(name, _)| name.len() <= 8);
         let decoded = entity.and_then(|(name, rest)| {
-            let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
-                Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                None => number.parse().ok(),
-            });
+            let number = name
+                .strip_prefix('#')
+                .and_then(|number| match number.strip_prefix('x') {
+                    Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                    None => number.parse().ok(),
+                });
             let named = || NAMED.iter().find(|(own, _)| *own == name).map(|(_, c)| *c);
             Some((number.and_then(char::from_u32).or_else(named)?, rest))
         });
@@ -133,7 +144,9 @@ fn without_entities(text: &str) -> String {
 fn strings(value: &Value, is_free: bool, found: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => found(text),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, is_free, found)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| strings(value, is_free, found)),
         Value::Object(members) => {
             for (name, value) in members {
                 // Names of a schema's properties are the program's; one with blanks in it is somebody's text.
@@ -172,13 +185,19 @@ fn words(text: &str) -> Vec<Word<'_>> {
         match begin {
             None if is_part(c) => begin = Some(at),
             Some(from) if !is_part(c) => {
-                words.push(Word { text: &text[from..at], begin: from });
+                words.push(Word {
+                    text: &text[from..at],
+                    begin: from,
+                });
                 begin = None;
             }
             _ => {}
         }
     }
-    words.extend(begin.map(|from| Word { text: &text[from..], begin: from }));
+    words.extend(begin.map(|from| Word {
+        text: &text[from..],
+        begin: from,
+    }));
     words
 }
 
@@ -207,7 +226,14 @@ impl<'t> Quoted<'t> {
         }
         let runs = vec![(0, 0); words.len()];
         let is_quoted = vec![false; words.len()];
-        Quoted { text, words, places, is_quoted, vocabulary: Vocabulary::new(), runs }
+        Quoted {
+            text,
+            words,
+            places,
+            is_quoted,
+            vocabulary: Vocabulary::new(),
+            runs,
+        }
     }
 
     /// Strikes what stands in this string as well.
@@ -227,14 +253,23 @@ impl<'t> Quoted<'t> {
         let prompt = words(string);
         for (before, word) in prompt.iter().enumerate() {
             let length = before + 1;
-            let Some(places) = self.places.get(word.text) else { continue };
+            let Some(places) = self.places.get(word.text) else {
+                continue;
+            };
             // From the last place on: a run continues the one before it, of the word before.
             for at in places.clone().into_iter().rev() {
                 let (longest, end) = at.checked_sub(1).map_or((0, 0), |one| self.runs[one]);
-                let run = if end == before && before > 0 { longest + 1 } else { 1 };
+                let run = if end == before && before > 0 {
+                    longest + 1
+                } else {
+                    1
+                };
                 self.runs[at] = (run, length);
                 let is_whole = run == prompt.len();
-                if self.vocabulary.is_misleading(&self.words[at + 1 - run..=at], is_whole) {
+                if self
+                    .vocabulary
+                    .is_misleading(&self.words[at + 1 - run..=at], is_whole)
+                {
                     self.is_quoted[at + 1 - run..=at].fill(true);
                 }
             }
@@ -260,7 +295,9 @@ impl<'t> Quoted<'t> {
 fn without_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |out, piece| out + " " + piece.split_once('>').map_or(piece, |(_, behind)| behind))
+    pieces.fold(first, |out, piece| {
+        out + " " + piece.split_once('>').map_or(piece, |(_, behind)| behind)
+    })
 }
 
 /// The words by which refusals are read.
@@ -326,9 +363,12 @@ const VALUES: [&str; 20] = [
 
 impl Vocabulary {
     fn new() -> Self {
-        let fields =
-            NAMES.iter().flat_map(|(name, _)| name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
-        Vocabulary { fields: fields.filter(|word| !word.is_empty()).collect() }
+        let fields = NAMES
+            .iter()
+            .flat_map(|(name, _)| name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+        Vocabulary {
+            fields: fields.filter(|word| !word.is_empty()).collect(),
+        }
     }
 
     /// A few words alone may stand in any text. They are taken for a quotation if they are a whole string of the request and not
@@ -339,7 +379,8 @@ impl Vocabulary {
         }
         let is_field = |word: &Word<'_>| self.fields.contains(&word.text);
         let refuses = |word: &Word<'_>| REFUSING.contains(&word.text);
-        let is_ours = |word: &Word<'_>| is_field(word) || refuses(word) || VALUES.contains(&word.text);
+        let is_ours =
+            |word: &Word<'_>| is_field(word) || refuses(word) || VALUES.contains(&word.text);
         let says_all = run.iter().any(is_field) && run.iter().any(refuses);
         says_all || (is_whole && !run.iter().all(is_ours))
     }
@@ -399,11 +440,17 @@ mod tests {
                 "arguments": "{\"q\":\"tools\\nunsupported\"}"}}]},
                 {"role": "user", "content": [{"type": "file", "filename": "reasoning-not-supported.pdf"}]}],
         });
-        for quoted in
-            ["thinking_unsupported", "stream unavailable", "tools unsupported", "reasoning-not-supported.pdf"]
-        {
+        for quoted in [
+            "thinking_unsupported",
+            "stream unavailable",
+            "tools unsupported",
+            "reasoning-not-supported.pdf",
+        ] {
             let rest = rest(&format!("no: '{quoted}'"), &body);
-            assert!(!rest.contains("unavailable") && !rest.contains("supported"), "{rest}");
+            assert!(
+                !rest.contains("unavailable") && !rest.contains("supported"),
+                "{rest}"
+            );
         }
     }
 }

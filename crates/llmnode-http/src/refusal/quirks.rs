@@ -49,7 +49,9 @@ impl Quirks {
         match fact {
             Fact::LeaveOut(part) => self.left_out = self.left_out.with(*part),
             Fact::OlderLimit => self.max_completion_tokens = true,
-            Fact::MostTokens(most) => self.most_tokens = Some(self.most_tokens.unwrap_or(*most).min(*most)),
+            Fact::MostTokens(most) => {
+                self.most_tokens = Some(self.most_tokens.unwrap_or(*most).min(*most))
+            }
             Fact::LeastTokens(least) => {
                 self.least_tokens = Some(self.least_tokens.unwrap_or(*least).max(*least));
             }
@@ -59,7 +61,9 @@ impl Quirks {
             Fact::ForcedChoice if situation.tools => self.choice = Choice::Free,
             // The function for the answer is all that could be forced: the next format asks without it.
             Fact::ForcedChoice => {
-                self.refused = self.refused.union(ResponseFormats::of(&[ResponseFormat::Tool]));
+                self.refused = self
+                    .refused
+                    .union(ResponseFormats::of(&[ResponseFormat::Tool]));
             }
             Fact::Formats(formats) => self.refused = self.refused.union(*formats),
             Fact::Schema(name, formats) => {

@@ -21,7 +21,8 @@ use super::efforts::{EFFORTS, Thinking};
 use super::fields::{CONTENTS, Field, NAMES, TOP};
 use super::parts::{Condition, Fact, Part, Parts, Situation, Thought, WhenThinking};
 use super::phrases::{
-    CONCLUSIVE, NAMED_CHOICE, NO_SUCH_EFFORT, NOT_HERE, NOT_HERE_CODES, ONE_TEMPERATURE, ONLY, any_of,
+    CONCLUSIVE, NAMED_CHOICE, NO_SUCH_EFFORT, NOT_HERE, NOT_HERE_CODES, ONE_TEMPERATURE, ONLY,
+    any_of,
 };
 use super::quirks::{Choice, Quirks};
 use super::response_formats::{FormatFault, ResponseFormats, ruled_out};
@@ -62,7 +63,12 @@ pub(crate) const REFUSALS: [u16; 5] = [400, 403, 404, 422, 501];
 
 /// Changes the request, or is `None`.
 pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Condition)> {
-    let Refusal { status, error, text, .. } = *refusal;
+    let Refusal {
+        status,
+        error,
+        text,
+        ..
+    } = *refusal;
     let is_refusal = REFUSALS.contains(&status);
     if !is_refusal && !SERVER_FAILURES.contains(&status) {
         return None;
@@ -74,7 +80,9 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
     {
         return Some((Fact::LeaveOut(part), Condition::default()));
     }
-    let conclusive = CONCLUSIVE.iter().find(|(phrase, field, _)| text.contains(phrase) && has(*field, sent));
+    let conclusive = CONCLUSIVE
+        .iter()
+        .find(|(phrase, field, _)| text.contains(phrase) && has(*field, sent));
     let field = match conclusive {
         Some((_, Field::Schema, _)) if is_of_a_tool(refusal, sent) => Field::ToolSchema,
         Some((_, field, _)) => *field,
@@ -98,14 +106,19 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
 
 /// Whether the refusal names a field of the request, so that no model has read it.
 pub(crate) fn names_a_field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
-    let has_param = refusal.error.param.as_deref().is_some_and(|param| !param.is_empty());
+    let has_param = refusal
+        .error
+        .param
+        .as_deref()
+        .is_some_and(|param| !param.is_empty());
     has_param || path(refusal.text).is_some() || field(refusal, sent).is_some()
 }
 
 /// `input should be 'user' or 'assistant'`
 fn offers_other_roles(text: &str) -> bool {
     let roles = ["system", "developer", "user", "assistant", "tool"];
-    named_values(text, &roles).is_some_and(|offer| offer.contains(&"user") && !offer.contains(&"system"))
+    named_values(text, &roles)
+        .is_some_and(|offer| offer.contains(&"user") && !offer.contains(&"system"))
 }
 
 /// `only 1 is allowed`, `only temperature=1 is supported`, `is only available for ..`.
@@ -126,7 +139,10 @@ fn part_of_turn(turn: TurnPart, sent: &Sent<'_>) -> Option<Part> {
         TurnPart::NoReasoning => &[Part::BareAnswers],
         TurnPart::ServerToolsMark => &[Part::ServerSideTools],
     };
-    parts.iter().copied().find(|part| sent.parts.contains(*part))
+    parts
+        .iter()
+        .copied()
+        .find(|part| sent.parts.contains(*part))
 }
 
 /// Whether the request has it.
@@ -151,7 +167,8 @@ fn has_format(sent: &Sent<'_>) -> bool {
 
 fn has_schema(sent: &Sent<'_>) -> bool {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
-    matches!(sent.format, Some(Strict | Schema | JsonObject | Tool)) || sent.parts.contains(Part::Choices)
+    matches!(sent.format, Some(Strict | Schema | JsonObject | Tool))
+        || sent.parts.contains(Part::Choices)
 }
 
 fn has_function(sent: &Sent<'_>) -> bool {
@@ -159,8 +176,17 @@ fn has_function(sent: &Sent<'_>) -> bool {
 }
 
 fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
-    let Refusal { error, text, quoting, .. } = *refusal;
-    let param = error.param.as_deref().filter(|param| !param.is_empty()).map(str::to_lowercase);
+    let Refusal {
+        error,
+        text,
+        quoting,
+        ..
+    } = *refusal;
+    let param = error
+        .param
+        .as_deref()
+        .filter(|param| !param.is_empty())
+        .map(str::to_lowercase);
     if let Some(param) = &param {
         return of_path(param, text, sent).filter(|field| has(*field, sent));
     }
@@ -174,38 +200,63 @@ fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
     let named = named(text, sent).or_else(|| effort_by_its_values(text, sent))?;
     let is_of_schemas = matches!(named, Field::JsonSchema | Field::Schema | Field::Tools);
     // The name of a function means its schema, never the answer's.
-    if is_of_schemas && sent.functions.iter().any(|name| names_function(quoting, name)) {
-        return Some(if named == Field::Tools { Field::Tools } else { Field::ToolSchema });
+    if is_of_schemas
+        && sent
+            .functions
+            .iter()
+            .any(|name| names_function(quoting, name))
+    {
+        return Some(if named == Field::Tools {
+            Field::Tools
+        } else {
+            Field::ToolSchema
+        });
     }
     Some(named)
 }
 
 /// A text without the field's name, as gateways send it on, which offers other words for the one that was sent.
 fn effort_by_its_values(text: &str, sent: &Sent<'_>) -> Option<Field> {
-    let Some((_, Thinking::Effort(effort))) = sent.effort else { return None };
+    let Some((_, Thinking::Effort(effort))) = sent.effort else {
+        return None;
+    };
     let offer = named_values(text, &EFFORTS.map(|(_, name, _)| name))?;
-    let is_refused = effort_fault::has_word(text, effort.as_str()) && !offer.contains(&effort.as_str());
+    let is_refused =
+        effort_fault::has_word(text, effort.as_str()) && !offer.contains(&effort.as_str());
     is_refused.then_some(Field::Effort)
 }
 
 /// Whether a schema that is refused is one of the node's tools', by a path or its name.
 fn is_of_a_tool(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
     let param = refusal.error.param.as_deref().map(str::to_lowercase);
-    let path = param.as_deref().filter(|param| !param.is_empty()).or_else(|| path(refusal.text));
+    let path = param
+        .as_deref()
+        .filter(|param| !param.is_empty())
+        .or_else(|| path(refusal.text));
     match path.and_then(|path| of_path(path, refusal.text, sent)) {
         Some(field) => field == Field::ToolSchema,
-        None => sent.functions.iter().any(|name| names_function(refusal.quoting, name)),
+        None => sent
+            .functions
+            .iter()
+            .any(|name| names_function(refusal.quoting, name)),
     }
 }
 
 /// The field that the text names first; how the model thinks, if it names no other.
 fn named(text: &str, sent: &Sent<'_>) -> Option<Field> {
     let first = |wanted: &dyn Fn(Field) -> bool| {
-        let found = NAMES.iter().filter(|(_, field)| wanted(*field) && has(*field, sent));
-        let found = found.filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)));
+        let found = NAMES
+            .iter()
+            .filter(|(_, field)| wanted(*field) && has(*field, sent));
+        let found =
+            found.filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)));
         found.min_by_key(|(at, length, _)| (*at, usize::MAX - length))
     };
-    let users = sent.users.iter().filter_map(|name| find_name(text, &name.to_lowercase())).min();
+    let users = sent
+        .users
+        .iter()
+        .filter_map(|name| find_name(text, &name.to_lowercase()))
+        .min();
     // Tools are named beside what they do not go with, and cannot be left out.
     let part = first(&|field| !matches!(field, Field::Effort | Field::Tools))
         .or_else(|| first(&|field| field == Field::Tools && !sends_effort_alone(sent)))
@@ -235,8 +286,9 @@ fn names_function(text: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     text.match_indices(&name).any(|(at, _)| {
         let before = &text[..at];
-        let is_behind_a_word =
-            ["function ", "function: ", "tool ", "tool: "].iter().any(|word| before.ends_with(word));
+        let is_behind_a_word = ["function ", "function: ", "tool ", "tool: "]
+            .iter()
+            .any(|word| before.ends_with(word));
         is_behind_a_word || before.ends_with(['\'', '"', '`', '[', '(', '‘', '“'])
     })
 }
@@ -245,11 +297,15 @@ fn names_function(text: &str, name: &str) -> bool {
 /// it (`system: extra inputs are not permitted`).
 fn path(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
-    let first = text.split_once(": ").map(|(name, _)| name.strip_prefix("body.").unwrap_or(name));
+    let first = text
+        .split_once(": ")
+        .map(|(name, _)| name.strip_prefix("body.").unwrap_or(name));
     if let Some(name) = first.filter(|name| TOP.contains(name)) {
         return Some(name);
     }
-    let paths = text.split(|c: char| !is_part(c)).map(|path| path.trim_end_matches('.'));
+    let paths = text
+        .split(|c: char| !is_part(c))
+        .map(|path| path.trim_end_matches('.'));
     let paths = paths.map(|path| path.strip_prefix("body.").unwrap_or(path));
     paths.into_iter().find(|path| {
         let top = path.split(['.', '[']).next().unwrap_or_default();
@@ -275,7 +331,12 @@ fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
         "toolconfig" | "tool_config" if within(&["server"]) => Field::Part(Part::ServerSideTools),
         "tool_choice" | "toolconfig" | "tool_config" => Field::ToolChoice,
         "output_config" | "text" | "response_format" | "generation_config" | "generationconfig"
-            if within(&["schema.", "format.schema", "response_schema", "json_schema.strict"]) =>
+            if within(&[
+                "schema.",
+                "format.schema",
+                "response_schema",
+                "json_schema.strict",
+            ]) =>
         {
             Field::Schema
         }
@@ -297,8 +358,13 @@ fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
 
 fn of_content(path: &str, text: &str) -> Option<Field> {
     let says = |name: &str| path.contains(name) || text.contains(name);
-    let carried =
-        ["reasoning_content", "reasoning_details", "thinking_blocks", "thought_signature", "extra_content"];
+    let carried = [
+        "reasoning_content",
+        "reasoning_details",
+        "thinking_blocks",
+        "thought_signature",
+        "extra_content",
+    ];
     if carried.into_iter().any(says) {
         return Some(Field::Part(Part::CarriedFields));
     }
@@ -310,15 +376,22 @@ fn of_content(path: &str, text: &str) -> Option<Field> {
 }
 
 fn named_in_path(path: &str) -> Option<Field> {
-    let found = NAMES.iter().filter(|(name, _)| find_name(path, name).is_some());
-    found.max_by_key(|(name, _)| name.len()).map(|(_, field)| *field)
+    let found = NAMES
+        .iter()
+        .filter(|(name, _)| find_name(path, name).is_some());
+    found
+        .max_by_key(|(name, _)| name.len())
+        .map(|(_, field)| *field)
 }
 
 /// The function for the answer stands behind those of the node.
 fn is_answers(path: &str, sent: &Sent<'_>) -> bool {
-    let index = path.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
+    let index = path
+        .split(|c: char| !c.is_ascii_digit())
+        .find(|digits| !digits.is_empty());
     let index: Option<usize> = index.and_then(|digits| digits.parse().ok());
-    sent.format == Some(ResponseFormat::Tool) && index.is_none_or(|index| index >= sent.functions.len())
+    sent.format == Some(ResponseFormat::Tool)
+        && index.is_none_or(|index| index >= sent.functions.len())
 }
 
 fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
@@ -329,7 +402,12 @@ fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> 
         Field::Part(part) => refuses.then_some(Fact::LeaveOut(part)),
         Field::Format | Field::JsonSchema => format(field, text, sent, refuses),
         Field::Schema => schema(sent),
-        Field::NamedSchema if sent.functions.iter().any(|name| names_function(refusal.quoting, name)) => {
+        Field::NamedSchema
+            if sent
+                .functions
+                .iter()
+                .any(|name| names_function(refusal.quoting, name)) =>
+        {
             tool_schema(sent)
         }
         Field::NamedSchema => schema(sent),
@@ -345,10 +423,18 @@ fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> 
 
 fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let (limit, has_older_name) = sent.limit?;
-    let name = ["max_completion_tokens", "max_output_tokens", "maxoutputtokens", "max_tokens"];
+    let name = [
+        "max_completion_tokens",
+        "max_output_tokens",
+        "maxoutputtokens",
+        "max_tokens",
+    ];
     let name = name.into_iter().find(|name| text.contains(name));
     if let Some(bounds) = bounds(text, name).filter(|bounds| bounds.excludes(limit)) {
-        let most = bounds.most.filter(|most| limit > *most && *most > 0).map(Fact::MostTokens);
+        let most = bounds
+            .most
+            .filter(|most| limit > *most && *most > 0)
+            .map(Fact::MostTokens);
         return most.or(bounds.least.map(Fact::LeastTokens));
     }
     (refuses && has_older_name).then_some(Fact::OlderLimit)
@@ -359,13 +445,19 @@ fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let fault = effort_fault::refused(sent.effort?, sent.quirks.reasoning, text, refuses)?;
     Some(match fault {
         EffortFault::Refused(refused) => Fact::Efforts(refused),
-        EffortFault::Budget(bounds) => Fact::Budget { least: bounds.least, most: bounds.most },
+        EffortFault::Budget(bounds) => Fact::Budget {
+            least: bounds.least,
+            most: bounds.most,
+        },
     })
 }
 
 fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     if let Some(offer) = named_values(text, &["json_object", "json_schema", "text"]) {
-        let fault = match (offer.contains(&"json_schema"), offer.contains(&"json_object")) {
+        let fault = match (
+            offer.contains(&"json_schema"),
+            offer.contains(&"json_object"),
+        ) {
             (true, true) => return None,
             (false, true) => FormatFault::JsonSchema,
             (true, false) => FormatFault::FormatType,
@@ -376,7 +468,8 @@ fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fa
     if !refuses {
         return None;
     }
-    let is_of_a_type = text.contains("json_object") || text.contains("format type") || text.contains(".type");
+    let is_of_a_type =
+        text.contains("json_object") || text.contains("format type") || text.contains(".type");
     let fault = match field {
         Field::JsonSchema => FormatFault::JsonSchema,
         _ if text.contains("json_schema") => FormatFault::JsonSchema,
@@ -402,19 +495,28 @@ fn schema(sent: &Sent<'_>) -> Option<Fact> {
 }
 
 fn tool_schema(sent: &Sent<'_>) -> Option<Fact> {
-    let parts = [Part::Choices, Part::StrictFunctions, Part::JsonSchemaParameters];
-    parts.into_iter().find(|part| sent.parts.contains(*part)).map(Fact::LeaveOut)
+    let parts = [
+        Part::Choices,
+        Part::StrictFunctions,
+        Part::JsonSchemaParameters,
+    ];
+    parts
+        .into_iter()
+        .find(|part| sent.parts.contains(*part))
+        .map(Fact::LeaveOut)
 }
 
 fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let choice = sent.choice?;
     let offer = named_values(text, &["none", "auto", "required", "any"]);
-    let offers_any =
-        offer.as_ref().is_some_and(|offer| offer.contains(&"required") || offer.contains(&"any"));
+    let offers_any = offer
+        .as_ref()
+        .is_some_and(|offer| offer.contains(&"required") || offer.contains(&"any"));
     if !refuses && offer.is_none() {
         return None;
     }
-    let refuses_any = text.contains("'required'") || text.contains("to required") || text.contains("\"any\"");
+    let refuses_any =
+        text.contains("'required'") || text.contains("to required") || text.contains("\"any\"");
     let is_by_name = offers_any || (any_of(text, NAMED_CHOICE) && !refuses_any);
     match choice {
         Choice::ByName if is_by_name => Some(Fact::NamedChoice),
@@ -429,21 +531,39 @@ fn condition(fact: &Fact, text: &str, situation: Situation<'_>) -> Condition {
     let says = |words: &[&str]| words.iter().any(|word| effort_fault::has_word(text, word));
     let with_tools = situation.tools && says(&["tool", "tools", "function", "functions"]);
     let thinks = situation.thought == Thought::On;
-    let says_thinking = says(&["thinking", "thoughts", "reasoning", "reasoning_effort", "enable_thinking"]);
+    let says_thinking = says(&[
+        "thinking",
+        "thoughts",
+        "reasoning",
+        "reasoning_effort",
+        "enable_thinking",
+    ]);
     match fact {
-        Fact::Efforts(_) => Condition { with_tools, ..Condition::default() },
+        Fact::Efforts(_) => Condition {
+            with_tools,
+            ..Condition::default()
+        },
         Fact::Formats(_) => {
             let asked = thinks && says_thinking;
-            let thought = if asked { WhenThinking::Asked } else { WhenThinking::Always };
-            Condition { with_tools, thought }
+            let thought = if asked {
+                WhenThinking::Asked
+            } else {
+                WhenThinking::Always
+            };
+            Condition {
+                with_tools,
+                thought,
+            }
         }
-        Fact::ForcedChoice | Fact::NamedChoice if thinks => {
-            Condition { thought: WhenThinking::Asked, ..Condition::default() }
-        }
+        Fact::ForcedChoice | Fact::NamedChoice if thinks => Condition {
+            thought: WhenThinking::Asked,
+            ..Condition::default()
+        },
         // Many models take one while they do not think.
-        Fact::LeaveOut(Part::Temperature) if situation.thought != Thought::Off => {
-            Condition { thought: WhenThinking::UnlessOff, ..Condition::default() }
-        }
+        Fact::LeaveOut(Part::Temperature) if situation.thought != Thought::Off => Condition {
+            thought: WhenThinking::UnlessOff,
+            ..Condition::default()
+        },
         _ => Condition::default(),
     }
 }
@@ -457,12 +577,24 @@ mod tests {
 
     fn everything(format: ResponseFormat) -> Sent<'static> {
         use Part::{
-            Cache, CarriedFields, Include, ParallelCalls, StreamOptions, Summary, System, Temperature,
+            Cache, CarriedFields, Include, ParallelCalls, StreamOptions, Summary, System,
+            Temperature,
         };
-        let parts =
-            [Temperature, StreamOptions, Include, Summary, ParallelCalls, Cache, System, CarriedFields];
+        let parts = [
+            Temperature,
+            StreamOptions,
+            Include,
+            Summary,
+            ParallelCalls,
+            Cache,
+            System,
+            CarriedFields,
+        ];
         Sent {
-            situation: Situation { schema: Some("Advice"), ..Situation::default() },
+            situation: Situation {
+                schema: Some("Advice"),
+                ..Situation::default()
+            },
             parts: parts.into_iter().fold(Parts::default(), Parts::with),
             limit: Some((9000, true)),
             format: Some(format),
@@ -481,7 +613,12 @@ mod tests {
             .for_each(|(name, value)| body["error"][name] = value.clone());
         let error = ErrorBody::read(body.to_string().as_bytes());
         let text = without_prompt(&error.message, &json!({"messages": []}), "gpt-x");
-        let refusal = Refusal { status, error: &error, text: &text, quoting: &decoded(&error.message) };
+        let refusal = Refusal {
+            status,
+            error: &error,
+            text: &text,
+            quoting: &decoded(&error.message),
+        };
         read(&refusal, sent).map(|(fact, _)| fact)
     }
 
@@ -497,19 +634,49 @@ mod tests {
                 "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
                 Some(Fact::OlderLimit),
             ),
-            ("invalid temperature: only 1 is allowed for this model", out(Part::Temperature)),
-            ("`temperature` is deprecated for this model", out(Part::Temperature)),
+            (
+                "invalid temperature: only 1 is allowed for this model",
+                out(Part::Temperature),
+            ),
+            (
+                "`temperature` is deprecated for this model",
+                out(Part::Temperature),
+            ),
             ("temperature: only 1.0 is supported", out(Part::Temperature)),
-            ("temperature is only supported for other models", out(Part::Temperature)),
-            ("You do not have access to explicit prompt caching with cache_control", out(Part::Cache)),
-            ("temperature must be 1.0 when thinking", out(Part::Temperature)),
+            (
+                "temperature is only supported for other models",
+                out(Part::Temperature),
+            ),
+            (
+                "You do not have access to explicit prompt caching with cache_control",
+                out(Part::Cache),
+            ),
+            (
+                "temperature must be 1.0 when thinking",
+                out(Part::Temperature),
+            ),
             ("temperature must be between 0 and 2", None),
-            ("temperature: non-default values are not supported", out(Part::Temperature)),
-            ("cache_control: Extra inputs are not permitted", out(Part::Cache)),
-            ("Unrecognized request argument supplied: stream_options", out(Part::StreamOptions)),
-            ("Developer instruction is not enabled for models/gemma-3-27b-it", out(Part::System)),
+            (
+                "temperature: non-default values are not supported",
+                out(Part::Temperature),
+            ),
+            (
+                "cache_control: Extra inputs are not permitted",
+                out(Part::Cache),
+            ),
+            (
+                "Unrecognized request argument supplied: stream_options",
+                out(Part::StreamOptions),
+            ),
+            (
+                "Developer instruction is not enabled for models/gemma-3-27b-it",
+                out(Part::System),
+            ),
             ("System role not supported", out(Part::System)),
-            ("Conversation roles must alternate user/assistant/user/assistant/...", out(Part::System)),
+            (
+                "Conversation roles must alternate user/assistant/user/assistant/...",
+                out(Part::System),
+            ),
             (
                 "body.messages.2.assistant.reasoning_content: Extra inputs are not permitted",
                 out(Part::CarriedFields),
@@ -525,40 +692,81 @@ mod tests {
             // Values out of range, fields of the user's, and what is in no request.
             ("Invalid 'temperature': decimal below minimum value", None),
             ("Unsupported parameter: 'seed'", None),
-            ("Unrecognized request argument supplied: prompt_cache_key", None),
-            ("messages.0.content: temperature is not supported in a text", None),
+            (
+                "Unrecognized request argument supplied: prompt_cache_key",
+                None,
+            ),
+            (
+                "messages.0.content: temperature is not supported in a text",
+                None,
+            ),
             ("no", None),
         ] {
-            assert_eq!(of_text(message, ResponseFormat::Strict), expected, "{message}");
+            assert_eq!(
+                of_text(message, ResponseFormat::Strict),
+                expected,
+                "{message}"
+            );
         }
         assert_eq!(
-            of(500, "temperature is not supported", json!({}), &everything(ResponseFormat::Strict)),
+            of(
+                500,
+                "temperature is not supported",
+                json!({}),
+                &everything(ResponseFormat::Strict)
+            ),
             None
         );
         let of_seed = json!({"param": "seed", "code": "unsupported_parameter"});
-        assert_eq!(of(400, "temperature", of_seed, &everything(ResponseFormat::Strict)), None);
+        assert_eq!(
+            of(
+                400,
+                "temperature",
+                of_seed,
+                &everything(ResponseFormat::Strict)
+            ),
+            None
+        );
     }
 
     #[test]
     fn a_number_beyond_the_bounds() {
         for (message, expected) in [
-            ("max_tokens is too large: 9000. This model supports at most 4096", Some(Fact::MostTokens(4096))),
+            (
+                "max_tokens is too large: 9000. This model supports at most 4096",
+                Some(Fact::MostTokens(4096)),
+            ),
             (
                 "max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens",
                 Some(Fact::MostTokens(8192)),
             ),
-            ("Range of max_tokens should be [1, 8192]", Some(Fact::MostTokens(8192))),
-            ("max_tokens must be at least 10000", Some(Fact::LeastTokens(10_000))),
+            (
+                "Range of max_tokens should be [1, 8192]",
+                Some(Fact::MostTokens(8192)),
+            ),
+            (
+                "max_tokens must be at least 10000",
+                Some(Fact::LeastTokens(10_000)),
+            ),
             ("max_tokens must be at least 1", None),
         ] {
-            assert_eq!(of_text(message, ResponseFormat::Prompt), expected, "{message}");
+            assert_eq!(
+                of_text(message, ResponseFormat::Prompt),
+                expected,
+                "{message}"
+            );
         }
     }
 
     #[test]
     fn a_schema_and_a_format() {
         use ResponseFormat::{JsonObject, Schema, Strict, Tool};
-        let schema = |formats: &[_]| Some(Fact::Schema("Advice".to_owned(), ResponseFormats::of(formats)));
+        let schema = |formats: &[_]| {
+            Some(Fact::Schema(
+                "Advice".to_owned(),
+                ResponseFormats::of(formats),
+            ))
+        };
         let formats = |formats: &[_]| Some(Fact::Formats(ResponseFormats::of(formats)));
         for (message, format, expected) in [
             (
@@ -571,16 +779,36 @@ mod tests {
                 Tool,
                 schema(&[Tool, Strict]),
             ),
-            ("'m' does not support output format", Strict, formats(&[Strict, Schema, JsonObject])),
+            (
+                "'m' does not support output format",
+                Strict,
+                formats(&[Strict, Schema, JsonObject]),
+            ),
             (
                 "Failed to compile the grammar within the time limit. Please simplify your schema.",
                 Tool,
                 schema(&[Tool, Strict]),
             ),
-            ("Constraint is too tall for serving", Strict, schema(&[Strict])),
-            ("Controlled generation is not supported", Strict, formats(&[Strict, Schema])),
-            ("'response_format.type' must be 'text' or 'json_object'", Strict, formats(&[Strict, Schema])),
-            ("'response_format.type' must be 'json_schema' or 'text'", JsonObject, formats(&[JsonObject])),
+            (
+                "Constraint is too tall for serving",
+                Strict,
+                schema(&[Strict]),
+            ),
+            (
+                "Controlled generation is not supported",
+                Strict,
+                formats(&[Strict, Schema]),
+            ),
+            (
+                "'response_format.type' must be 'text' or 'json_object'",
+                Strict,
+                formats(&[Strict, Schema]),
+            ),
+            (
+                "'response_format.type' must be 'json_schema' or 'text'",
+                JsonObject,
+                formats(&[JsonObject]),
+            ),
             (
                 "Json mode response is not supported when enable_thinking is true",
                 JsonObject,
@@ -591,7 +819,11 @@ mod tests {
                 Schema,
                 schema(&[Strict, Schema]),
             ),
-            ("`tool calling` is not supported with this model", Tool, formats(&[Tool])),
+            (
+                "`tool calling` is not supported with this model",
+                Tool,
+                formats(&[Tool]),
+            ),
         ] {
             assert_eq!(of_text(message, format), expected, "{message}");
         }
@@ -599,7 +831,10 @@ mod tests {
 
     #[test]
     fn the_name_of_a_function_means_its_schema() {
-        let sent = Sent { functions: vec!["search"], ..everything(ResponseFormat::Strict) };
+        let sent = Sent {
+            functions: vec!["search"],
+            ..everything(ResponseFormat::Strict)
+        };
         for message in [
             "Invalid schema for function 'search': In context=(), object schema missing properties.",
             "tools[0].function.parameters: unsupported json schema",
@@ -616,35 +851,72 @@ mod tests {
                 "Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
                 Some(Fact::NamedChoice),
             ),
-            ("Thinking mode does not support this tool_choice", Some(Fact::ForcedChoice)),
-            ("tool_choice specified is incompatible with thinking enabled", Some(Fact::ForcedChoice)),
+            (
+                "Thinking mode does not support this tool_choice",
+                Some(Fact::ForcedChoice),
+            ),
+            (
+                "tool_choice specified is incompatible with thinking enabled",
+                Some(Fact::ForcedChoice),
+            ),
             (
                 "tool_choice: type \"tool\" and \"any\" are not supported for this model.",
                 Some(Fact::ForcedChoice),
             ),
-            ("tool_choice forces tool use is not compatible with this model.", Some(Fact::ForcedChoice)),
-            ("This model only supports tool_choice auto", Some(Fact::ForcedChoice)),
-            ("Cannot force a tool call when thinking is enabled", Some(Fact::ForcedChoice)),
+            (
+                "tool_choice forces tool use is not compatible with this model.",
+                Some(Fact::ForcedChoice),
+            ),
+            (
+                "This model only supports tool_choice auto",
+                Some(Fact::ForcedChoice),
+            ),
+            (
+                "Cannot force a tool call when thinking is enabled",
+                Some(Fact::ForcedChoice),
+            ),
         ] {
-            assert_eq!(of_text(message, ResponseFormat::Tool), expected, "{message}");
+            assert_eq!(
+                of_text(message, ResponseFormat::Tool),
+                expected,
+                "{message}"
+            );
         }
     }
 
     /// The part beside it, not how the model thinks.
     #[test]
     fn the_effort_comes_last() {
-        let effort = Some((Reasoning::Low, Thinking::Effort(super::super::efforts::Effort::Low)));
-        let sent = Sent { effort, ..everything(ResponseFormat::Tool) };
+        let effort = Some((
+            Reasoning::Low,
+            Thinking::Effort(super::super::efforts::Effort::Low),
+        ));
+        let sent = Sent {
+            effort,
+            ..everything(ResponseFormat::Tool)
+        };
         for (message, expected) in [
             (
                 "gpt-5 models don't support temperature=0.7. For gpt-5.1, temperature is supported when reasoning_effort='none'",
                 Fact::LeaveOut(Part::Temperature),
             ),
-            ("Thinking mode does not support this tool_choice", Fact::ForcedChoice),
+            (
+                "Thinking mode does not support this tool_choice",
+                Fact::ForcedChoice,
+            ),
         ] {
-            assert_eq!(of(400, message, json!({}), &sent), Some(expected), "{message}");
+            assert_eq!(
+                of(400, message, json!({}), &sent),
+                Some(expected),
+                "{message}"
+            );
         }
-        let read = of(400, "think value \"low\" is not supported for this model", json!({}), &sent);
+        let read = of(
+            400,
+            "think value \"low\" is not supported for this model",
+            json!({}),
+            &sent,
+        );
         assert!(matches!(read, Some(Fact::Efforts(_))), "{read:?}");
         let read = of(
             400,

@@ -20,7 +20,9 @@ impl ResponseFormats {
     pub(crate) fn of(response_formats: &[ResponseFormat]) -> ResponseFormats {
         response_formats
             .iter()
-            .fold(ResponseFormats::default(), |set, one| ResponseFormats(set.0 | bit(*one)))
+            .fold(ResponseFormats::default(), |set, one| {
+                ResponseFormats(set.0 | bit(*one))
+            })
     }
 
     pub(crate) fn contains(self, response_format: ResponseFormat) -> bool {
@@ -60,7 +62,10 @@ pub(crate) struct Formats {
     pub(crate) expresses: fn(&OutputSchema) -> bool,
 }
 
-pub(crate) const ALL: Formats = Formats { order: &ORDER, expresses: |schema| schema.strict().is_ok() };
+pub(crate) const ALL: Formats = Formats {
+    order: &ORDER,
+    expresses: |schema| schema.strict().is_ok(),
+};
 
 /// Fails only if the strict format is chosen, and cannot express the type.
 pub(crate) fn response_format(
@@ -83,7 +88,9 @@ pub(crate) fn response_format(
     }
     let from = formats.order.iter().skip_while(|one| **one != first);
     let mut left = from.copied().filter(|one| !refused.contains(*one));
-    Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
+    Ok(left
+        .find(|one| expresses(*one))
+        .unwrap_or(ResponseFormat::Prompt))
 }
 
 pub(crate) fn passed_over(
@@ -95,7 +102,9 @@ pub(crate) fn passed_over(
     let asked = response_format(formats, chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
     let first = chosen.unwrap_or(ResponseFormat::Strict);
     let from = formats.order.iter().copied();
-    let from = from.skip_while(move |one| *one != first).take_while(move |one| *one != asked);
+    let from = from
+        .skip_while(move |one| *one != first)
+        .take_while(move |one| *one != asked);
     let says = (formats.expresses)(schema);
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
@@ -125,7 +134,10 @@ mod tests {
     use super::*;
 
     fn struct_and_map() -> (Arc<OutputSchema>, Arc<OutputSchema>) {
-        (OutputSchema::of::<u8>(), OutputSchema::of::<std::collections::HashMap<String, u8>>())
+        (
+            OutputSchema::of::<u8>(),
+            OutputSchema::of::<std::collections::HashMap<String, u8>>(),
+        )
     }
 
     #[test]
@@ -137,7 +149,10 @@ mod tests {
         assert_eq!(of(&plain_type, &[]), ResponseFormat::Strict);
         assert_eq!(of(&map, &[]), ResponseFormat::Schema);
         assert_eq!(
-            of(&plain_type, &[ResponseFormat::Strict, ResponseFormat::Schema]),
+            of(
+                &plain_type,
+                &[ResponseFormat::Strict, ResponseFormat::Schema]
+            ),
             ResponseFormat::JsonObject
         );
         assert_eq!(
@@ -153,8 +168,14 @@ mod tests {
         let (plain_type, map) = struct_and_map();
         let none = ResponseFormats::default();
         for one in ORDER {
-            assert_eq!(response_format(ALL, Some(one), &plain_type, none).unwrap(), one);
-            assert_eq!(response_format(ALL, Some(one), &map, none).is_ok(), one != ResponseFormat::Strict);
+            assert_eq!(
+                response_format(ALL, Some(one), &plain_type, none).unwrap(),
+                one
+            );
+            assert_eq!(
+                response_format(ALL, Some(one), &map, none).is_ok(),
+                one != ResponseFormat::Strict
+            );
         }
         let refused = ResponseFormats::of(&[ResponseFormat::Tool]);
         assert_eq!(
@@ -182,8 +203,15 @@ mod tests {
         };
         let both = [ResponseFormat::Strict, ResponseFormat::Schema];
         assert_eq!(over(None, &plain_type, &both), ["strict", "schema"]);
-        assert_eq!(over(None, &map, &both), ["schema"], "the strict dialect cannot say what it is");
-        assert_eq!(over(Some(ResponseFormat::Schema), &plain_type, &both), ["schema"]);
+        assert_eq!(
+            over(None, &map, &both),
+            ["schema"],
+            "the strict dialect cannot say what it is"
+        );
+        assert_eq!(
+            over(Some(ResponseFormat::Schema), &plain_type, &both),
+            ["schema"]
+        );
         assert!(over(Some(ResponseFormat::Prompt), &plain_type, &both).is_empty());
         assert!(over(None, &plain_type, &[ResponseFormat::JsonObject]).is_empty());
     }
@@ -199,8 +227,12 @@ mod tests {
             FormatFault::Schema,
             FormatFault::Tools,
         ];
-        for (schema, chosen) in [&plain_type, &map].into_iter().flat_map(|s| ORDER.map(|one| (s, one))) {
-            let Ok(asked) = response_format(ALL, Some(chosen), schema, ResponseFormats::default()) else {
+        for (schema, chosen) in [&plain_type, &map]
+            .into_iter()
+            .flat_map(|s| ORDER.map(|one| (s, one)))
+        {
+            let Ok(asked) = response_format(ALL, Some(chosen), schema, ResponseFormats::default())
+            else {
                 continue;
             };
             for refused in all {
@@ -214,7 +246,10 @@ mod tests {
                 }
             }
         }
-        assert!(all.into_iter().all(|refused| ruled_out(refused, ResponseFormat::Prompt).is_empty()));
+        assert!(
+            all.into_iter()
+                .all(|refused| ruled_out(refused, ResponseFormat::Prompt).is_empty())
+        );
     }
 
     /// Counts the events of schemas.
@@ -246,8 +281,13 @@ mod tests {
             let told = OutputSchema::from_value("Any", serde_json::json!({}));
             let fits = OutputSchema::from_value("Text", serde_json::json!({"type": "string"}));
             for _ in 0..3 {
-                let chosen = |schema| response_format(ALL, None, schema, ResponseFormats::default()).unwrap();
-                assert_eq!((chosen(&told), chosen(&fits)), (ResponseFormat::Schema, ResponseFormat::Strict));
+                let chosen = |schema| {
+                    response_format(ALL, None, schema, ResponseFormats::default()).unwrap()
+                };
+                assert_eq!(
+                    (chosen(&told), chosen(&fits)),
+                    (ResponseFormat::Schema, ResponseFormat::Strict)
+                );
             }
         });
         assert_eq!(*events.0.lock().unwrap(), ["llmnode::schema"]);

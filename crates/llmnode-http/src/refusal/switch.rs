@@ -79,11 +79,19 @@ pub(crate) struct RefusedWay<'a> {
 
 impl Switch {
     pub(crate) fn chosen(first: Way) -> Switch {
-        Switch { first, is_chosen: true, models: Mutex::default() }
+        Switch {
+            first,
+            is_chosen: true,
+            models: Mutex::default(),
+        }
     }
 
     pub(crate) fn by_default(first: Way) -> Switch {
-        Switch { first, is_chosen: false, models: Mutex::default() }
+        Switch {
+            first,
+            is_chosen: false,
+            models: Mutex::default(),
+        }
     }
 
     pub(crate) fn first(&self) -> Way {
@@ -96,14 +104,21 @@ impl Switch {
 
     pub(crate) fn way(&self, model: &str, asker: Asker, tools: bool) -> Way {
         let mut models = self.lock();
-        let Some(of_model) = models.get_mut(model) else { return self.first };
+        let Some(of_model) = models.get_mut(model) else {
+            return self.first;
+        };
         let applies = |learned: &Learned| tools || !learned.with_tools;
         let own = of_model.calls.iter().find(|(own, _)| *own == asker);
-        if let Some(last) = own.and_then(|(_, tried)| tried.iter().rfind(|learned| applies(learned))) {
+        if let Some(last) =
+            own.and_then(|(_, tried)| tried.iter().rfind(|learned| applies(learned)))
+        {
             return last.way;
         }
         of_model.kept.retain(|kept| kept.used.elapsed() < UNUSED);
-        let known = of_model.kept.iter_mut().rfind(|kept| applies(&kept.learned));
+        let known = of_model
+            .kept
+            .iter_mut()
+            .rfind(|kept| applies(&kept.learned));
         known.map_or(self.first, |kept| {
             kept.used = Instant::now();
             kept.learned.way
@@ -117,16 +132,26 @@ impl Switch {
             models.clear();
         }
         let of_model = models.entry(model.to_owned()).or_default();
-        let tried = of_model.calls.iter().find(|(own, _)| *own == asker).map_or(&[][..], |(_, tried)| tried);
+        let tried = of_model
+            .calls
+            .iter()
+            .find(|(own, _)| *own == asker)
+            .map_or(&[][..], |(_, tried)| tried);
         let has_tried = |way| tried.iter().any(|learned| learned.way == way) || way == refused.way;
-        let Some(learned) = self.next(refused, has_tried, !tried.is_empty()) else { return false };
-        let at = of_model.calls.iter().position(|(own, _)| *own == asker).unwrap_or_else(|| {
-            if of_model.calls.len() >= MOST_CALLS {
-                of_model.calls.pop_front();
-            }
-            of_model.calls.push_back((asker, Vec::new()));
-            of_model.calls.len() - 1
-        });
+        let Some(learned) = self.next(refused, has_tried, !tried.is_empty()) else {
+            return false;
+        };
+        let at = of_model
+            .calls
+            .iter()
+            .position(|(own, _)| *own == asker)
+            .unwrap_or_else(|| {
+                if of_model.calls.len() >= MOST_CALLS {
+                    of_model.calls.pop_front();
+                }
+                of_model.calls.push_back((asker, Vec::new()));
+                of_model.calls.len() - 1
+            });
         of_model.calls[at].1.push(learned);
         true
     }
@@ -137,33 +162,59 @@ impl Switch {
         has_tried: impl Fn(Way) -> bool,
         has_switched: bool,
     ) -> Option<Learned> {
-        let RefusedWay { tools, can_be_without_thoughts, way, .. } = *refused;
-        let without_thoughts = Learned { way: Way::ChatWithoutThoughts, with_tools: true };
+        let RefusedWay {
+            tools,
+            can_be_without_thoughts,
+            way,
+            ..
+        } = *refused;
+        let without_thoughts = Learned {
+            way: Way::ChatWithoutThoughts,
+            with_tools: true,
+        };
         let without_thoughts = Some(without_thoughts).filter(|_| tools && can_be_without_thoughts);
         match way {
             Way::Chat if names_responses(refused) => {
                 let with_tools = tools && refused.status != 404;
-                let responses = Learned { way: Way::Responses, with_tools };
+                let responses = Learned {
+                    way: Way::Responses,
+                    with_tools,
+                };
                 let may_switch = !self.is_chosen && !has_tried(Way::Responses);
-                Some(responses).filter(|_| may_switch).or(without_thoughts.filter(|_| with_tools))
+                Some(responses)
+                    .filter(|_| may_switch)
+                    .or(without_thoughts.filter(|_| with_tools))
             }
             Way::Responses if self.is_chosen => None,
             Way::Responses if is_missing(refused) && has_switched => without_thoughts,
-            Way::Responses if is_missing(refused) || leads_to_chat(refused) => {
-                Some(Learned { way: Way::Chat, with_tools: false }).filter(|chat| !has_tried(chat.way))
-            }
+            Way::Responses if is_missing(refused) || leads_to_chat(refused) => Some(Learned {
+                way: Way::Chat,
+                with_tools: false,
+            })
+            .filter(|chat| !has_tried(chat.way)),
             _ => None,
         }
     }
 
     pub(crate) fn answered(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
-        let Some(of_model) = models.get_mut(model) else { return };
-        let Some(at) = of_model.calls.iter().position(|(own, _)| *own == asker) else { return };
-        let Some((_, tried)) = of_model.calls.remove(at) else { return };
+        let Some(of_model) = models.get_mut(model) else {
+            return;
+        };
+        let Some(at) = of_model.calls.iter().position(|(own, _)| *own == asker) else {
+            return;
+        };
+        let Some((_, tried)) = of_model.calls.remove(at) else {
+            return;
+        };
         if let Some(learned) = tried.last().copied() {
-            of_model.kept.retain(|kept| kept.learned.with_tools != learned.with_tools);
-            of_model.kept.push(Kept { learned, used: Instant::now() });
+            of_model
+                .kept
+                .retain(|kept| kept.learned.with_tools != learned.with_tools);
+            of_model.kept.push(Kept {
+                learned,
+                used: Instant::now(),
+            });
         }
     }
 
@@ -185,16 +236,17 @@ impl Switch {
 /// OpenAI, Azure, LiteLLM.
 pub(crate) fn names_responses(refused: &RefusedWay<'_>) -> bool {
     let named = ["v1/responses", "responses api", "/responses endpoint"];
-    matches!(refused.status, 400 | 404 | 422) && named.iter().any(|name| refused.text.contains(name))
+    matches!(refused.status, 400 | 404 | 422)
+        && named.iter().any(|name| refused.text.contains(name))
 }
 
 /// Keys may be restricted to one API; some models are only asked by chat.
 fn leads_to_chat(refused: &RefusedWay<'_>) -> bool {
     match refused.status {
         401 | 403 => refused.text.contains("api.responses.write"),
-        400 | 404 | 422 => {
-            ["v1/chat/completions", "chat completions api"].iter().any(|name| refused.text.contains(name))
-        }
+        400 | 404 | 422 => ["v1/chat/completions", "chat completions api"]
+            .iter()
+            .any(|name| refused.text.contains(name)),
         _ => false,
     }
 }

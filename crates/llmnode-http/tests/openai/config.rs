@@ -27,12 +27,19 @@ struct Rotating {
 
 impl Rotating {
     fn new(base_url: impl Into<String>) -> Self {
-        Rotating { base_url: base_url.into(), asked: Arc::default(), key: "".into() }
+        Rotating {
+            base_url: base_url.into(),
+            asked: Arc::default(),
+            key: "".into(),
+        }
     }
 
     /// How often URL and headers were read.
     fn read(&self) -> (u32, u32) {
-        (self.asked.0.load(Ordering::Relaxed), self.asked.1.load(Ordering::Relaxed))
+        (
+            self.asked.0.load(Ordering::Relaxed),
+            self.asked.1.load(Ordering::Relaxed),
+        )
     }
 }
 
@@ -41,7 +48,10 @@ impl Config for Rotating {
         let token = self.asked.1.fetch_add(1, Ordering::Relaxed);
         let value = |text: String| text.parse().unwrap();
         HeaderMap::from_iter([
-            ("authorization".parse().unwrap(), value(format!("Bearer canary-token-{token}"))),
+            (
+                "authorization".parse().unwrap(),
+                value(format!("Bearer canary-token-{token}")),
+            ),
             ("x-tenant".parse().unwrap(), value("acme".to_owned())),
             ("user-agent".parse().unwrap(), value("rotating".to_owned())),
         ])
@@ -66,13 +76,17 @@ impl Config for Rotating {
 }
 
 fn openai(base_url: &str) -> OpenAIConfig {
-    OpenAIConfig::new().with_api_base(base_url).with_api_key(CANARY)
+    OpenAIConfig::new()
+        .with_api_base(base_url)
+        .with_api_key(CANARY)
 }
 
 #[tokio::test]
 async fn openais_own() {
     let server = server([]).await;
-    let config = openai(&server.base_url()).with_org_id("org-1").with_project_id("proj-1");
+    let config = openai(&server.base_url())
+        .with_org_id("org-1")
+        .with_project_id("proj-1");
     let config = config.with_header("x-own", "yes").unwrap();
     let model = OpenAi::builder().config(config).model("m").build().unwrap();
     assert_eq!(ask(&model).await.unwrap().model.as_deref(), Some("m"));
@@ -97,32 +111,57 @@ async fn azures() {
         .with_deployment_id("my-gpt")
         .with_api_version("2024-10-21")
         .with_api_key(CANARY);
-    let model = OpenAi::builder().config(config).model("my-gpt").build().unwrap();
+    let model = OpenAi::builder()
+        .config(config)
+        .model("my-gpt")
+        .build()
+        .unwrap();
     let _ = ask(&model).await;
     let sent = server.requests().remove(0);
-    assert_eq!(sent.path(), "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21");
-    assert_eq!((sent.header("api-key"), sent.header("authorization")), (Some(CANARY), None));
+    assert_eq!(
+        sent.path(),
+        "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    );
+    assert_eq!(
+        (sent.header("api-key"), sent.header("authorization")),
+        (Some(CANARY), None)
+    );
 }
 
 #[tokio::test]
 async fn headers_are_read_for_each_request_and_the_url_once() {
-    let server =
-        server([StubReply::error(503, "server_error", (), "busy").retry_after(2), StubReply::text("hi")])
-            .await;
+    let server = server([
+        StubReply::error(503, "server_error", (), "busy").retry_after(2),
+        StubReply::text("hi"),
+    ])
+    .await;
     let config = Rotating::new(server.base_url());
-    let model = OpenAi::builder().config(config.clone()).model("m").build().unwrap();
+    let model = OpenAi::builder()
+        .config(config.clone())
+        .model("m")
+        .build()
+        .unwrap();
     assert_eq!(config.read(), (1, 0));
     let run = Run::new(model).with_clock(TestClock::new());
     let report = run.call(&Greet).report().await.unwrap();
     assert_eq!(config.read(), (1, 2));
     let sent = server.requests();
-    let headers: Vec<_> = sent.iter().map(|request| request.header("authorization").unwrap()).collect();
+    let headers: Vec<_> = sent
+        .iter()
+        .map(|request| request.header("authorization").unwrap())
+        .collect();
     assert_eq!(headers, ["Bearer canary-token-0", "Bearer canary-token-1"]);
     assert_eq!(sent[1].path(), "/v1/chat/completions?tenant=a+%26+b");
-    assert_eq!((sent[1].header("x-tenant"), sent[1].header("user-agent")), (Some("acme"), Some("rotating")));
+    assert_eq!(
+        (sent[1].header("x-tenant"), sent[1].header("user-agent")),
+        (Some("acme"), Some("rotating"))
+    );
     // Status, wait and ids are those of our own service.
     let failed = &report.record.attempts[0];
-    assert_eq!((failed.category, failed.status), (Some(Category::ServerError), Some(503)));
+    assert_eq!(
+        (failed.category, failed.status),
+        (Some(Category::ServerError), Some(503))
+    );
     assert_eq!(failed.retry_after.map(|wait| wait.as_secs()), Some(2));
     assert_eq!(
         sent[1].header("x-client-request-id"),
@@ -133,7 +172,11 @@ async fn headers_are_read_for_each_request_and_the_url_once() {
 /// What a request was sent with is in no text about it, although the next one is sent with something else.
 #[tokio::test]
 async fn a_secret_of_one_request_is_in_no_text() {
-    passes_alone("config::shows_no_secret_of_one_request", &[("LLMNODE_TEST_ALONE", "1")]).await;
+    passes_alone(
+        "config::shows_no_secret_of_one_request",
+        &[("LLMNODE_TEST_ALONE", "1")],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -147,20 +190,34 @@ async fn shows_no_secret_of_one_request() {
     let replies = [
         StubReply::error(401, "authentication_error", (), &echo),
         StubReply::raw(200, format!("<html>{echo}</html>")),
-        StubReply::text("").finish_reason(format!("odd {echo}")).header("x-request-id", echo.clone()),
+        StubReply::text("")
+            .finish_reason(format!("odd {echo}"))
+            .header("x-request-id", echo.clone()),
     ];
     for reply in replies {
         let server = server([reply]).await;
-        let config = Rotating { key: CANARY.into(), ..Rotating::new(server.base_url()) };
+        let config = Rotating {
+            key: CANARY.into(),
+            ..Rotating::new(server.base_url())
+        };
         let builder = OpenAi::builder().config(config).model("m");
         let mut texts = vec![format!("{builder:?}")];
         let model = builder.build().unwrap();
         texts.push(format!("{model:?}"));
         let run = Run::new(model).with_clock(TestClock::new());
         let error = run.call(&Greet).await.unwrap_err();
-        texts.extend([error.to_string(), format!("{error:?}"), run.ledger().to_json().to_string()]);
+        texts.extend([
+            error.to_string(),
+            format!("{error:?}"),
+            run.ledger().to_json().to_string(),
+        ]);
         assert_eq!(sinks::leaks(texts.clone(), &["canary"]), 0, "{texts:#?}");
-        assert!(server.requests()[0].header("authorization").unwrap().contains("canary-token-0"));
+        assert!(
+            server.requests()[0]
+                .header("authorization")
+                .unwrap()
+                .contains("canary-token-0")
+        );
     }
     // The log is that of HTTP, too.
     assert!(log.text().contains("connected to"), "{}", log.text());
@@ -171,11 +228,23 @@ async fn shows_no_secret_of_one_request() {
 async fn what_is_set_afterwards_replaces_it() {
     let (first, second) = (server([]).await, server([]).await);
     let config = openai(&first.base_url());
-    let model = OpenAi::builder().base_url("http://models.example").api_key("gone").config(config.clone());
+    let model = OpenAi::builder()
+        .base_url("http://models.example")
+        .api_key("gone")
+        .config(config.clone());
     ask(&model.model("m").build().unwrap()).await.unwrap();
-    assert_eq!(first.requests()[0].header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
-    let model = OpenAi::builder().config(config).base_url(second.base_url()).api_key("key-2").model("m");
-    ask(&model.header("user-agent", "mine").build().unwrap()).await.unwrap();
+    assert_eq!(
+        first.requests()[0].header("authorization"),
+        Some(format!("Bearer {CANARY}").as_str())
+    );
+    let model = OpenAi::builder()
+        .config(config)
+        .base_url(second.base_url())
+        .api_key("key-2")
+        .model("m");
+    ask(&model.header("user-agent", "mine").build().unwrap())
+        .await
+        .unwrap();
     let sent = second.requests().remove(0);
     assert_eq!(
         (sent.header("authorization"), sent.header("user-agent")),
@@ -186,11 +255,18 @@ async fn what_is_set_afterwards_replaces_it() {
 
 #[tokio::test]
 async fn a_key_that_could_be_read_on_the_way_is_not_sent() {
-    let model = OpenAi::builder().config(openai("http://models.invalid/v1")).model("m");
+    let model = OpenAi::builder()
+        .config(openai("http://models.invalid/v1"))
+        .model("m");
     let error = ask(&model.clone().build().unwrap()).await.unwrap_err();
     assert_eq!(error.category, Category::ConfigError);
-    assert!(error.message.contains("plain http") && !error.message.contains("canary"), "{error}");
-    let error = ask(&model.allow_plain_http().build().unwrap()).await.unwrap_err();
+    assert!(
+        error.message.contains("plain http") && !error.message.contains("canary"),
+        "{error}"
+    );
+    let error = ask(&model.allow_plain_http().build().unwrap())
+        .await
+        .unwrap_err();
     assert_eq!(error.category, Category::Network, "{error}");
 }
 
@@ -198,15 +274,25 @@ async fn a_key_that_could_be_read_on_the_way_is_not_sent() {
 async fn what_a_configuration_cannot_give_is_an_error_of_the_call() {
     let server = server([]).await;
     let broken = openai(&server.base_url()).with_api_key("sk-canary\n");
-    let framing = openai(&server.base_url()).with_header("host", "elsewhere.example").unwrap();
+    let framing = openai(&server.base_url())
+        .with_header("host", "elsewhere.example")
+        .unwrap();
     for (config, why) in [(broken, "`config` panicked"), (framing, "leave it out")] {
-        let error = ask(&OpenAi::builder().config(config).model("m").build().unwrap()).await.unwrap_err();
+        let error = ask(&OpenAi::builder().config(config).model("m").build().unwrap())
+            .await
+            .unwrap_err();
         assert_eq!(error.category, Category::ConfigError);
-        assert!(error.message.contains(why) && !error.message.contains("canary"), "{error}");
+        assert!(
+            error.message.contains(why) && !error.message.contains("canary"),
+            "{error}"
+        );
     }
     assert_eq!(server.requests_seen(), 0);
     for base_url in ["models.example/v1", "ftp://models.example"] {
-        let error = OpenAi::builder().config(openai(base_url)).build().unwrap_err();
+        let error = OpenAi::builder()
+            .config(openai(base_url))
+            .build()
+            .unwrap_err();
         assert_eq!(error.category, Category::ConfigError);
         assert!(error.message.contains("the URL of `config`"), "{error}");
     }
@@ -214,10 +300,23 @@ async fn what_a_configuration_cannot_give_is_an_error_of_the_call() {
 
 #[tokio::test]
 async fn a_refused_key_is_the_configurations() {
-    let server = server([StubReply::error(401, "authentication_error", (), "Invalid API Key")]).await;
-    let model = OpenAi::builder().config(openai(&server.base_url())).model("m").build().unwrap();
+    let server = server([StubReply::error(
+        401,
+        "authentication_error",
+        (),
+        "Invalid API Key",
+    )])
+    .await;
+    let model = OpenAi::builder()
+        .config(openai(&server.base_url()))
+        .model("m")
+        .build()
+        .unwrap();
     let error = ask(&model).await.unwrap_err();
-    assert!(error.message.contains("check the key that `config` gives"), "{error}");
+    assert!(
+        error.message.contains("check the key that `config` gives"),
+        "{error}"
+    );
 }
 
 /// What async-openai's own client would make of the same bytes: the page on endpoints has these figures.
@@ -226,7 +325,11 @@ async fn what_its_own_types_lose() {
     let rows = include_str!("../../src/http/errors.jsonl").lines();
     let rows = rows.map(|row| serde_json::from_str::<Value>(row).unwrap());
     let refusals: Vec<Value> = rows
-        .filter(|row| row["status"].as_u64().is_some_and(|status| (400..500).contains(&status)))
+        .filter(|row| {
+            row["status"]
+                .as_u64()
+                .is_some_and(|status| (400..500).contains(&status))
+        })
         .collect();
     // As its client reads a 4xx: what does not parse has neither status nor code left.
     let is_lost = |row: &&Value| match &row["body"] {
@@ -240,11 +343,18 @@ async fn what_its_own_types_lose() {
         let typed = serde_json::from_value::<CreateChatCompletionResponse>(answer.clone());
         assert!(typed.is_err(), "{answer}");
         let server = server([StubReply::raw(200, answer.to_string())]).await;
-        let model = OpenAi::builder().config(openai(&server.base_url())).model("m").build().unwrap();
+        let model = OpenAi::builder()
+            .config(openai(&server.base_url()))
+            .model("m")
+            .build()
+            .unwrap();
         assert_eq!(ask(&model).await.unwrap().text, "paid for", "{answer}");
     }
     let page = include_str!("../../../../docs/endpoints.md");
-    for figure in [format!("{lost} of {}", refusals.len()), format!("{} answers", odd.len())] {
+    for figure in [
+        format!("{lost} of {}", refusals.len()),
+        format!("{} answers", odd.len()),
+    ] {
         assert!(page.contains(&figure), "{figure}");
     }
 }
@@ -262,7 +372,10 @@ fn odd_answers() -> Vec<Value> {
         ("/choices/0/finish_reason", json!("end_turn")),
         ("/choices/0/finish_reason", json!("STOP")),
         ("/choices/0/finish_reason", json!("")),
-        ("/choices/0/message/content", json!([{"type": "text", "text": "paid for"}])),
+        (
+            "/choices/0/message/content",
+            json!([{"type": "text", "text": "paid for"}]),
+        ),
         ("/choices/0/index", json!(null)),
         ("/created", json!(1_700_000_000_000_u64)),
         ("/created", json!(1.5)),

@@ -11,8 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::support::{Greet, ask, builder, model, sends};
 
-const ANSWER: &str =
-    "HTTP/1.1 200 OK\r\ncontent-length: 46\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"hello\"}}]}\n";
+const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-length: 46\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"hello\"}}]}\n";
 const REFUSAL: &str = "HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}";
 
 #[derive(Debug, PartialEq)]
@@ -23,7 +22,10 @@ enum Event {
 }
 
 /// A server that answers the requests of each connection with these, one after another, and then closes it.
-async fn scripted(listener: TcpListener, script: &'static [&'static str]) -> UnboundedReceiver<Event> {
+async fn scripted(
+    listener: TcpListener,
+    script: &'static [&'static str],
+) -> UnboundedReceiver<Event> {
     let (tell, events) = unbounded_channel();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -71,7 +73,10 @@ async fn a_connection_is_used_again_after_answers_and_refusals() {
         assert_eq!(ask(&model).await.is_ok(), succeeds);
     }
     use Event::{Opened, Request};
-    assert_eq!(events(&mut seen, 5).await, [Opened, Request, Request, Request, Request]);
+    assert_eq!(
+        events(&mut seen, 5).await,
+        [Opened, Request, Request, Request, Request]
+    );
 }
 
 /// The server has closed the connection that was kept, so that nothing of the request was sent there.
@@ -82,7 +87,10 @@ async fn a_connection_that_the_server_has_closed_costs_nothing() {
         assert_eq!(ask(&model).await.unwrap().text, "hello");
     }
     use Event::{Opened, Request};
-    assert_eq!(events(&mut seen, 6).await, [Opened, Request, Opened, Request, Opened, Request]);
+    assert_eq!(
+        events(&mut seen, 6).await,
+        [Opened, Request, Opened, Request, Opened, Request]
+    );
 }
 
 /// llama.cpp closes it behind each stream, though it promises to keep it.
@@ -98,9 +106,18 @@ async fn a_connection_of_llama_cpp_is_not_used_again_after_a_stream() {
         assert_eq!(run.call(&Greet).stream().finish().await.unwrap(), "hello");
     }
     use Event::{Closed, Opened, Request};
-    let seen =
-        [seen.recv().await, seen.recv().await, seen.recv().await, seen.recv().await, seen.recv().await];
-    let seen: Vec<_> = seen.into_iter().flatten().filter(|event| *event != Closed).collect();
+    let seen = [
+        seen.recv().await,
+        seen.recv().await,
+        seen.recv().await,
+        seen.recv().await,
+        seen.recv().await,
+    ];
+    let seen: Vec<_> = seen
+        .into_iter()
+        .flatten()
+        .filter(|event| *event != Closed)
+        .collect();
     assert_eq!(seen[..4], [Opened, Request, Opened, Request]);
     assert_eq!(run.ledger().total().requests, 2);
 }
@@ -121,14 +138,25 @@ async fn what_was_sent_is_not_sent_again() {
         let (model, mut seen) = model_of(script).await;
         assert_eq!(ask(&model).await.unwrap().text, "hello");
         let error = ask(&model).await.unwrap_err();
-        assert_eq!((error.category, error.reached), (Category::Network, true), "{broken:?}: {error}");
-        assert_eq!(events(&mut seen, 3).await, [Event::Opened, Event::Request, Event::Request], "{broken:?}");
+        assert_eq!(
+            (error.category, error.reached),
+            (Category::Network, true),
+            "{broken:?}: {error}"
+        );
+        assert_eq!(
+            events(&mut seen, 3).await,
+            [Event::Opened, Event::Request, Event::Request],
+            "{broken:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_head_of_1_mib_is_refused() {
-    let head = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\ncontent-length: 2\r\n\r\n{{}}", "x".repeat(1 << 20));
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nx-long: {}\r\ncontent-length: 2\r\n\r\n{{}}",
+        "x".repeat(1 << 20)
+    );
     let error = ask(&model(&sends(head).await)).await.unwrap_err();
     assert_eq!(error.category, Category::Network, "{error}");
 }
@@ -142,12 +170,17 @@ async fn a_connection_that_nobody_uses_is_closed() {
     let start = tokio::time::Instant::now();
     assert_eq!(seen.recv().await.unwrap(), Event::Closed);
     let kept = start.elapsed();
-    assert!((Duration::from_secs(80)..Duration::from_secs(200)).contains(&kept), "{kept:?}");
+    assert!(
+        (Duration::from_secs(80)..Duration::from_secs(200)).contains(&kept),
+        "{kept:?}"
+    );
 }
 
 #[tokio::test]
 async fn ipv6_is_spoken() {
-    let Ok(listener) = TcpListener::bind("[::1]:0").await else { return };
+    let Ok(listener) = TcpListener::bind("[::1]:0").await else {
+        return;
+    };
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     let mut seen = scripted(listener, &[ANSWER]).await;
     assert_eq!(ask(&model(&base_url)).await.unwrap().text, "hello");
@@ -157,7 +190,9 @@ async fn ipv6_is_spoken() {
 /// The name has two addresses, and the first one answers no connection.
 #[tokio::test]
 async fn a_dead_address_delays_the_next_one_by_less_than_a_second() {
-    let Ok(listener) = TcpListener::bind("[::1]:0").await else { return };
+    let Ok(listener) = TcpListener::bind("[::1]:0").await else {
+        return;
+    };
     let port = listener.local_addr().unwrap().port();
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     if socket.bind(([127, 0, 0, 1], port).into()).is_err() {
@@ -173,10 +208,19 @@ async fn a_dead_address_delays_the_next_one_by_less_than_a_second() {
     let mut seen = scripted(listener, &[ANSWER]).await;
     let start = Instant::now();
     assert_eq!(
-        ask(&builder(&format!("http://localhost:{port}/v1")).build().unwrap()).await.unwrap().text,
+        ask(&builder(&format!("http://localhost:{port}/v1"))
+            .build()
+            .unwrap())
+        .await
+        .unwrap()
+        .text,
         "hello"
     );
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
     assert_eq!(events(&mut seen, 2).await, [Event::Opened, Event::Request]);
 }
 
@@ -204,10 +248,14 @@ fn number_in(request: &[u8]) -> usize {
 fn answering(number: impl std::fmt::Display, way: usize, length: usize) -> String {
     let padding = " ".repeat(length);
     let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":\"{number}\"}}}}]{padding}}}");
-    let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{number}\"}}}}]{padding}}}\n\n");
+    let event =
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{number}\"}}}}]{padding}}}\n\n");
     let events = format!("{event}data: [DONE]\n\n");
     match way {
-        0 => format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{whole}", whole.len()),
+        0 => format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{whole}",
+            whole.len()
+        ),
         1 => format!(
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{whole}\r\n0\r\n\r\n",
             whole.len()
@@ -270,7 +318,10 @@ async fn wrong_answers(way: usize, length: usize, calls: usize) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_too_many_in_the_same_write_is_never_the_next_calls() {
-    let calls = std::env::var("SURPLUS_ANSWERS").ok().and_then(|number| number.parse().ok()).unwrap_or(200);
+    let calls = std::env::var("SURPLUS_ANSWERS")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(200);
     for way in 0..3 {
         for length in [0, 8 << 10, 100 << 10] {
             assert_eq!(wrong_answers(way, length, calls).await, 0, "{way} {length}");

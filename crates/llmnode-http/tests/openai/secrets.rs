@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{
-    BoxFuture, ChatModel, Completion, ModelError, NodeError, Request, Run, Settings, Sink, TestClock,
+    BoxFuture, ChatModel, Completion, ModelError, NodeError, Request, Run, Settings, Sink,
+    TestClock,
 };
 use llmnode_stub::StubReply;
 use schemars::JsonSchema;
@@ -37,8 +38,11 @@ async fn echoes_of_keys_are_removed_everywhere() {
         StubReply::raw(200, format!("<html>{echo}</html>")),
         StubReply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
         StubReply::raw(500, "oops").header("x-request-id", CANARY),
-        StubReply::raw(400, "what follows `Basic` is hidden-canary").header("x-request-id", "hidden-canary"),
-        StubReply::text("").finish_reason("content_filter").header("x-request-id", CANARY),
+        StubReply::raw(400, "what follows `Basic` is hidden-canary")
+            .header("x-request-id", "hidden-canary"),
+        StubReply::text("")
+            .finish_reason("content_filter")
+            .header("x-request-id", CANARY),
         StubReply::refusal(echo.clone()),
         StubReply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
     ];
@@ -61,8 +65,18 @@ async fn echoes_of_keys_are_removed_everywhere() {
             serde_json::to_string(&**record).unwrap(),
             run.ledger().to_json().to_string(),
         ]);
-        assert_clean(record.attempts.iter().map(|attempt| attempt.message.clone()));
-        assert!(server.requests()[0].header("authorization").unwrap().contains(CANARY));
+        assert_clean(
+            record
+                .attempts
+                .iter()
+                .map(|attempt| attempt.message.clone()),
+        );
+        assert!(
+            server.requests()[0]
+                .header("authorization")
+                .unwrap()
+                .contains(CANARY)
+        );
     }
 }
 
@@ -74,10 +88,14 @@ async fn a_key_in_the_query_is_removed_encoded_or_not() {
         ("canary-0123456789", "canary-0123456789"),
     ] {
         let message = format!("Route POST:/v1/chat/completions?api-key={echo} not found");
-        let reply =
-            StubReply::raw(404, serde_json::json!({"message": message, "statusCode": 404}).to_string());
+        let reply = StubReply::raw(
+            404,
+            serde_json::json!({"message": message, "statusCode": 404}).to_string(),
+        );
         let server = server([reply]).await;
-        let model = builder(&format!("{}?api-key={sent}", server.base_url())).build().unwrap();
+        let model = builder(&format!("{}?api-key={sent}", server.base_url()))
+            .build()
+            .unwrap();
         let error = Run::new(model).call(&Greet).await.unwrap_err();
         assert!(error.to_string().contains("not found"), "{error}");
         assert_clean([error.to_string(), format!("{error:?}")]);
@@ -101,16 +119,29 @@ async fn the_words_beside_an_accepted_answer_are_clean() {
 #[tokio::test]
 async fn faults_below_http_show_no_query() {
     for base_url in [nowhere().await, sends("nonsense").await] {
-        let model = builder(&format!("{base_url}?key={CANARY}")).build().unwrap();
-        let error = Run::new(model).call(&Greet).transport_retries(0).await.unwrap_err();
+        let model = builder(&format!("{base_url}?key={CANARY}"))
+            .build()
+            .unwrap();
+        let error = Run::new(model)
+            .call(&Greet)
+            .transport_retries(0)
+            .await
+            .unwrap_err();
         assert_clean([error.to_string(), format!("{error:?}")]);
     }
 }
 
 #[tokio::test]
 async fn malformed_keys_are_named_not_shown() {
-    for key in ["sk-canary\n", r"sk-canary\n", "\"sk-canary\"", "'sk-canary'", "sk canary", "", "sk-canaryé"]
-    {
+    for key in [
+        "sk-canary\n",
+        r"sk-canary\n",
+        "\"sk-canary\"",
+        "'sk-canary'",
+        "sk canary",
+        "",
+        "sk-canaryé",
+    ] {
         let error = OpenAi::builder().api_key(key).build().unwrap_err();
         assert_eq!(error.category.as_str(), "api_key_error");
         assert!(error.message.contains("`api_key`"), "{error}");
@@ -133,7 +164,10 @@ impl ChatModel for Spy {
         request: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.1.lock().unwrap().push(format!("{request:?} {:?}", self.0));
+        self.1
+            .lock()
+            .unwrap()
+            .push(format!("{request:?} {:?}", self.0));
         self.0.complete(request, sink)
     }
 }
@@ -141,21 +175,29 @@ impl ChatModel for Spy {
 /// All forms in which a program can show what came of a call.
 async fn shown(builder: OpenAiBuilder) -> Vec<String> {
     let builder = builder.api_key(CANARY).header("x-api-key", "hidden-canary");
-    let builder = builder.attempt_timeout(Duration::from_millis(250)).connect_timeout(Duration::from_secs(5));
+    let builder = builder
+        .attempt_timeout(Duration::from_millis(250))
+        .connect_timeout(Duration::from_secs(5));
     let mut texts = vec![format!("{builder:?} {builder:#?}")];
     let requests = Arc::<Mutex<Vec<String>>>::default();
     let settings = Settings::new().retries(1).transport_retries(1);
     texts.push(format!("{settings:?}"));
     let model = Spy(builder.build().unwrap(), Arc::clone(&requests));
-    let run = Run::new(model).with_clock(TestClock::new()).with_settings(settings);
+    let run = Run::new(model)
+        .with_clock(TestClock::new())
+        .with_settings(settings);
     let ask = Ask::<Answer>(PhantomData);
     let outcome = run.call(&ask).report().await;
-    texts.extend([run.ledger().to_json().to_string(), format!("{:?}", run.ledger())]);
+    texts.extend([
+        run.ledger().to_json().to_string(),
+        format!("{:?}", run.ledger()),
+    ]);
     let record = match outcome {
         Ok(report) => report.record,
         Err(error) => {
             let record = error.record().cloned().unwrap();
-            let chain = std::iter::successors(Some(&error as &dyn std::error::Error), |e| (*e).source());
+            let chain =
+                std::iter::successors(Some(&error as &dyn std::error::Error), |e| (*e).source());
             texts.extend(chain.map(|error| format!("{error} {error:?} {error:#?}")));
             texts.push(error.message().to_owned());
             // What a program prints that unwraps.
@@ -166,9 +208,15 @@ async fn shown(builder: OpenAiBuilder) -> Vec<String> {
             record
         }
     };
-    texts.extend([format!("{record:?} {record:#?}"), serde_json::to_string(&*record).unwrap()]);
+    texts.extend([
+        format!("{record:?} {record:#?}"),
+        serde_json::to_string(&*record).unwrap(),
+    ]);
     texts.extend(
-        record.attempts.iter().map(|attempt| format!("{} {:?}", attempt.message, attempt.violations)),
+        record
+            .attempts
+            .iter()
+            .map(|attempt| format!("{} {:?}", attempt.message, attempt.violations)),
     );
     texts.extend(requests.lock().unwrap().iter().cloned());
     texts
@@ -202,7 +250,12 @@ async fn no_sink_shows_a_key_whatever_goes_wrong() {
         StubReply::error(402, &echo, (), &echo),
         StubReply::error(404, "not_found_error", "model_not_found", &echo),
         StubReply::error(413, "x", (), &echo),
-        StubReply::error(422, "x", "unsupported_parameter", &format!("response_format: {echo}")),
+        StubReply::error(
+            422,
+            "x",
+            "unsupported_parameter",
+            &format!("response_format: {echo}"),
+        ),
         StubReply::error(429, "rate_limit_error", "rate_limit_exceeded", &echo).retry_after(1),
         StubReply::error(429, "x", (), &echo).retry_after(CANARY),
         StubReply::error(503, "server_error", (), &echo).header("x-should-retry", CANARY),
@@ -221,11 +274,26 @@ async fn no_sink_shows_a_key_whatever_goes_wrong() {
         let server = server([fault.clone(), fault.clone(), fault.clone(), fault]).await;
         texts.extend(shown(builder(&format!("{}?key=hidden-canary", server.base_url()))).await);
         // The feedback to the model.
-        texts.extend(server.requests().iter().map(|request| request.body().to_owned()));
-        assert!(server.requests()[0].header("authorization").unwrap().contains(CANARY));
+        texts.extend(
+            server
+                .requests()
+                .iter()
+                .map(|request| request.body().to_owned()),
+        );
+        assert!(
+            server.requests()[0]
+                .header("authorization")
+                .unwrap()
+                .contains(CANARY)
+        );
     }
     let long = format!("https://{}.invalid/v1?key=hidden-canary", "x".repeat(64));
-    for base_url in [nowhere().await, sends(format!("HTTP/1.1 {CANARY}")).await, long, tls_server()] {
+    for base_url in [
+        nowhere().await,
+        sends(format!("HTTP/1.1 {CANARY}")).await,
+        long,
+        tls_server(),
+    ] {
         texts.extend(shown(builder(&base_url).root_certificates(AUTHORITY)).await);
     }
     let logged = log.text();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use llmnode_http::OpenAi;
 use llmnode_runtime::{
-    AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Event, Flag,
-    ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
+    AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Event,
+    Flag, ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
 };
 use llmnode_stub::{LoggedRequest, StubReply};
 use schemars::JsonSchema;
@@ -76,8 +76,11 @@ async fn a_typed_answer_grows_and_is_what_the_plain_call_gives() {
     });
     assert_eq!(one, other);
     assert_eq!(one.0.unwrap().total(), Some(21));
-    let asked: Vec<_> =
-        server.requests().iter().map(|request| request.json().unwrap()["stream"].clone()).collect();
+    let asked: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.json().unwrap()["stream"].clone())
+        .collect();
     assert_eq!(asked, [json!(true), json!(null)]);
 }
 
@@ -86,7 +89,10 @@ async fn the_last_usage_counts_and_none_is_unknown() {
     let usage = |usage: &str| format!(r#"{{"choices":[],"usage":{usage}}}"#);
     let in_each = r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"total_tokens":3}}"#;
     for (body, total) in [
-        (vec![PIECE, REST, &usage("{\"total_tokens\":7}"), "[DONE]"], Some(7)),
+        (
+            vec![PIECE, REST, &usage("{\"total_tokens\":7}"), "[DONE]"],
+            Some(7),
+        ),
         (vec![in_each, REST, &usage("{\"total_tokens\":8}")], Some(8)),
         (vec![in_each, REST, "[DONE]"], Some(3)),
         (vec![PIECE, REST, &usage("null"), "[DONE]"], None),
@@ -95,41 +101,87 @@ async fn the_last_usage_counts_and_none_is_unknown() {
         let run = Run::new(model(&server.base_url()));
         let report = run.call(&Greet).stream().report().await.unwrap();
         let attempt = &report.record.attempts[0];
-        assert_eq!(attempt.usage.and_then(|usage| usage.total()), total, "{body:?}");
+        assert_eq!(
+            attempt.usage.and_then(|usage| usage.total()),
+            total,
+            "{body:?}"
+        );
         assert_eq!(attempt.estimate.is_some(), total.is_none());
     }
 }
 
 #[tokio::test]
 async fn failures_in_mid_stream_have_their_own_category() {
-    let error = |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    let error =
+        |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
     let plain = |json: &str| StubReply::stream([format!("data: {PIECE}\n\n{json}\n")]);
     for (reply, category, retried) in [
         // The connection ends without a reason.
         (events(&[PIECE]), Category::Network, true),
         (events(&[PIECE, "[DONE]"]), Category::Network, true),
         (events(&["[DONE]"]), Category::EmptyResponse, true),
-        (events(&[PIECE, &error("rate_limit_exceeded")]), Category::RateLimitError, true),
-        (events(&[PIECE, &error("context_length_exceeded")]), Category::ContextLengthError, false),
-        (plain(&error("rate_limit_exceeded")), Category::RateLimitError, true),
-        (plain(&format!("[{}\n]", error("context_length_exceeded"))), Category::ContextLengthError, false),
-        (plain("{\"message\":\"no\",\"code\":\"rate_limit_exceeded\"}"), Category::Network, true),
-        (events(&[PIECE, "{\"choices\":[{"]), Category::BadResponse, true),
-        (StubReply::text("Hello").cut_short(), Category::Network, true),
+        (
+            events(&[PIECE, &error("rate_limit_exceeded")]),
+            Category::RateLimitError,
+            true,
+        ),
+        (
+            events(&[PIECE, &error("context_length_exceeded")]),
+            Category::ContextLengthError,
+            false,
+        ),
+        (
+            plain(&error("rate_limit_exceeded")),
+            Category::RateLimitError,
+            true,
+        ),
+        (
+            plain(&format!("[{}\n]", error("context_length_exceeded"))),
+            Category::ContextLengthError,
+            false,
+        ),
+        (
+            plain("{\"message\":\"no\",\"code\":\"rate_limit_exceeded\"}"),
+            Category::Network,
+            true,
+        ),
+        (
+            events(&[PIECE, "{\"choices\":[{"]),
+            Category::BadResponse,
+            true,
+        ),
+        (
+            StubReply::text("Hello").cut_short(),
+            Category::Network,
+            true,
+        ),
         (
             StubReply::error(429, "requests", "rate_limit_exceeded", "slow down"),
             Category::RateLimitError,
             true,
         ),
-        (StubReply::raw(200, error("rate_limit_exceeded")), Category::RateLimitError, true),
-        (StubReply::raw(200, ": comment\n\n"), Category::Network, true),
+        (
+            StubReply::raw(200, error("rate_limit_exceeded")),
+            Category::RateLimitError,
+            true,
+        ),
+        (
+            StubReply::raw(200, ": comment\n\n"),
+            Category::Network,
+            true,
+        ),
     ] {
         let what = format!("{reply:?}");
         let server = server([reply, StubReply::text("Hello")]).await;
         let run = Run::new(model(&server.base_url()));
-        let (text, restarts, report) = streamed(run.call(&Greet).wait(Duration::ZERO).stream()).await;
+        let (text, restarts, report) =
+            streamed(run.call(&Greet).wait(Duration::ZERO).stream()).await;
         if retried {
-            assert_eq!((text.as_str(), restarts), ("Hello", vec![category]), "{what}");
+            assert_eq!(
+                (text.as_str(), restarts),
+                ("Hello", vec![category]),
+                "{what}"
+            );
             assert_eq!(report.unwrap().value, "Hello");
         } else {
             assert!(restarts.is_empty());
@@ -141,7 +193,12 @@ async fn failures_in_mid_stream_have_their_own_category() {
 #[tokio::test]
 async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
     let usage = r#"{"choices":[],"usage":{"total_tokens":7}}"#;
-    let body = |events: &[&str]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+    let body = |events: &[&str]| {
+        events
+            .iter()
+            .map(|event| format!("data: {event}\n\n"))
+            .collect::<String>()
+    };
     let cut = |events: &[&str]| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         format!("{head}{:x}\r\n{}\r\n", body(events).len(), body(events))
@@ -153,23 +210,39 @@ async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
         (sends(cut(&[PIECE, REST])).await, None),
         (silent.base_url(), Some(7)),
     ] {
-        let model = builder(&base_url).idle_timeout(Duration::from_millis(200)).build().unwrap();
-        let report = Run::new(model).call(&Greet).stream().report().await.unwrap();
+        let model = builder(&base_url)
+            .idle_timeout(Duration::from_millis(200))
+            .build()
+            .unwrap();
+        let report = Run::new(model)
+            .call(&Greet)
+            .stream()
+            .report()
+            .await
+            .unwrap();
         let attempts = &report.record.attempts;
         assert_eq!((&*report.value, attempts.len()), ("Hello", 1));
         assert_eq!(attempts[0].usage.and_then(|usage| usage.total()), total);
     }
-    for events in
-        [&[PIECE][..], &[PIECE, "{\"choices\":[{"], &[PIECE, REST, "{\"error\":{\"message\":\"no\"}}"]]
-    {
+    for events in [
+        &[PIECE][..],
+        &[PIECE, "{\"choices\":[{"],
+        &[PIECE, REST, "{\"error\":{\"message\":\"no\"}}"],
+    ] {
         let run = Run::new(model(&sends(cut(events)).await));
-        run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
+        run.call(&Greet)
+            .transport_retries(0)
+            .stream()
+            .finish()
+            .await
+            .unwrap_err();
     }
 }
 
 #[tokio::test]
 async fn an_answer_that_is_no_stream_is_one_event() {
-    let whole = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}).to_string();
+    let whole = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]})
+        .to_string();
     for reply in [StubReply::raw(200, whole.clone()), events(&[&whole])] {
         let server = server([reply]).await;
         let run = Run::new(model(&server.base_url()));
@@ -183,7 +256,11 @@ async fn an_answer_that_is_no_stream_is_one_event() {
 #[tokio::test]
 async fn refused_streams_are_learned() {
     for (field, message, sent) in [
-        ("stream", "Streaming is not supported by this model.", [json!(true), json!(null), json!(null)]),
+        (
+            "stream",
+            "Streaming is not supported by this model.",
+            [json!(true), json!(null), json!(null)],
+        ),
         (
             "stream_options",
             "Unrecognized request argument: stream_options",
@@ -202,13 +279,25 @@ async fn refused_streams_are_learned() {
         let server = server([reply(), reply(), reply()]).await;
         let run = Run::new(model(&server.base_url()));
         let (text, _, report) = streamed(run.call(&Greet).transport_retries(0).stream()).await;
-        let kinds: Vec<_> = report.unwrap().record.attempts.iter().map(|attempt| attempt.kind).collect();
-        assert_eq!((text.as_str(), kinds), ("Hello", vec![AttemptKind::First, AttemptKind::Adapted]));
+        let kinds: Vec<_> = report
+            .unwrap()
+            .record
+            .attempts
+            .iter()
+            .map(|attempt| attempt.kind)
+            .collect();
+        assert_eq!(
+            (text.as_str(), kinds),
+            ("Hello", vec![AttemptKind::First, AttemptKind::Adapted])
+        );
         let report = run.call(&Greet).stream().report().await.unwrap();
         assert_eq!(report.record.attempts.len(), 1);
         assert_eq!(report.record.attempts[0].refused, [field]);
-        let asked: Vec<_> =
-            server.requests().iter().map(|request| request.json().unwrap()["stream"].clone()).collect();
+        let asked: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.json().unwrap()["stream"].clone())
+            .collect();
         assert_eq!(asked, sent);
     }
 }
@@ -216,19 +305,34 @@ async fn refused_streams_are_learned() {
 #[tokio::test]
 async fn the_arguments_of_a_forced_function_are_the_answer() {
     let call = |request: &LoggedRequest| {
-        let name = request.json().unwrap()["tool_choice"]["function"]["name"].as_str().unwrap().to_owned();
+        let name = request.json().unwrap()["tool_choice"]["function"]["name"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         StubReply::call(name, json!({"name": "Ada", "age": 36}))
     };
     let server = server([StubReply::for_request(call)]).await;
     let run = Run::new(model(&server.base_url()));
-    let (text, _, report) = streamed(run.call(&FORM).response_format(ResponseFormat::Tool).stream()).await;
+    let (text, _, report) = streamed(
+        run.call(&FORM)
+            .response_format(ResponseFormat::Tool)
+            .stream(),
+    )
+    .await;
     assert_eq!(serde_json::from_str::<Form>(&text).unwrap().age, 36);
-    assert_eq!(report.unwrap().value, Form { name: "Ada".to_owned(), age: 36 });
+    assert_eq!(
+        report.unwrap().value,
+        Form {
+            name: "Ada".to_owned(),
+            age: 36
+        }
+    );
 }
 
 #[tokio::test]
 async fn reasoning_is_apart() {
-    let thought = |word: &str| format!(r#"{{"choices":[{{"delta":{{"{word}":"hm","content":null}}}}]}}"#);
+    let thought =
+        |word: &str| format!(r#"{{"choices":[{{"delta":{{"{word}":"hm","content":null}}}}]}}"#);
     for word in ["reasoning", "reasoning_content"] {
         let server = server([events(&[&thought(word), PIECE, REST])]).await;
         let run = Run::new(model(&server.base_url()));
@@ -239,7 +343,10 @@ async fn reasoning_is_apart() {
                 reasoning += &text;
             }
         }
-        assert_eq!((reasoning.as_str(), stream.finish().await.unwrap().as_str()), ("hm", "Hello"));
+        assert_eq!(
+            (reasoning.as_str(), stream.finish().await.unwrap().as_str()),
+            ("hm", "Hello")
+        );
     }
 }
 
@@ -249,28 +356,57 @@ async fn silence_is_a_timeout_and_comments_are_silence() {
     let piece = format!("data: {PIECE}\n\n");
     for reply in [
         StubReply::stream(ping()).pause(Duration::from_millis(20)),
-        StubReply::stream([piece.clone()].into_iter().chain(ping())).pause(Duration::from_millis(20)),
+        StubReply::stream([piece.clone()].into_iter().chain(ping()))
+            .pause(Duration::from_millis(20)),
         StubReply::stream([piece.clone(), piece]).pause(Duration::from_secs(20)),
     ] {
         let server = server([reply]).await;
-        let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
+        let model = builder(&server.base_url())
+            .idle_timeout(Duration::from_millis(200))
+            .build()
+            .unwrap();
         let run = Run::new(model);
-        let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
+        let error = run
+            .call(&Greet)
+            .transport_retries(0)
+            .stream()
+            .finish()
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::Timeout);
-        assert!(error.message().contains("nothing of the answer came within 200ms (idle timeout"), "{error}");
+        assert!(
+            error
+                .message()
+                .contains("nothing of the answer came within 200ms (idle timeout"),
+            "{error}"
+        );
     }
     // The whole stream has its time as well.
     let server = server([StubReply::pieces(vec!["a"; 500]).pause(Duration::from_millis(20))]).await;
-    let run =
-        Run::new(builder(&server.base_url()).attempt_timeout(Duration::from_millis(300)).build().unwrap());
-    let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
+    let run = Run::new(
+        builder(&server.base_url())
+            .attempt_timeout(Duration::from_millis(300))
+            .build()
+            .unwrap(),
+    );
+    let error = run
+        .call(&Greet)
+        .transport_retries(0)
+        .stream()
+        .finish()
+        .await
+        .unwrap_err();
     assert!(error.message().contains("attempt timeout"), "{error}");
 }
 
 #[tokio::test]
 async fn time_in_which_nobody_polls_is_not_idle() {
-    let server = server([StubReply::pieces(["a", "b", "c"]).pause(Duration::from_millis(10))]).await;
-    let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
+    let server =
+        server([StubReply::pieces(["a", "b", "c"]).pause(Duration::from_millis(10))]).await;
+    let model = builder(&server.base_url())
+        .idle_timeout(Duration::from_millis(200))
+        .build()
+        .unwrap();
     let run = Run::new(model);
     let mut stream = run.call(&Greet).transport_retries(0).stream();
     assert!(stream.next().await.is_some());
@@ -288,19 +424,40 @@ async fn endless_answers_and_events_are_bounded() {
         while stream.write_all(token.as_bytes()).await.is_ok() {}
     })
     .await;
-    let error = Run::new(model(&tokens)).call(&Greet).stream().finish().await.unwrap_err();
+    let error = Run::new(model(&tokens))
+        .call(&Greet)
+        .stream()
+        .finish()
+        .await
+        .unwrap_err();
     assert_eq!(error.category(), Category::TruncatedOutput);
     let error = Run::new(model(&tokens)).call(&Greet).await.unwrap_err();
-    assert_eq!(error.category(), Category::TruncatedOutput, "nobody asked for a stream");
+    assert_eq!(
+        error.category(),
+        Category::TruncatedOutput,
+        "nobody asked for a stream"
+    );
     for (begin, rest) in [("data: ", "x"), (": plain JSON\n\n[\n", "1,\n")] {
         let url = raw_server(move |mut stream| async move {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
             let _ = stream.write_all(format!("{head}{begin}").as_bytes()).await;
-            while stream.write_all(rest.repeat(65_536).as_bytes()).await.is_ok() {}
+            while stream
+                .write_all(rest.repeat(65_536).as_bytes())
+                .await
+                .is_ok()
+            {}
         })
         .await;
-        let error = Run::new(model(&url)).call(&Greet).stream().finish().await.unwrap_err();
-        assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+        let error = Run::new(model(&url))
+            .call(&Greet)
+            .stream()
+            .finish()
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.category(), error.attempts().len()),
+            (Category::BadResponse, 1)
+        );
     }
 }
 
@@ -311,9 +468,17 @@ async fn a_stream_ends_after_white_space_behind_a_whole_document() {
         let closed = closed.clone();
         async move {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            let piece =
-                |text: &str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
-            let begin = format!("{head}{}{}", piece("{\"name\": \"Ada\","), piece("\"age\": 36}"));
+            let piece = |text: &str| {
+                format!(
+                    "data: {}\n\n",
+                    json!({"choices": [{"delta": {"content": text}}]})
+                )
+            };
+            let begin = format!(
+                "{head}{}{}",
+                piece("{\"name\": \"Ada\","),
+                piece("\"age\": 36}")
+            );
             let _ = stream.write_all(begin.as_bytes()).await;
             let mut written = 0;
             while stream.write_all(piece("\n   ").as_bytes()).await.is_ok() {
@@ -326,18 +491,35 @@ async fn a_stream_ends_after_white_space_behind_a_whole_document() {
     .await;
     let (text, _, report) = streamed(Run::new(model(&url)).call(&FORM).stream()).await;
     let report = report.unwrap();
-    assert_eq!(report.value, Form { name: "Ada".to_owned(), age: 36 });
+    assert_eq!(
+        report.value,
+        Form {
+            name: "Ada".to_owned(),
+            age: 36
+        }
+    );
     assert_eq!(text.len() - text.trim_end().len(), 64);
     assert!(is_closed.recv().await.unwrap() >= 64);
     let attempt = &report.record.attempts[0];
-    assert_eq!((attempt.usage, &attempt.flags[..]), (None, &[Flag::EstimatedUsage, Flag::LengthStop][..]));
+    assert_eq!(
+        (attempt.usage, &attempt.flags[..]),
+        (None, &[Flag::EstimatedUsage, Flag::LengthStop][..])
+    );
     assert_eq!(attempt.estimate.unwrap().output, Some(22));
     // White space within a document or a text is a part of it.
     let blank = " ".repeat(200);
-    for pieces in [["{\"name\": \"Ada\"", ",\"age\": 36}"], ["{\"name\":", "\"Ada\", \"age\": 36}"]] {
+    for pieces in [
+        ["{\"name\": \"Ada\"", ",\"age\": 36}"],
+        ["{\"name\":", "\"Ada\", \"age\": 36}"],
+    ] {
         let server = server([StubReply::pieces([pieces[0], &blank, pieces[1]])]).await;
         assert_eq!(
-            streamed(Run::new(model(&server.base_url())).call(&FORM).stream()).await.2.unwrap().value.age,
+            streamed(Run::new(model(&server.base_url())).call(&FORM).stream())
+                .await
+                .2
+                .unwrap()
+                .value
+                .age,
             36
         );
     }
@@ -353,7 +535,9 @@ async fn a_stream_that_is_dropped_closes_the_connection() {
         let closed = closed.clone();
         async move {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            let _ = stream.write_all(format!("{head}data: {PIECE}\n\n").as_bytes()).await;
+            let _ = stream
+                .write_all(format!("{head}data: {PIECE}\n\n").as_bytes())
+                .await;
             while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
             let _ = closed.send(()).await;
         }
@@ -387,8 +571,14 @@ async fn what_nobody_polls_is_not_read() {
     assert!(stream.next().await.is_some());
     // The sockets fill up, and then it blocks.
     let begun = Instant::now();
-    while tokio::time::timeout(Duration::from_millis(500), written.changed()).await.is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "the server could write on and on");
+    while tokio::time::timeout(Duration::from_millis(500), written.changed())
+        .await
+        .is_ok()
+    {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "the server could write on and on"
+        );
     }
     assert!(stream.next().await.is_some());
 }
@@ -426,8 +616,12 @@ async fn the_pieces_make_up_the_text_wherever_the_bytes_are_split() {
     );
     assert!(body.len() <= 512);
     let request = request();
-    let splits = (0..body.len()).step_by(7).map(|at| body.as_bytes().split_at(at));
-    let replies: Vec<_> = splits.map(|(one, other)| StubReply::stream([one, other])).collect();
+    let splits = (0..body.len())
+        .step_by(7)
+        .map(|at| body.as_bytes().split_at(at));
+    let replies: Vec<_> = splits
+        .map(|(one, other)| StubReply::stream([one, other]))
+        .collect();
     let (count, server) = (replies.len(), server(replies).await);
     let model = model(&server.base_url());
     for _ in 0..count {
@@ -453,34 +647,74 @@ async fn the_choice_of_index_0_is_the_answer_and_others_are_flagged() {
     };
     let streams: [Vec<String>; 3] = [
         vec![piece(&[(1, "choice1.")]), piece(&[(0, "choice0.")])],
-        vec![piece(&[(1, "choice"), (0, "choi")]), piece(&[(0, "ce0."), (1, "1.")])],
-        vec![piece(&[(0, "choice")]), piece(&[(1, "choice1.")]), piece(&[(0, "0.")])],
+        vec![
+            piece(&[(1, "choice"), (0, "choi")]),
+            piece(&[(0, "ce0."), (1, "1.")]),
+        ],
+        vec![
+            piece(&[(0, "choice")]),
+            piece(&[(1, "choice1.")]),
+            piece(&[(0, "0.")]),
+        ],
     ];
     let others = json!(["fitted: other_choices"]);
     let flags = |report: &CallReport<String>| {
-        let flags = report.record.attempts[0].flags.iter().map(ToString::to_string);
+        let flags = report.record.attempts[0]
+            .flags
+            .iter()
+            .map(ToString::to_string);
         json!(flags.collect::<Vec<_>>())
     };
     for events_of in streams {
-        let events_of: Vec<_> = events_of.iter().map(String::as_str).chain(["[DONE]"]).collect();
+        let events_of: Vec<_> = events_of
+            .iter()
+            .map(String::as_str)
+            .chain(["[DONE]"])
+            .collect();
         let server = server([events(&events_of), events(&events_of)]).await;
         let run = Run::new(model(&server.base_url()));
         let (text, _, outcome) = streamed(run.call(&Greet).stream()).await;
         let report = outcome.unwrap();
-        assert_eq!((&*text, &*report.value, flags(&report)), ("choice0.", "choice0.", others.clone()));
+        assert_eq!(
+            (&*text, &*report.value, flags(&report)),
+            ("choice0.", "choice0.", others.clone())
+        );
         // Events in answer to a plain request are read in the same way.
         let report = run.call(&Greet).report().await.unwrap();
-        assert_eq!((&*report.value, flags(&report)), ("choice0.", others.clone()));
+        assert_eq!(
+            (&*report.value, flags(&report)),
+            ("choice0.", others.clone())
+        );
     }
     let choice = |index, text| json!({"index": index, "message": {"content": text}, "finish_reason": "stop"});
     for (choices, answer, flagged) in [
-        (json!([choice(1, "one"), choice(0, "zero")]), "zero", &others),
-        (json!([choice(0, "zero"), choice(1, "one")]), "zero", &others),
-        (json!([choice(1, "the only one")]), "the only one", &json!([])),
+        (
+            json!([choice(1, "one"), choice(0, "zero")]),
+            "zero",
+            &others,
+        ),
+        (
+            json!([choice(0, "zero"), choice(1, "one")]),
+            "zero",
+            &others,
+        ),
+        (
+            json!([choice(1, "the only one")]),
+            "the only one",
+            &json!([]),
+        ),
         (json!([choice(0, "zero")]), "zero", &json!([])),
     ] {
-        let server = server([StubReply::raw(200, json!({ "choices": choices }).to_string())]).await;
-        let report = Run::new(model(&server.base_url())).call(&Greet).report().await.unwrap();
+        let server = server([StubReply::raw(
+            200,
+            json!({ "choices": choices }).to_string(),
+        )])
+        .await;
+        let report = Run::new(model(&server.base_url()))
+            .call(&Greet)
+            .report()
+            .await
+            .unwrap();
         assert_eq!((&*report.value, &flags(&report)), (answer, flagged));
     }
 }

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, Request, Role, Sink,
-    TokenUsage,
+    BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, Request, Role,
+    Sink, TokenUsage,
 };
 use llmnode_stub::{StubReply, StubServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -117,7 +117,10 @@ fn refused(request: &[u8]) -> Option<String> {
     let (head, body) = text.split_once("\r\n\r\n")?;
     let path = head.split(' ').nth(1)?;
     let refusal = llmnode_stub::refusal(None, path, &serde_json::from_str(body).ok()?)?;
-    Some(format!("HTTP/1.1 418 {}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", refusal.rule))
+    Some(format!(
+        "HTTP/1.1 418 {}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+        refusal.rule
+    ))
 }
 
 /// A server that reads each connection's request, and then does with the connection what `act` does; its base URL.
@@ -163,6 +166,11 @@ pub(crate) async fn sends(bytes: impl Into<Vec<u8>>) -> String {
 /// A client as programs make it, which follows redirects.
 #[cfg(feature = "http-client")]
 pub(crate) fn client() -> llmnode_http::reqwest::Client {
-    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
-    llmnode_http::reqwest::Client::builder().default_headers(headers).build().unwrap()
+    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())]
+        .into_iter()
+        .collect();
+    llmnode_http::reqwest::Client::builder()
+        .default_headers(headers)
+        .build()
+        .unwrap()
 }

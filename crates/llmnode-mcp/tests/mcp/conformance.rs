@@ -14,13 +14,25 @@ async fn client() {
     let server = Mcp::http(url).name("suite").connect().await.unwrap();
     eprintln!("{server:?}");
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
-    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
-    Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
+    let agent = DynNode::builder("agent")
+        .output::<String>()
+        .tools(server.tools())
+        .build()
+        .unwrap();
+    Run::new(model.clone())
+        .call(&agent.ask("Go."))
+        .await
+        .unwrap();
     let tools = model.requests()[0].tools.clone();
     for tool in tools.iter() {
         let schema: Value = serde_json::from_str(tool.schema.plain().get()).unwrap();
-        let properties = schema["properties"].as_object().cloned().unwrap_or_default();
-        let values = properties.into_iter().map(|(name, schema)| (name, example(&schema)));
+        let properties = schema["properties"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        let values = properties
+            .into_iter()
+            .map(|(name, schema)| (name, example(&schema)));
         let told = result(&server, &tool.name, Value::Object(values.collect())).await;
         eprintln!("{}: {told}", tool.name);
     }

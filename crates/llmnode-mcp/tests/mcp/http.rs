@@ -30,7 +30,9 @@ async fn http(mode: &'static str) -> Http {
 }
 
 /// A server that answers a head in small letters and a body.
-pub(crate) async fn listen(respond: impl Fn(&str, &[u8]) -> Answer + Send + Sync + 'static) -> Http {
+pub(crate) async fn listen(
+    respond: impl Fn(&str, &[u8]) -> Answer + Send + Sync + 'static,
+) -> Http {
     let respond = Arc::new(respond);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -57,8 +59,12 @@ where
                 _ => return,
             }
         };
-        let head = String::from_utf8(received[..end].to_vec()).unwrap().to_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let head = String::from_utf8(received[..end].to_vec())
+            .unwrap()
+            .to_lowercase();
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
         let length: usize = length.map_or(0, |length| length.parse().unwrap());
         while received.len() < end + 4 + length {
             if stream.read_buf(&mut received).await.unwrap_or(0) == 0 {
@@ -69,9 +75,19 @@ where
         received.drain(..end + 4 + length);
         let (status, body) = respond(&head, &body);
         heads.lock().unwrap().push(head);
-        let kind = if status.contains("content-type") { "" } else { "content-type: application/json\r\n" };
-        let head = format!("HTTP/1.1 {status}\r\n{kind}content-length: {}\r\n\r\n", body.len());
-        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        let kind = if status.contains("content-type") {
+            ""
+        } else {
+            "content-type: application/json\r\n"
+        };
+        let head = format!(
+            "HTTP/1.1 {status}\r\n{kind}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .await
+            .unwrap();
     }
 }
 
@@ -81,7 +97,10 @@ const EVENTS: &str = "200 OK\r\ncontent-type: text/event-stream";
 
 fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
     if mode == "moved" {
-        return ("307 Temporary Redirect\r\nlocation: http://127.0.0.1:9/other", String::new());
+        return (
+            "307 Temporary Redirect\r\nlocation: http://127.0.0.1:9/other",
+            String::new(),
+        );
     }
     if mode == "unauthorised" {
         return ("403 Forbidden", "no access for token-1234567890".to_owned());
@@ -95,13 +114,21 @@ fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
     }
     let is_call = message["method"] == "tools/call";
     if mode == "older" && message["method"] == "server/discover" {
-        return ("400 Bad Request\r\ncontent-type: text/plain", "what is that?".to_owned());
+        return (
+            "400 Bad Request\r\ncontent-type: text/plain",
+            "what is that?".to_owned(),
+        );
     }
-    let Some(answer) = server::answer(mode, &message) else { return ("202 Accepted", String::new()) };
+    let Some(answer) = server::answer(mode, &message) else {
+        return ("202 Accepted", String::new());
+    };
     match mode {
         "huge" if is_call => ("200 OK", format!("{answer}{}", " ".repeat(LIMIT))),
         "huge refusal" if is_call => ("400 Bad Request", format!("{answer}{}", " ".repeat(LIMIT))),
-        "huge page" if is_call => ("502 Bad Gateway\r\ncontent-type: text/html", "x".repeat(LIMIT)),
+        "huge page" if is_call => (
+            "502 Bad Gateway\r\ncontent-type: text/html",
+            "x".repeat(LIMIT),
+        ),
         "events" => (EVENTS, format!(": hello\n\ndata: {answer}\n\n")),
         "huge event" if is_call => (EVENTS, format!("data: {answer}{}\n\n", " ".repeat(LIMIT))),
         "half an event" if is_call => (EVENTS, "data: {\"jsonrpc\"".to_owned()),
@@ -118,8 +145,16 @@ fn with_token(test: &str) -> bool {
         return true;
     }
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = again.args([test, "--exact"]).env(TOKEN, "token-1234567890").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let output = again
+        .args([test, "--exact"])
+        .env(TOKEN, "token-1234567890")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     false
 }
 
@@ -127,9 +162,24 @@ fn with_token(test: &str) -> bool {
 async fn tools_over_http() {
     let http = http("").await;
     let server = Mcp::http(&http.url).name("web").connect().await.unwrap();
-    assert_eq!(result(&server, "web_add", json!({"a": 2, "b": 40})).await, "42");
-    assert!(result(&server, "web_fail", json!({})).await.contains("the disk is full"));
-    assert_eq!(http.heads.lock().unwrap().iter().filter(|head| head.contains("authorization")).count(), 0);
+    assert_eq!(
+        result(&server, "web_add", json!({"a": 2, "b": 40})).await,
+        "42"
+    );
+    assert!(
+        result(&server, "web_fail", json!({}))
+            .await
+            .contains("the disk is full")
+    );
+    assert_eq!(
+        http.heads
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|head| head.contains("authorization"))
+            .count(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -138,14 +188,31 @@ async fn a_token_goes_along_and_comes_back_nowhere() {
         return;
     }
     let http_ = http("echoes").await;
-    let server = Mcp::http(&http_.url).name("web").bearer_env(TOKEN).connect().await.unwrap();
+    let server = Mcp::http(&http_.url)
+        .name("web")
+        .bearer_env(TOKEN)
+        .connect()
+        .await
+        .unwrap();
     assert_eq!(result(&server, "web_none", json!({})).await, "[redacted]");
     let refused = result(&server, "web_refuse", json!({})).await;
     assert!(refused.contains("no  such thing, [redacted]"), "{refused}");
     let heads = http_.heads.lock().unwrap().clone();
-    assert!(heads.iter().all(|head| head.contains("authorization: bearer token-1234567890")), "{heads:?}");
-    let fault = Mcp::http(http("unauthorised").await.url).bearer_env(TOKEN).connect().await.unwrap_err();
-    assert!(!format!("{fault} {fault:?}").contains("token-1234567890"), "{fault}");
+    assert!(
+        heads
+            .iter()
+            .all(|head| head.contains("authorization: bearer token-1234567890")),
+        "{heads:?}"
+    );
+    let fault = Mcp::http(http("unauthorised").await.url)
+        .bearer_env(TOKEN)
+        .connect()
+        .await
+        .unwrap_err();
+    assert!(
+        !format!("{fault} {fault:?}").contains("token-1234567890"),
+        "{fault}"
+    );
 }
 
 #[tokio::test]
@@ -153,14 +220,21 @@ async fn a_token_is_not_sent_in_clear_over_the_network() {
     if !with_token("http::a_token_is_not_sent_in_clear_over_the_network") {
         return;
     }
-    let fault = Mcp::http("http://mcp.example/mcp").bearer_env(TOKEN).connect().await.unwrap_err();
+    let fault = Mcp::http("http://mcp.example/mcp")
+        .bearer_env(TOKEN)
+        .connect()
+        .await
+        .unwrap_err();
     assert_eq!(fault.category(), Category::ConfigError);
     assert!(fault.message().contains("by https only"), "{fault}");
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let fault = Mcp::http(http("moved").await.url).connect().await.unwrap_err();
+    let fault = Mcp::http(http("moved").await.url)
+        .connect()
+        .await
+        .unwrap_err();
     assert_eq!(fault.category(), Category::BadResponse);
     assert!(fault.message().contains("HTTP 307"), "{fault}");
 }
@@ -171,30 +245,54 @@ async fn a_session_that_ended_does_not_repeat_the_call() {
     let server = Mcp::http(&http.url).name("web").connect().await.unwrap();
     let before = http.heads.lock().unwrap().len();
     let told = result(&server, "web_none", json!({})).await;
-    assert!(told.contains("refused the request, and it was not executed: HTTP 404"), "{told}");
+    assert!(
+        told.contains("refused the request, and it was not executed: HTTP 404"),
+        "{told}"
+    );
     assert!(http.heads.lock().unwrap().len() <= before + 1);
 }
 
 #[tokio::test]
 async fn answers_may_be_events_and_servers_older() {
     for mode in ["events", "older"] {
-        let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
-        assert_eq!(result(&server, "web_add", json!({"a": 2, "b": 40})).await, "42", "{mode}");
+        let server = Mcp::http(http(mode).await.url)
+            .name("web")
+            .connect()
+            .await
+            .unwrap();
+        assert_eq!(
+            result(&server, "web_add", json!({"a": 2, "b": 40})).await,
+            "42",
+            "{mode}"
+        );
     }
 }
 
 #[tokio::test]
 async fn what_is_too_long_is_not_read_to_its_end() {
     for (mode, why) in [
-        ("huge", "it may have been executed: more than 16777216 bytes"),
+        (
+            "huge",
+            "it may have been executed: more than 16777216 bytes",
+        ),
         ("huge refusal", "it was not executed: HTTP 400 Bad Request"),
-        ("huge page", "it may have been executed: HTTP 502 Bad Gateway: a web page"),
+        (
+            "huge page",
+            "it may have been executed: HTTP 502 Bad Gateway: a web page",
+        ),
         ("huge event", "was lost"),
         ("half an event", "was lost"),
     ] {
-        let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
+        let server = Mcp::http(http(mode).await.url)
+            .name("web")
+            .connect()
+            .await
+            .unwrap();
         let told = result(&server, "web_none", json!({})).await;
-        assert!(told.contains(why) && told.len() < 1000, "{mode}: {told:.2000}");
+        assert!(
+            told.contains(why) && told.len() < 1000,
+            "{mode}: {told:.2000}"
+        );
     }
 }
 
@@ -204,10 +302,22 @@ async fn a_server_that_never_answers_is_left() {
     for (is_dropped, begins) in [
         (false, ""),
         (true, ""),
-        (false, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
-        (false, "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
-        (false, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n"),
-        (true, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
+        (
+            false,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{",
+        ),
+        (
+            false,
+            "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{",
+        ),
+        (
+            false,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n",
+        ),
+        (
+            true,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
+        ),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Mcp::http(format!("http://{}/mcp", listener.local_addr().unwrap()));
@@ -250,12 +360,26 @@ async fn never_ends(mut stream: TcpStream, begins: &str, open: Arc<AtomicUsize>)
 #[tokio::test]
 async fn urls_and_variables_that_are_none_are_named() {
     let fault = async |mcp: Mcp| mcp.connect().await.unwrap_err().to_string();
-    assert!(fault(Mcp::http("mcp.example")).await.contains("cannot be read"));
-    assert!(fault(Mcp::http("ftp://mcp.example")).await.contains("neither http nor https"));
+    assert!(
+        fault(Mcp::http("mcp.example"))
+            .await
+            .contains("cannot be read")
+    );
+    assert!(
+        fault(Mcp::http("ftp://mcp.example"))
+            .await
+            .contains("neither http nor https")
+    );
     let said = fault(Mcp::http("https://me:secret-word@mcp.example/")).await;
-    assert!(said.contains("contains a user or a password") && !said.contains("secret-word"), "{said}");
+    assert!(
+        said.contains("contains a user or a password") && !said.contains("secret-word"),
+        "{said}"
+    );
     let said = fault(Mcp::http("http://mcp.example/mcp?api_key=secret-word")).await;
-    assert!(said.contains("by https only") && !said.contains("secret-word"), "{said}");
+    assert!(
+        said.contains("by https only") && !said.contains("secret-word"),
+        "{said}"
+    );
     let said = fault(Mcp::http("https://mcp.example").bearer_env("LLMNODE_NO_SUCH_TOKEN")).await;
     assert!(said.contains("LLMNODE_NO_SUCH_TOKEN is not set"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").env("A", "b")).await;

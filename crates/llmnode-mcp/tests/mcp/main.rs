@@ -1,6 +1,11 @@
 //! Tools of a scripted server, over standard streams and over HTTP.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod conformance;
 mod faults;
@@ -22,11 +27,20 @@ fn child() {
 
 /// What the model reads after it called these tools in one response, each as `name: result`.
 async fn results(tools: Toolset, calls: &[(&str, Value)]) -> Vec<String> {
-    let reply =
-        calls.iter().fold(Reply::text(""), |reply, (name, arguments)| reply.call(name, arguments.clone()));
-    let model = ScriptedModel::new().reply(reply).reply(r#"{"value": "done"}"#);
+    let reply = calls
+        .iter()
+        .fold(Reply::text(""), |reply, (name, arguments)| {
+            reply.call(name, arguments.clone())
+        });
+    let model = ScriptedModel::new()
+        .reply(reply)
+        .reply(r#"{"value": "done"}"#);
     let run = Run::new(model.clone());
-    let agent = DynNode::builder("agent").output::<String>().tools(tools).build().unwrap();
+    let agent = DynNode::builder("agent")
+        .output::<String>()
+        .tools(tools)
+        .build()
+        .unwrap();
     assert_eq!(run.call(&agent.ask("Go.")).await.unwrap(), "done");
     let asked = model.requests();
     asked[1]
@@ -38,5 +52,7 @@ async fn results(tools: Toolset, calls: &[(&str, Value)]) -> Vec<String> {
 }
 
 async fn result(server: &McpServer, name: &str, arguments: Value) -> String {
-    results(server.tools(), &[(name, arguments)]).await.remove(0)
+    results(server.tools(), &[(name, arguments)])
+        .await
+        .remove(0)
 }

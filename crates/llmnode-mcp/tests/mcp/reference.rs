@@ -12,27 +12,52 @@ fn variable(name: &str) -> String {
 
 async fn everything(server: McpServer) {
     let names = format!("{server:?}");
-    assert!(names.contains("\"every_echo\"") && names.contains("\"every_get-sum\""), "{names}");
+    assert!(
+        names.contains("\"every_echo\"") && names.contains("\"every_get-sum\""),
+        "{names}"
+    );
     println!("{} tools", names.matches("every_").count());
     let calls = [
         ("every_echo", json!({"message": "hi"})),
         ("every_get-sum", json!({"a": 2, "b": 40})),
         ("every_get-sum", json!({"a": "two"})),
-        ("every_get-structured-content", json!({"location": "Chicago"})),
+        (
+            "every_get-structured-content",
+            json!({"location": "Chicago"}),
+        ),
         ("every_get-resource-links", json!({"count": 2})),
     ];
     let told = results(server.tools(), &calls).await;
     println!("{told:#?}");
     assert!(told[0].contains("hi") && told[1].contains("42"), "{told:?}");
-    assert!(told[2].contains("a: ") && told[2].contains("missing property `b`"), "{told:?}");
+    assert!(
+        told[2].contains("a: ") && told[2].contains("missing property `b`"),
+        "{told:?}"
+    );
     assert!(told[3].contains("temperature"), "{told:?}");
     assert!(told[4].contains("://"), "{told:?}");
 
     let image = Reply::text("").call("every_get-tiny-image", json!({}));
-    let model = ScriptedModel::new().reply(image).reply(r#"{"value": "a logo"}"#);
-    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
-    Run::new(model.clone()).call(&agent.ask("What is it?")).await.unwrap();
-    assert_eq!(model.requests()[1].messages.iter().map(|one| one.attachments().count()).sum::<usize>(), 1);
+    let model = ScriptedModel::new()
+        .reply(image)
+        .reply(r#"{"value": "a logo"}"#);
+    let agent = DynNode::builder("agent")
+        .output::<String>()
+        .tools(server.tools())
+        .build()
+        .unwrap();
+    Run::new(model.clone())
+        .call(&agent.ask("What is it?"))
+        .await
+        .unwrap();
+    assert_eq!(
+        model.requests()[1]
+            .messages
+            .iter()
+            .map(|one| one.attachments().count())
+            .sum::<usize>(),
+        1
+    );
     server.close().await;
 }
 
@@ -40,7 +65,11 @@ async fn everything(server: McpServer) {
 #[ignore = "needs scripts/mcp-servers"]
 async fn everything_over_standard_streams() {
     everything(
-        Mcp::stdio(variable("LLMNODE_MCP_EVERYTHING"), ["stdio"]).name("every").connect().await.unwrap(),
+        Mcp::stdio(variable("LLMNODE_MCP_EVERYTHING"), ["stdio"])
+            .name("every")
+            .connect()
+            .await
+            .unwrap(),
     )
     .await;
 }
@@ -48,7 +77,14 @@ async fn everything_over_standard_streams() {
 #[tokio::test]
 #[ignore = "needs scripts/mcp-servers"]
 async fn everything_over_http() {
-    everything(Mcp::http(variable("LLMNODE_MCP_URL")).name("every").connect().await.unwrap()).await;
+    everything(
+        Mcp::http(variable("LLMNODE_MCP_URL"))
+            .name("every")
+            .connect()
+            .await
+            .unwrap(),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -57,9 +93,23 @@ async fn files() {
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("files");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("note.txt"), "The ship sails on Friday.").unwrap();
-    let files = Mcp::stdio(variable("LLMNODE_MCP_FILES"), [&folder]).name("files").connect().await.unwrap();
-    let told = result(&files, "files_read_text_file", json!({"path": folder.join("note.txt")})).await;
+    let files = Mcp::stdio(variable("LLMNODE_MCP_FILES"), [&folder])
+        .name("files")
+        .connect()
+        .await
+        .unwrap();
+    let told = result(
+        &files,
+        "files_read_text_file",
+        json!({"path": folder.join("note.txt")}),
+    )
+    .await;
     assert!(told.contains("The ship sails on Friday."), "{told}");
-    let told = result(&files, "files_read_text_file", json!({"path": "/etc/passwd"})).await;
+    let told = result(
+        &files,
+        "files_read_text_file",
+        json!({"path": "/etc/passwd"}),
+    )
+    .await;
     assert!(told.contains("denied") && !told.contains("root:"), "{told}");
 }

@@ -8,9 +8,12 @@ use serde_json::{Value, json};
 /// The answer to a message, if it gets one. `mode` says what is wrong with the server.
 pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
     let id = message.get("id")?;
-    if mode == "modern" && message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] != NEWEST {
+    if mode == "modern"
+        && message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] != NEWEST
+    {
         let supported = json!({"supported": [NEWEST], "requested": ""});
-        let error = json!({"code": -32022, "message": "Unsupported protocol version", "data": supported});
+        let error =
+            json!({"code": -32022, "message": "Unsupported protocol version", "data": supported});
         return Some(json!({"jsonrpc": "2.0", "id": id, "error": error}));
     }
     let result = match message["method"].as_str()? {
@@ -28,7 +31,9 @@ pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
             json!({})
         }
         "server/discover" if mode == "dies" => std::process::exit(4),
-        "tools/list" if mode == "broken" && message["params"]["cursor"] == "2" => json!({"tools": null}),
+        "tools/list" if mode == "broken" && message["params"]["cursor"] == "2" => {
+            json!({"tools": null})
+        }
         "tools/list" if mode == "broken" => json!({"tools": broken_tools(), "nextCursor": "2"}),
         "tools/list" if mode == "round" => {
             json!({"tools": [{"name": "one", "inputSchema": {"type": "object"}}], "nextCursor": "same"})
@@ -41,7 +46,9 @@ pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
         "tools/list" if mode == "hangs" => return None,
         // Pages without end, of 1 MiB each.
         "tools/list" if mode == "pages" => {
-            let page = message["params"]["cursor"].as_str().map_or(0, |page| page.parse::<u32>().unwrap());
+            let page = message["params"]["cursor"]
+                .as_str()
+                .map_or(0, |page| page.parse::<u32>().unwrap());
             assert!(page < 6, "page {page} is asked for");
             let tool = json!({"name": format!("tool{page}"), "description": "x".repeat(1 << 20), "inputSchema": {"type": "object"}});
             json!({"tools": [tool], "nextCursor": (page + 1).to_string()})
@@ -105,14 +112,22 @@ fn tools(mode: &str) -> Value {
                 json!([])
             ),
             tool("name", "Two.", json!({"a\u{200b}": {}}), json!([])),
-            tool("value", "Three.", json!({"a": {"enum": ["x", "x\u{200b}"]}}), json!([])),
+            tool(
+                "value",
+                "Three.",
+                json!({"a": {"enum": ["x", "x\u{200b}"]}}),
+                json!([])
+            ),
         ]),
         "clash" => {
-            json!([tool("a b", "One.", json!({}), json!([])), tool("a_b", "Two.", json!({}), json!([]))])
+            json!([
+                tool("a b", "One.", json!({}), json!([])),
+                tool("a_b", "Two.", json!({}), json!([]))
+            ])
         }
-        "many" => {
-            (0..200).map(|at| tool(&format!("tool{at}"), "One of many.", json!({}), json!([]))).collect()
-        }
+        "many" => (0..200)
+            .map(|at| tool(&format!("tool{at}"), "One of many.", json!({}), json!([])))
+            .collect(),
         _ => json!([
             tool(
                 "add",
@@ -140,8 +155,15 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
     let arguments = &params["arguments"];
     Some(Ok(match params["name"].as_str()? {
         "add" => text((arguments["a"].as_i64()? + arguments["b"].as_i64()?).to_string()),
-        "environment" => text(std::env::vars().map(|(name, _)| name).collect::<Vec<_>>().join(" ")),
-        "fail" => json!({"content": [{"type": "text", "text": "the disk is full"}], "isError": true}),
+        "environment" => text(
+            std::env::vars()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
+        "fail" => {
+            json!({"content": [{"type": "text", "text": "the disk is full"}], "isError": true})
+        }
         "refuse" => return Some(Err("no \u{7}such thing, token-1234567890".to_owned())),
         "image" => json!({"content": [
             {"type": "text", "text": "A dot:"},
@@ -154,7 +176,9 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
         "slow" => return None,
         "die" => std::process::exit(3),
         "flood" => text("x".repeat(20 * 1024 * 1024)),
-        "look" => json!({"content": [{"type": "text", "text": "fine"}, {"type": "video", "data": "AA=="}]}),
+        "look" => {
+            json!({"content": [{"type": "text", "text": "fine"}, {"type": "video", "data": "AA=="}]})
+        }
         "second" => json!({
             "content": [{"type": "image", "mimeType": "image/png", "data": PNG}],
             "structuredContent": {"total": 36},
@@ -164,19 +188,24 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
     }))
 }
 
-const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// Serves on the standard streams. Each message is noted in the file LOG.
 pub(crate) fn serve() {
-    let (mode, log) = (std::env::var("MODE").unwrap_or_default(), std::env::var("LOG").unwrap());
+    let (mode, log) = (
+        std::env::var("MODE").unwrap_or_default(),
+        std::env::var("LOG").unwrap(),
+    );
     let mut output = std::io::stdout();
     // The test harness may have begun a line.
     writeln!(output, "\nthis is not JSON").unwrap();
     eprintln!("scripted: started with {mode:?}");
     if mode == "refuses" {
         let key = std::env::var("KEY").unwrap();
-        eprintln!("{}\nno folder `notes`\nthe key {key}\u{7} is not accepted", "x".repeat(10_000));
+        eprintln!(
+            "{}\nno folder `notes`\nthe key {key}\u{7} is not accepted",
+            "x".repeat(10_000)
+        );
         std::process::exit(3);
     }
     for line in std::io::stdin().lock().lines() {
@@ -193,8 +222,17 @@ pub(crate) fn serve() {
 }
 
 fn note(log: &Path, message: &Value) {
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
-    let name = message["params"]["name"].as_str().unwrap_or_default();
-    writeln!(file, "{} {} {name}", std::process::id(), message["method"].as_str().unwrap_or("answer"))
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(log)
         .unwrap();
+    let name = message["params"]["name"].as_str().unwrap_or_default();
+    writeln!(
+        file,
+        "{} {} {name}",
+        std::process::id(),
+        message["method"].as_str().unwrap_or("answer")
+    )
+    .unwrap();
 }

@@ -19,7 +19,9 @@ const MIN_KEY_LINE_LEN: usize = 32;
 
 /// Whether a value is a credential by its looks: a PEM block, a key with a known prefix, a URL with a password.
 pub(crate) fn is_credential_value(value: &str) -> bool {
-    value.contains("-----BEGIN ") || has_key_prefix(value.trim()) || password_of_url(value).is_some()
+    value.contains("-----BEGIN ")
+        || has_key_prefix(value.trim())
+        || password_of_url(value).is_some()
 }
 
 /// The value as it may stand in texts: as it is, escaped in JSON once and twice, percent-encoded, in base64; the password of a
@@ -92,7 +94,9 @@ fn escaped_where(json: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
         if is_escaped(c) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+            c.encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
         } else {
             escaped.push(c);
         }
@@ -124,7 +128,9 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
-        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = behind
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match byte {
             Some(byte) if *first == b'%' => {
@@ -152,7 +158,8 @@ fn password_of_url(value: &str) -> Option<&str> {
 /// The lines of a key of several lines: base64, and nothing else.
 fn key_lines(value: &str) -> impl Iterator<Item = &str> {
     let is_key_line = |line: &&str| {
-        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        let is_base64 =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         line.len() >= MIN_KEY_LINE_LEN && line.bytes().all(is_base64)
     };
     value.lines().map(str::trim).filter(is_key_line)

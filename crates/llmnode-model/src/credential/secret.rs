@@ -9,8 +9,9 @@ const LONG: usize = 8;
 const SHORTEST: usize = 4;
 
 /// Entered where a key is asked for but not needed.
-const PLACEHOLDERS: [&str; 10] =
-    ["none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token"];
+const PLACEHOLDERS: [&str; 10] = [
+    "none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token",
+];
 
 /// Of keys of model providers, GitHub, GitLab, Slack and clouds.
 const PREFIXES: [&str; 21] = [
@@ -67,7 +68,11 @@ pub fn redact_secrets(mut text: String, secrets: &[Secret]) -> String {
         if secret.len() < SHORTEST || !text.contains(secret) {
             continue;
         }
-        let is_placeholder = || PLACEHOLDERS.iter().any(|word| word.eq_ignore_ascii_case(secret));
+        let is_placeholder = || {
+            PLACEHOLDERS
+                .iter()
+                .any(|word| word.eq_ignore_ascii_case(secret))
+        };
         if secret.len() >= LONG || !secret.chars().all(is_key_character) {
             text = text.replace(secret, REDACTED);
         } else if !is_placeholder() {
@@ -132,9 +137,18 @@ mod tests {
                 "Incorrect API key provided: sk-test*****6789. You",
                 "Incorrect API key provided: [redacted] You",
             ),
-            ("Authorization: Bearer abcdefgh12345 sent", "Authorization: Bearer [redacted] sent"),
-            ("Authorization: Bearer canary-value-1", "Authorization: Bearer [redacted]"),
-            ("the key s3cr, `s3cr`. s3cr.", "the key [redacted], `[redacted]`. [redacted]."),
+            (
+                "Authorization: Bearer abcdefgh12345 sent",
+                "Authorization: Bearer [redacted] sent",
+            ),
+            (
+                "Authorization: Bearer canary-value-1",
+                "Authorization: Bearer [redacted]",
+            ),
+            (
+                "the key s3cr, `s3cr`. s3cr.",
+                "the key [redacted], `[redacted]`. [redacted].",
+            ),
             ("s3crets and abc", "s3crets and abc"),
             ("a bearer of news", "a bearer of news"),
             ("risk-averse task-1", "risk-averse task-1"),

@@ -26,7 +26,9 @@ impl LastSecond {
 
     pub(super) fn sum(&mut self, now: Instant) -> u32 {
         self.move_to(now);
-        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
+        self.counts
+            .iter()
+            .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     fn move_to(&mut self, now: Instant) -> usize {
@@ -65,7 +67,11 @@ mod tests {
             counter.add(at(ms));
         }
         assert_eq!(counter.sum(at(990)), 4);
-        assert_eq!(counter.sum(at(1040)), 4, "the first part is as old as a second");
+        assert_eq!(
+            counter.sum(at(1040)),
+            4,
+            "the first part is as old as a second"
+        );
         assert_eq!(counter.sum(at(1060)), 2, "the first part is gone");
         assert_eq!(counter.sum(at(1600)), 1);
         assert_eq!(counter.sum(at(100_000)), 0);

@@ -32,13 +32,20 @@ impl Gates {
     /// Gates before which all requests keep a pace.
     pub fn of_pace(pace: Option<Pace>) -> Self {
         let lanes = pace.map(|pace| Mutex::new(Lanes::new(pace)));
-        Gates(Arc::new(Shared { lanes, ..Shared::default() }))
+        Gates(Arc::new(Shared {
+            lanes,
+            ..Shared::default()
+        }))
     }
 
     /// Takes a request's part of the pace. `prompt`: its tokens, estimated. `None`: there is no pace.
     pub fn take_pace(&self, now: Instant, prompt: u64) -> Option<PaceTicket> {
         let paced = lock(self.0.lanes.as_ref()?).take(now, prompt);
-        Some(PaceTicket { gates: self.clone(), paced, is_sent: false })
+        Some(PaceTicket {
+            gates: self.clone(),
+            paced,
+            is_sent: false,
+        })
     }
 
     /// Returns whether all requests keep a pace.
@@ -49,11 +56,18 @@ impl Gates {
     /// Returns the gate of a model. `owner` tells models apart that share these gates and may have the same name.
     pub fn of(&self, owner: usize, model: &str) -> Arc<Gate> {
         let mut known = lock(&self.0.known);
-        if let Some(found) = known.iter().find(|one| one.owner == owner && *one.model == *model) {
+        if let Some(found) = known
+            .iter()
+            .find(|one| one.owner == owner && *one.model == *model)
+        {
             return Arc::clone(&found.gate);
         }
         let gate = Arc::new(Gate::new(Arc::clone(&self.0.active)));
-        known.push(Known { owner, model: model.into(), gate: Arc::clone(&gate) });
+        known.push(Known {
+            owner,
+            model: model.into(),
+            gate: Arc::clone(&gate),
+        });
         gate
     }
 
@@ -65,7 +79,9 @@ impl Gates {
 
 impl fmt::Debug for Gates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gates").field("idle", &self.are_idle()).finish()
+        f.debug_struct("Gates")
+            .field("idle", &self.are_idle())
+            .finish()
     }
 }
 
@@ -89,14 +105,22 @@ impl PaceTicket {
 
     /// The provider has counted its tokens.
     pub fn counted(&self, total: u64, output: Option<u64>) {
-        self.gates.0.lanes.iter().for_each(|lanes| lock(lanes).counted(self.paced, total, output));
+        self.gates
+            .0
+            .lanes
+            .iter()
+            .for_each(|lanes| lock(lanes).counted(self.paced, total, output));
     }
 }
 
 impl Drop for PaceTicket {
     fn drop(&mut self) {
         if !self.is_sent {
-            self.gates.0.lanes.iter().for_each(|lanes| lock(lanes).give_back(self.paced));
+            self.gates
+                .0
+                .lanes
+                .iter()
+                .for_each(|lanes| lock(lanes).give_back(self.paced));
         }
     }
 }

@@ -42,13 +42,23 @@ impl Lanes {
         let tokens = prompt as f64 + self.mean_answer;
         let requests = self.requests.as_mut().map(|lane| lane.take(now, 1.0));
         let of_tokens = self.tokens.as_mut().map(|lane| lane.take(now, tokens));
-        Paced { at: requests.into_iter().chain(of_tokens).fold(now, Instant::max), tokens }
+        Paced {
+            at: requests
+                .into_iter()
+                .chain(of_tokens)
+                .fold(now, Instant::max),
+            tokens,
+        }
     }
 
     /// It was not sent.
     pub(super) fn give_back(&mut self, paced: Paced) {
-        self.requests.iter_mut().for_each(|lane| lane.give_back(1.0));
-        self.tokens.iter_mut().for_each(|lane| lane.give_back(paced.tokens));
+        self.requests
+            .iter_mut()
+            .for_each(|lane| lane.give_back(1.0));
+        self.tokens
+            .iter_mut()
+            .for_each(|lane| lane.give_back(paced.tokens));
     }
 
     /// The provider has counted it.
@@ -56,21 +66,31 @@ impl Lanes {
         if let Some(output) = output {
             self.mean_answer += (output as f64 - self.mean_answer) / 8.0;
         }
-        self.tokens.iter_mut().for_each(|lane| lane.give_back(paced.tokens - total as f64));
+        self.tokens
+            .iter_mut()
+            .for_each(|lane| lane.give_back(paced.tokens - total as f64));
     }
 }
 
 impl Lane {
     fn take(&mut self, now: Instant, amount: f64) -> Instant {
-        let next = self.next.unwrap_or(now).max(now.checked_sub(KEPT).unwrap_or(now));
+        let next = self
+            .next
+            .unwrap_or(now)
+            .max(now.checked_sub(KEPT).unwrap_or(now));
         self.next = next.checked_add(seconds(self.step * amount));
         next.max(now)
     }
 
     fn give_back(&mut self, amount: f64) {
         let by = seconds((self.step * amount).abs());
-        self.next =
-            self.next.and_then(|next| if amount > 0.0 { next.checked_sub(by) } else { next.checked_add(by) });
+        self.next = self.next.and_then(|next| {
+            if amount > 0.0 {
+                next.checked_sub(by)
+            } else {
+                next.checked_add(by)
+            }
+        });
     }
 }
 

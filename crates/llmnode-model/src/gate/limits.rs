@@ -35,9 +35,9 @@ impl RateLimit {
         if self.remaining == 0 && seconds > 0.0 && !is_providers {
             return Some(seconds);
         }
-        let limit = self
-            .limit
-            .filter(|limit| is_providers && *limit > 0 && self.remaining.saturating_mul(2) < *limit)?;
+        let limit = self.limit.filter(|limit| {
+            is_providers && *limit > 0 && self.remaining.saturating_mul(2) < *limit
+        })?;
         let missing = limit.saturating_sub(self.remaining) as f64;
         let share = (2.0 * self.remaining as f64 / limit as f64).max(LEAST_SHARE);
         (seconds > 0.0).then(|| seconds / (missing * share))
@@ -52,7 +52,12 @@ mod tests {
     fn a_bucket_that_is_less_than_half_full_slows_down() {
         let step = |limit, remaining, seconds, is_providers| {
             let reset = Duration::from_secs(seconds);
-            RateLimit { limit, remaining, reset }.step(is_providers)
+            RateLimit {
+                limit,
+                remaining,
+                reset,
+            }
+            .step(is_providers)
         };
         // 100 a minute flow in.
         assert_eq!(step(Some(100), 60, 24, true), None);

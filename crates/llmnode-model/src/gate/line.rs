@@ -25,7 +25,12 @@ pub struct Gate {
 
 impl Gate {
     pub(super) fn new(active: Arc<AtomicBool>) -> Self {
-        Gate { active, closings: AtomicU64::new(0), state: Mutex::default(), changed: Notify::new() }
+        Gate {
+            active,
+            closings: AtomicU64::new(0),
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
     }
 
     /// Enters at once, if nothing holds requests back.
@@ -79,7 +84,13 @@ impl Gate {
 
     /// A request was refused by a rate limit. `asked`: the wait that the server asks for; `most`: the longest one that
     /// counts.
-    pub fn refused(&self, now: Instant, sent: Option<Instant>, asked: Option<Duration>, most: Duration) {
+    pub fn refused(
+        &self,
+        now: Instant,
+        sent: Option<Instant>,
+        asked: Option<Duration>,
+        most: Duration,
+    ) {
         self.active.store(true, Ordering::Relaxed);
         let state = &mut *lock(&self.state);
         state.refused(now, sent, asked, most);
@@ -105,7 +116,9 @@ impl Gate {
 
 impl fmt::Debug for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate").field("closed", &self.closed_until().is_some()).finish_non_exhaustive()
+        f.debug_struct("Gate")
+            .field("closed", &self.closed_until().is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,7 +141,11 @@ pub enum Entry {
 
 impl Slot {
     fn new(gate: Arc<Gate>, place: Place) -> Self {
-        Slot { gate, place, entered: false }
+        Slot {
+            gate,
+            place,
+            entered: false,
+        }
     }
 
     /// Asks whether the request may be sent.

@@ -100,7 +100,8 @@ impl LearnedPace {
     fn at(self, now: Instant) -> f64 {
         let seconds = now.saturating_duration_since(self.since).as_secs_f64();
         let most = (BELOW_CEILING * self.ceiling).max(self.per_second);
-        let below = (self.per_second * GROWTH.powf(seconds.min(CEILING_TIME) / GROWTH_TIME)).min(most);
+        let below =
+            (self.per_second * GROWTH.powf(seconds.min(CEILING_TIME) / GROWTH_TIME)).min(most);
         below * GROWTH.powf((seconds - CEILING_TIME).max(0.0) / GROWTH_TIME)
     }
 }
@@ -116,7 +117,9 @@ impl State {
     }
 
     pub(super) fn failed_probes(&self) -> u32 {
-        self.closed.as_ref().map_or(0, |closed| closed.failed_probes)
+        self.closed
+            .as_ref()
+            .map_or(0, |closed| closed.failed_probes)
     }
 
     pub(super) fn is_free(&mut self, now: Instant) -> bool {
@@ -135,7 +138,11 @@ impl State {
         if !step.is_zero() {
             self.next = at.checked_add(step);
         }
-        Place { at, shift: self.shift, step }
+        Place {
+            at,
+            shift: self.shift,
+            step,
+        }
     }
 
     /// The time between two requests.
@@ -143,7 +150,10 @@ impl State {
         let first = || self.closed.as_ref().and_then(Closed::first_pace);
         let pace = self.pace.map(|pace| pace.at(now)).or_else(first);
         let learned = pace.map_or(0.0, |pace| 1.0 / pace.max(SLOWEST));
-        let stated = self.stated.filter(|stated| now < stated.until).map_or(0.0, |stated| stated.step);
+        let stated = self
+            .stated
+            .filter(|stated| now < stated.until)
+            .map_or(0.0, |stated| stated.step);
         Duration::from_secs_f64(learned.max(stated))
     }
 
@@ -152,8 +162,9 @@ impl State {
             let first = if self.mean_tokens == 0.0 { 1.0 } else { 0.125 };
             self.mean_tokens += first * (tokens as f64 - self.mean_tokens);
         }
-        let of_requests =
-            limits.requests.and_then(|limit| Some((limit.step(limits.is_providers)?, limit.reset)));
+        let of_requests = limits
+            .requests
+            .and_then(|limit| Some((limit.step(limits.is_providers)?, limit.reset)));
         let of_tokens = limits.tokens.and_then(|limit| {
             let step = limit.step(limits.is_providers)?;
             // An empty limit is empty for every request.
@@ -164,21 +175,27 @@ impl State {
             };
             Some((step, limit.reset))
         });
-        let longest =
-            |one: (f64, Duration), other: (f64, Duration)| if one.0 >= other.0 { one } else { other };
+        let longest = |one: (f64, Duration), other: (f64, Duration)| {
+            if one.0 >= other.0 { one } else { other }
+        };
         let Some((step, reset)) = of_requests.into_iter().chain(of_tokens).reduce(longest) else {
             self.stated = None;
             return;
         };
         let step = step.min(MOST_STATED.as_secs_f64());
-        self.stated = now.checked_add(reset.min(MOST_STATED)).map(|until| StatedPace { step, until });
+        self.stated = now
+            .checked_add(reset.min(MOST_STATED))
+            .map(|until| StatedPace { step, until });
         let next = now.checked_add(Duration::from_secs_f64(step));
         self.next = self.next.max(next);
     }
 
     /// `Ok`: it is sent; whether it probes.
     pub(super) fn enter(&mut self, place: &Place, now: Instant) -> Result<bool, Wait> {
-        let own = place.at.checked_add(self.shift.saturating_sub(place.shift)).unwrap_or(place.at);
+        let own = place
+            .at
+            .checked_add(self.shift.saturating_sub(place.shift))
+            .unwrap_or(place.at);
         let Some(closed) = &mut self.closed else {
             if own > now {
                 return Err(Wait::Until(own));
@@ -204,7 +221,11 @@ impl State {
 
     /// Whether others need not wait for it any longer.
     pub(super) fn probe_dropped(&mut self, sent: Instant) -> bool {
-        let Some(closed) = self.closed.as_mut().filter(|closed| closed.probed == Some(sent)) else {
+        let Some(closed) = self
+            .closed
+            .as_mut()
+            .filter(|closed| closed.probed == Some(sent))
+        else {
             return false;
         };
         closed.next_probe = None;
@@ -226,7 +247,9 @@ impl State {
     pub(super) fn answered(&mut self, now: Instant, sent: Option<Instant>) -> bool {
         self.failed_calls.clear();
         self.open.answered = self.open.answered.saturating_add(1);
-        let Some(closed) = &self.closed else { return false };
+        let Some(closed) = &self.closed else {
+            return false;
+        };
         let is_news = match sent {
             Some(sent) => sent > closed.at,
             None => now >= closed.until,
@@ -301,22 +324,34 @@ impl State {
             next_probe: None,
             probed: None,
         });
-        self.close_until(now.checked_add(asked.unwrap_or(FIRST_WAIT).min(most)).unwrap_or(now));
+        self.close_until(
+            now.checked_add(asked.unwrap_or(FIRST_WAIT).min(most))
+                .unwrap_or(now),
+        );
     }
 
     fn close_again(&mut self, now: Instant, asked: Option<Duration>, most: Duration) {
         self.closings += 1;
-        let Some(closed) = &mut self.closed else { return };
+        let Some(closed) = &mut self.closed else {
+            return;
+        };
         closed.failed_probes = closed.failed_probes.saturating_add(1);
         closed.next_probe = None;
         closed.probed = None;
-        let doubled = FIRST_WAIT.saturating_mul(1 << closed.failed_probes.min(10)).min(LONGEST_WAIT);
-        self.close_until(now.checked_add(asked.unwrap_or(doubled).min(most)).unwrap_or(now));
+        let doubled = FIRST_WAIT
+            .saturating_mul(1 << closed.failed_probes.min(10))
+            .min(LONGEST_WAIT);
+        self.close_until(
+            now.checked_add(asked.unwrap_or(doubled).min(most))
+                .unwrap_or(now),
+        );
     }
 
     /// Later than before, or not at all. All in line move with it.
     fn close_until(&mut self, until: Instant) {
-        let Some(closed) = &mut self.closed else { return };
+        let Some(closed) = &mut self.closed else {
+            return;
+        };
         let by = until.saturating_duration_since(closed.until);
         closed.until = closed.until.max(until);
         self.move_line(by);
@@ -328,7 +363,9 @@ impl State {
     }
 
     fn reopen(&mut self, now: Instant) {
-        let Some(closed) = self.closed.take() else { return };
+        let Some(closed) = self.closed.take() else {
+            return;
+        };
         self.move_line(now.saturating_duration_since(closed.until));
         self.pace = self.next_pace(&closed, now);
         self.open.since = Some(now);
@@ -337,28 +374,45 @@ impl State {
     }
 
     fn next_pace(&mut self, closed: &Closed, now: Instant) -> Option<LearnedPace> {
-        self.pace = self.pace.filter(|pace| pace.at(closed.at) < FORGOTTEN * pace.ceiling);
+        self.pace = self
+            .pace
+            .filter(|pace| pace.at(closed.at) < FORGOTTEN * pace.ceiling);
         let before = self.pace.map(|pace| pace.at(closed.at));
         if closed.is_down() || closed.sent <= closed.refused {
             let pace = self.pace?;
             let per_second = pace.at(closed.at);
-            return Some(LearnedPace { per_second, since: now, ceiling: pace.ceiling.max(per_second) });
+            return Some(LearnedPace {
+                per_second,
+                since: now,
+                ceiling: pace.ceiling.max(per_second),
+            });
         }
         let per_second = match before {
             None => closed.first_pace()?,
             Some(before) => before * self.share(closed, before),
         };
         let ceiling = before.unwrap_or(per_second / FIRST_SHARE);
-        Some(LearnedPace { per_second: per_second.max(SLOWEST), since: now, ceiling })
+        Some(LearnedPace {
+            per_second: per_second.max(SLOWEST),
+            since: now,
+            ceiling,
+        })
     }
 
     fn share(&mut self, closed: &Closed, before: f64) -> f64 {
         let (Some(since), Some(closed_before)) = (self.open.since, self.open.closed) else {
             return FIRST_SHARE;
         };
-        let cycle = closed.at.saturating_duration_since(closed_before).as_secs_f64();
+        let cycle = closed
+            .at
+            .saturating_duration_since(closed_before)
+            .as_secs_f64();
         let open = closed.at.saturating_duration_since(since).as_secs_f64();
-        self.open.short = if open < SHORT_OPEN * cycle { self.open.short.saturating_add(1) } else { 0 };
+        self.open.short = if open < SHORT_OPEN * cycle {
+            self.open.short.saturating_add(1)
+        } else {
+            0
+        };
         if self.open.short > 1 {
             return HALVED;
         }

@@ -31,9 +31,13 @@ impl Audio {
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let media_type = kind::media_type(media_type)?;
         if !media_type.starts_with("audio/") {
-            return Err(AttachmentError::new(format!("`{media_type}` is not an audio media type")));
+            return Err(AttachmentError::new(format!(
+                "`{media_type}` is not an audio media type"
+            )));
         }
-        Ok(Audio { data: Data::new(&media_type, bytes.as_ref())? })
+        Ok(Audio {
+            data: Data::new(&media_type, bytes.as_ref())?,
+        })
     }
 
     pub(crate) fn base64(format: &str, base64: &str) -> Result<Self, AttachmentError> {
@@ -82,7 +86,9 @@ impl Audio {
             "wav" => BYTES_OF_A_TOKEN,
             _ => PACKED_BYTES_OF_A_TOKEN,
         };
-        (self.data.size() as u64).div_ceil(bytes_of_a_token).max(TOKENS)
+        (self.data.size() as u64)
+            .div_ceil(bytes_of_a_token)
+            .max(TOKENS)
     }
 
     /// `[audio audio/wav, 3200 bytes, #1f3a9c02]`

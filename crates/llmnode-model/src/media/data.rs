@@ -28,7 +28,9 @@ impl Data {
     pub(super) fn new(media_type: &str, bytes: &[u8]) -> Result<Self, AttachmentError> {
         let size = bytes.len();
         if size == 0 {
-            return Err(AttachmentError::new(format!("there are no bytes of type {media_type}")));
+            return Err(AttachmentError::new(format!(
+                "there are no bytes of type {media_type}"
+            )));
         }
         if size > MAX_BYTES {
             return Err(too_large(&format!("attachment of type {media_type}"), size));
@@ -37,7 +39,11 @@ impl Data {
         let mut url = String::with_capacity(from + size.div_ceil(3) * 4);
         url.extend([SCHEME, media_type, ENCODING]);
         STANDARD.encode_string(bytes, &mut url);
-        Ok(Data { url: url.into(), from, size })
+        Ok(Data {
+            url: url.into(),
+            from,
+            size,
+        })
     }
 
     /// Returns the media type, such as `image/png`.
@@ -74,7 +80,9 @@ impl Data {
     /// Whether a text is all that it is: a PDF may be written in letters, too.
     pub(super) fn is_text(&self) -> bool {
         const PDF: &str = "application/pdf";
-        let Ok(bytes) = STANDARD.decode(self.base64()) else { return false };
+        let Ok(bytes) = STANDARD.decode(self.base64()) else {
+            return false;
+        };
         let is_pdf = self.media_type() == PDF || kind::guess(&bytes) == Some(PDF);
         let is_named_text = self.media_type().starts_with("text/");
         !is_pdf && (is_named_text || std::str::from_utf8(&bytes).is_ok())
@@ -93,9 +101,12 @@ impl std::fmt::Debug for Data {
 }
 
 pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
-    let scheme = url.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
-    let (media_type, base64) =
-        scheme.and_then(|_| url[SCHEME.len()..].split_once(ENCODING)).ok_or_else(|| {
+    let scheme = url
+        .get(..SCHEME.len())
+        .filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
+    let (media_type, base64) = scheme
+        .and_then(|_| url[SCHEME.len()..].split_once(ENCODING))
+        .ok_or_else(|| {
             AttachmentError::new("the data URL is not in base64; write `data:image/png;base64,…`")
         })?;
     let size = base64.len() / 4 * 3;
@@ -113,13 +124,20 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
     // Checked before it is opened: opening a pipe waits for its other end.
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
-        return Err(AttachmentError::new(format!("{} is not a file", path.display())));
+        return Err(AttachmentError::new(format!(
+            "{} is not a file",
+            path.display()
+        )));
     }
     let mut bytes = Vec::new();
     let most = MAX_BYTES as u64 + 1;
-    std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(unreadable)?;
+    std::fs::File::open(path)
+        .and_then(|file| file.take(most).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
     if bytes.len() > MAX_BYTES {
-        let size = usize::try_from(about.len()).unwrap_or(usize::MAX).max(bytes.len());
+        let size = usize::try_from(about.len())
+            .unwrap_or(usize::MAX)
+            .max(bytes.len());
         return Err(too_large(&format!("file {}", path.display()), size));
     }
     Ok(bytes)

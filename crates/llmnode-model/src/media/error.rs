@@ -13,7 +13,10 @@ pub struct AttachmentError {
 
 impl AttachmentError {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        AttachmentError { message: message.into(), source: None }
+        AttachmentError {
+            message: message.into(),
+            source: None,
+        }
     }
 
     pub(super) fn unreadable(path: &std::path::Path, source: std::io::Error) -> Self {

@@ -35,7 +35,11 @@ pub struct File {
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
     Id(Arc<str>),
-    Data { name: Arc<str>, data: Data, pages: u64 },
+    Data {
+        name: Arc<str>,
+        data: Data,
+        pages: u64,
+    },
 }
 
 impl File {
@@ -45,12 +49,26 @@ impl File {
     /// # Errors
     /// If it is not a media type, the name is empty, longer than 255 bytes or has a control character, or there are
     /// no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
-    pub fn bytes(name: &str, media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
+    pub fn bytes(
+        name: &str,
+        media_type: &str,
+        bytes: impl AsRef<[u8]>,
+    ) -> Result<Self, AttachmentError> {
         check("name", name)?;
         let bytes = bytes.as_ref();
         let data = Data::new(&kind::media_type(media_type)?, bytes)?;
-        let pages = if is_text(data.media_type()) { 0 } else { size::pages(bytes) };
-        Ok(File { source: Source::Data { name: name.into(), data, pages } })
+        let pages = if is_text(data.media_type()) {
+            0
+        } else {
+            size::pages(bytes)
+        };
+        Ok(File {
+            source: Source::Data {
+                name: name.into(),
+                data,
+                pages,
+            },
+        })
     }
 
     /// Creates a file that was uploaded to the provider, from the id that the provider gave it.
@@ -59,7 +77,9 @@ impl File {
     /// If the id is empty, longer than 255 bytes or has a control character.
     pub fn id(id: &str) -> Result<Self, AttachmentError> {
         check("id", id)?;
-        Ok(File { source: Source::Id(id.into()) })
+        Ok(File {
+            source: Source::Id(id.into()),
+        })
     }
 
     pub(crate) fn data_url(name: &str, url: &str) -> Result<Self, AttachmentError> {
@@ -68,7 +88,9 @@ impl File {
     }
 
     pub(crate) fn neither_id_nor_data() -> AttachmentError {
-        AttachmentError::new("a file has a `file_id`, or a `filename` and `file_data`, and nothing else")
+        AttachmentError::new(
+            "a file has a `file_id`, or a `filename` and `file_data`, and nothing else",
+        )
     }
 
     /// Reads a PDF or a text in UTF-8 from disk; the bytes decide which it is. Its name is the last part of the path.
@@ -93,12 +115,20 @@ impl File {
 
     /// Returns the id that the provider gave it. `None`: the request has the bytes.
     pub fn uploaded(&self) -> Option<&str> {
-        if let Source::Id(id) = &self.source { Some(id) } else { None }
+        if let Source::Id(id) = &self.source {
+            Some(id)
+        } else {
+            None
+        }
     }
 
     /// Returns the name that the model sees, and the bytes. `None`: the provider has them.
     pub fn data(&self) -> Option<(&str, &Data)> {
-        if let Source::Data { name, data, .. } = &self.source { Some((name, data)) } else { None }
+        if let Source::Data { name, data, .. } = &self.source {
+            Some((name, data))
+        } else {
+            None
+        }
     }
 
     pub(super) fn sent_bytes(&self) -> usize {
@@ -149,12 +179,16 @@ fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
     } else {
         return Ok(());
     };
-    Err(AttachmentError::new(format!("the {what} of the file {fault}")))
+    Err(AttachmentError::new(format!(
+        "the {what} of the file {fault}"
+    )))
 }
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("source", &self.source).finish()
+        f.debug_struct("File")
+            .field("source", &self.source)
+            .finish()
     }
 }
 

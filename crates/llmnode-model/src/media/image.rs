@@ -87,7 +87,10 @@ impl Image {
     /// If it is not such a URL, or is longer than 16 KiB.
     pub fn url(url: impl AsRef<str>) -> Result<Self, AttachmentError> {
         let url = url.as_ref();
-        let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
+        let starts = |scheme: &str| {
+            url.get(..scheme.len())
+                .is_some_and(|s| s.eq_ignore_ascii_case(scheme))
+        };
         if starts("data:") {
             let (media_type, bytes) = data::decode(url)?;
             return Image::bytes(media_type, bytes);
@@ -103,9 +106,17 @@ impl Image {
             Some(_) if url.contains(|c: char| c.is_control() || c.is_whitespace()) => {
                 "contains a space or a control character, which must be escaped"
             }
-            Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None, pixels: None }),
+            Some(_) => {
+                return Ok(Image {
+                    source: Source::Url(url.into()),
+                    detail: None,
+                    pixels: None,
+                });
+            }
         };
-        Err(AttachmentError::new(format!("the URL of the image {fault}")))
+        Err(AttachmentError::new(format!(
+            "the URL of the image {fault}"
+        )))
     }
 
     /// Creates an image from bytes of this media type, such as `image/png`. A parameter of the type is dropped.
@@ -116,15 +127,22 @@ impl Image {
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
         if !media_type.starts_with("image/") {
-            let message =
-                format!("`{media_type}` is not an image media type; attach it as a `File` or `Audio`");
+            let message = format!(
+                "`{media_type}` is not an image media type; attach it as a `File` or `Audio`"
+            );
             return Err(AttachmentError::new(message));
         }
         if let Some(other) = kind::guess(bytes).filter(|found| *found != media_type) {
-            return Err(AttachmentError::new(format!("the bytes of the {media_type} are of type {other}")));
+            return Err(AttachmentError::new(format!(
+                "the bytes of the {media_type} are of type {other}"
+            )));
         }
         let data = Data::new(&media_type, bytes)?;
-        Ok(Image { source: Source::Data(data), detail: None, pixels: Pixels::of(bytes) })
+        Ok(Image {
+            source: Source::Data(data),
+            detail: None,
+            pixels: Pixels::of(bytes),
+        })
     }
 
     /// Reads an image from disk. Its first bytes determine the type: PNG, JPEG, GIF, WebP or BMP.
@@ -194,7 +212,8 @@ impl Image {
 
     /// Not all providers know a low detail.
     pub(super) fn most_tokens(&self) -> u64 {
-        self.tiles().map_or(MOST_TOKENS, |tiles| TOKENS + MOST_OF_A_TILE * tiles)
+        self.tiles()
+            .map_or(MOST_TOKENS, |tiles| TOKENS + MOST_OF_A_TILE * tiles)
     }
 
     fn tiles(&self) -> Option<u64> {

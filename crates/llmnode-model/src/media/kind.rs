@@ -6,7 +6,12 @@ use super::error::AttachmentError;
 
 /// In lower case, without parameters, by its usual name.
 pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
-    let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = given
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     let token = |part: &str| {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b);
         (1..=127).contains(&part.len()) && part.bytes().all(fits)
@@ -44,7 +49,10 @@ pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
         Some(b"WAVE") if bytes.starts_with(b"RIFF") => return Some("audio/wav"),
         _ => {}
     }
-    MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, found)| *found)
+    MAGIC
+        .iter()
+        .find(|(magic, _)| bytes.starts_with(magic))
+        .map(|(_, found)| *found)
 }
 
 #[cfg(test)]
@@ -62,9 +70,17 @@ mod tests {
         ] {
             assert_eq!(media_type(given).unwrap(), read);
         }
-        for given in
-            ["", "png", "image/", "/png", "image/png,x", "image/p\"ng", "image/png\n", "a/b/c", "é/x"]
-        {
+        for given in [
+            "",
+            "png",
+            "image/",
+            "/png",
+            "image/png,x",
+            "image/p\"ng",
+            "image/png\n",
+            "a/b/c",
+            "é/x",
+        ] {
             let read = media_type(given);
             assert!(read.is_err() || given.trim() != given, "{given:?} {read:?}");
         }
@@ -76,6 +92,9 @@ mod tests {
         assert_eq!(guess(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
         assert_eq!(guess(b"RIFF\0\0\0\0WAVEfmt "), Some("audio/wav"));
         assert_eq!(guess(b"%PDF-1.7"), Some("application/pdf"));
-        assert_eq!((guess(b"RIFF"), guess(b""), guess(b"hello")), (None, None, None));
+        assert_eq!(
+            (guess(b"RIFF"), guess(b""), guess(b"hello")),
+            (None, None, None)
+        );
     }
 }

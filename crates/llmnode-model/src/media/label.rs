@@ -12,16 +12,27 @@ fn short_hash(content: &str) -> u32 {
 }
 
 pub(super) fn data(data: &Data) -> String {
-    format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), short_hash(data.base64()))
+    format!(
+        "{}, {} bytes, #{:08x}",
+        data.media_type(),
+        data.size(),
+        short_hash(data.base64())
+    )
 }
 
 /// On one line, without query, fragment, user name and password, which may hold a key. A hash marks what is left out.
 pub(super) fn url(url: &str) -> String {
     let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));
-    let user = rest[..rest.find('/').unwrap_or(rest.len())].rfind('@').map_or(0, |at| at + 1);
+    let user = rest[..rest.find('/').unwrap_or(rest.len())]
+        .rfind('@')
+        .map_or(0, |at| at + 1);
     let shown = format!("{scheme}://{}", one_line(&rest[user..], 200));
-    if shown == url { shown } else { format!("{shown}, #{:08x}", short_hash(url)) }
+    if shown == url {
+        shown
+    } else {
+        format!("{shown}, #{:08x}", short_hash(url))
+    }
 }
 
 #[cfg(test)]
@@ -30,19 +41,28 @@ mod tests {
 
     #[test]
     fn marks_stay_as_they_are() {
-        assert_eq!(format!("{:08x} {:08x}", short_hash(""), short_hash("a")), "4fd0bfc1 296230c0");
+        assert_eq!(
+            format!("{:08x} {:08x}", short_hash(""), short_hash("a")),
+            "4fd0bfc1 296230c0"
+        );
     }
 
     #[test]
     fn urls_show_no_keys() {
-        assert_eq!(url("https://a.example/b/c.png"), "https://a.example/b/c.png");
+        assert_eq!(
+            url("https://a.example/b/c.png"),
+            "https://a.example/b/c.png"
+        );
         for secret in [
             "https://a.example/c.png?sig=hush",
             "https://a.example/c.png#hush",
             "https://me:hush@a.example/c.png",
         ] {
             let shown = url(secret);
-            assert!(shown.starts_with("https://a.example/c.png, #") && !shown.contains("hush"), "{shown}");
+            assert!(
+                shown.starts_with("https://a.example/c.png, #") && !shown.contains("hush"),
+                "{shown}"
+            );
         }
     }
 }

@@ -81,12 +81,14 @@ impl Attachment {
     pub fn texts(&self) -> impl Iterator<Item = String> {
         let (name, data) = match self {
             Attachment::Image(image) => (None, image.data()),
-            Attachment::File(file) => {
-                file.data().map_or((None, None), |(name, data)| (Some(name), Some(data)))
-            }
+            Attachment::File(file) => file
+                .data()
+                .map_or((None, None), |(name, data)| (Some(name), Some(data))),
             Attachment::Audio(_) => (None, None),
         };
-        name.map(str::to_owned).into_iter().chain(data.and_then(Data::readable))
+        name.map(str::to_owned)
+            .into_iter()
+            .chain(data.and_then(Data::readable))
     }
 
     /// Whether [`texts`](Self::texts) has all that a model can read in it: not of a picture, of sound, of a PDF, or of what only

@@ -44,21 +44,34 @@ fn called(function: &str, caller: &Location<'_>) -> String {
 pub fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
     static ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
     let environment = ENVIRONMENT.get_or_init(|| variable(VARIABLE)).as_deref();
-    let of_environment =
-        |all: bool| environment.map(|value| format!("{VARIABLE}={value}")).filter(|_| all || !local);
+    let of_environment = |all: bool| {
+        environment
+            .map(|value| format!("{VARIABLE}={value}"))
+            .filter(|_| all || !local)
+    };
     let all = environment == Some("all");
-    let who = ALL.get().cloned().or_else(|| REAL.get().filter(|_| !local).cloned());
+    let who = ALL
+        .get()
+        .cloned()
+        .or_else(|| REAL.get().filter(|_| !local).cloned());
     match who.or_else(|| of_environment(all)) {
         None => Ok(()),
         Some(who) => Err(format!(
             "a request to {} is forbidden in this process by {who}; answer it with a `ScriptedModel`, an `FnModel`{}",
             host(),
-            if local { "" } else { " or a `StubServer` on loopback" },
+            if local {
+                ""
+            } else {
+                " or a `StubServer` on loopback"
+            },
         )),
     }
 }
 
 fn variable(name: &str) -> Option<String> {
-    let value = std::env::var_os(name)?.to_string_lossy().trim().to_ascii_lowercase();
+    let value = std::env::var_os(name)?
+        .to_string_lossy()
+        .trim()
+        .to_ascii_lowercase();
     Some(value).filter(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }

@@ -36,15 +36,26 @@ pub fn assert_prompt(request: &Request, expected: &str) {
 }
 
 fn unindented(text: &str) -> String {
-    let Some(block) = text.strip_prefix('\n') else { return text.to_owned() };
+    let Some(block) = text.strip_prefix('\n') else {
+        return text.to_owned();
+    };
     let mut lines: Vec<&str> = block.split('\n').collect();
     let is_blank = |line: &&str| line.trim_matches(' ').is_empty();
     if lines.last().is_some_and(is_blank) {
         lines.pop();
     }
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let shared = lines.iter().filter(|line| !is_blank(line)).map(|line| indent(line)).min().unwrap_or(0);
-    lines.iter().map(|line| line.get(shared..).unwrap_or("")).collect::<Vec<_>>().join("\n")
+    let shared = lines
+        .iter()
+        .filter(|line| !is_blank(line))
+        .map(|line| indent(line))
+        .min()
+        .unwrap_or(0);
+    lines
+        .iter()
+        .map(|line| line.get(shared..).unwrap_or(""))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Category, Completion, Delta, FinishReason, ModelError, Request, Sink, TokenUsage, ToolCall};
+use crate::{
+    Category, Completion, Delta, FinishReason, ModelError, Request, Sink, TokenUsage, ToolCall,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -208,7 +210,10 @@ impl Reply {
 
     /// Creates a connection that is closed without an answer: a failure of the category `network`.
     pub fn hang_up() -> Self {
-        Reply::error(ModelError::new(Category::Network, "the connection was closed without an answer"))
+        Reply::error(ModelError::new(
+            Category::Network,
+            "the connection was closed without an answer",
+        ))
     }
 
     /// Creates a reply that never comes, as [`never`](Self::never) does.
@@ -299,7 +304,12 @@ impl Reply {
     }
 
     fn from_outcome(outcome: Outcome) -> Self {
-        Reply { outcome, delay: Duration::ZERO, pieces: Vec::new(), pause: Duration::ZERO }
+        Reply {
+            outcome,
+            delay: Duration::ZERO,
+            pieces: Vec::new(),
+            pause: Duration::ZERO,
+        }
     }
 
     fn edit(mut self, edit: impl FnOnce(&mut Completion)) -> Self {

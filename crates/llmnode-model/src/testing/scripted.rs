@@ -91,7 +91,10 @@ impl ScriptedModel {
     /// # let _ = model;
     /// ```
     #[must_use]
-    pub fn otherwise<R: Into<Reply>>(self, answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
+    pub fn otherwise<R: Into<Reply>>(
+        self,
+        answer: impl Fn(&Request) -> R + Send + Sync + 'static,
+    ) -> Self {
         lock(&self.script).otherwise = Some(Arc::new(move |request| answer(request).into()));
         self
     }
@@ -122,10 +125,20 @@ impl ScriptedModel {
         // Released before a panic, which would poison it.
         let (left, asked, unanswered) = {
             let script = lock(&self.script);
-            (script.replies.len(), script.requests.len(), script.unanswered)
+            (
+                script.replies.len(),
+                script.requests.len(),
+                script.unanswered,
+            )
         };
-        assert!(left == 0, "replies left in the script: {left}, after requests: {asked}");
-        assert!(unanswered == 0, "requests that found no reply in the script: {unanswered} of {asked}");
+        assert!(
+            left == 0,
+            "replies left in the script: {left}, after requests: {asked}"
+        );
+        assert!(
+            unanswered == 0,
+            "requests that found no reply in the script: {unanswered} of {asked}"
+        );
     }
 
     fn next(&self, request: &Request) -> Reply {

@@ -25,7 +25,11 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, NodeError> {
         let url = url.trim();
-        let base = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let base = url
+            .split(['?', '#'])
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             let message = format!(
                 "{base:?} is no URL: `ChromaStore` takes that of a server, such as http://127.0.0.1:8000 (`chroma run --path ..` starts \
@@ -34,9 +38,16 @@ impl Client {
             return Err(NodeError::new(Category::ConfigError, message));
         }
         let http = PlainClient::new(url, token.is_some()).map_err(|fault| {
-            NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message))
+            NodeError::new(
+                Category::ConfigError,
+                format!("Chroma's server: {}", fault.message),
+            )
         })?;
-        Ok(Client { http, base: base.to_owned(), token: token.map(str::to_owned) })
+        Ok(Client {
+            http,
+            base: base.to_owned(),
+            token: token.map(str::to_owned),
+        })
     }
 
     pub(super) fn url(&self) -> &str {
@@ -52,10 +63,18 @@ impl Client {
         self.send(Method::GET, path, None).await
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, NodeError> {
         let request = self.request(method, path, body)?;
         let Ok(received) = timeout(REQUEST_TIMEOUT, self.receive(request)).await else {
-            let message = format!("Chroma at {}: no response within {REQUEST_TIMEOUT:?}", self.base);
+            let message = format!(
+                "Chroma at {}: no response within {REQUEST_TIMEOUT:?}",
+                self.base
+            );
             return Err(NodeError::new(Category::Timeout, message));
         };
         let (status, bytes) = received?;
@@ -72,16 +91,28 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<http::Request<Bytes>, NodeError> {
-        let uri = self.http.uri_below(&format!("{COLLECTIONS}{path}")).ok_or_else(|| {
-            NodeError::new(Category::ConfigError, format!("{}: no URL of a server", self.base))
-        })?;
-        let mut request = http::Request::new(body.map_or_else(Bytes::new, |body| body.to_string().into()));
+        let uri = self
+            .http
+            .uri_below(&format!("{COLLECTIONS}{path}"))
+            .ok_or_else(|| {
+                NodeError::new(
+                    Category::ConfigError,
+                    format!("{}: no URL of a server", self.base),
+                )
+            })?;
+        let mut request =
+            http::Request::new(body.map_or_else(Bytes::new, |body| body.to_string().into()));
         *request.method_mut() = method;
         *request.uri_mut() = uri;
-        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(token) = &self.token {
             let mut value = HeaderValue::from_str(token).map_err(|_| {
-                NodeError::new(Category::ApiKeyError, "the token holds a character that headers cannot have")
+                NodeError::new(
+                    Category::ApiKeyError,
+                    "the token holds a character that headers cannot have",
+                )
             })?;
             value.set_sensitive(true);
             request.headers_mut().insert("x-chroma-token", value);
@@ -89,10 +120,22 @@ impl Client {
         Ok(request)
     }
 
-    async fn receive(&self, request: http::Request<Bytes>) -> Result<(StatusCode, Vec<u8>), NodeError> {
-        let mut response = self.http.send(request).await.map_err(|error| self.no_response(&error))?;
+    async fn receive(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<(StatusCode, Vec<u8>), NodeError> {
+        let mut response = self
+            .http
+            .send(request)
+            .await
+            .map_err(|error| self.no_response(&error))?;
         let mut bytes = Vec::new();
-        while let Some(more) = response.body_mut().chunk().await.map_err(|error| self.no_response(&error))? {
+        while let Some(more) = response
+            .body_mut()
+            .chunk()
+            .await
+            .map_err(|error| self.no_response(&error))?
+        {
             if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
                 return Err(self.bad_response("is longer than 64 MiB"));
             }
@@ -102,13 +145,20 @@ impl Client {
     }
 
     fn no_response(&self, error: &ClientError) -> NodeError {
-        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+        let category = if error.is_timeout() {
+            Category::Timeout
+        } else {
+            Category::Network
+        };
         let message = format!("Chroma at {}: no response ({})", self.base, error.cause());
         NodeError::new(category, self.clean(&message))
     }
 
     pub(super) fn bad_response(&self, fault: &str) -> NodeError {
-        NodeError::new(Category::BadResponse, format!("Chroma at {}: the response {fault}", self.base))
+        NodeError::new(
+            Category::BadResponse,
+            format!("Chroma at {}: the response {fault}", self.base),
+        )
     }
 
     fn error_response(&self, status: u16, body: &[u8]) -> NodeError {
@@ -122,11 +172,21 @@ impl Client {
             500.. => Category::ServerError,
             _ => Category::BadRequest,
         };
-        let said = one_line(self.clean(&format!("{} {}", word("error"), word("message"))).trim(), 400);
-        NodeError::new(category, format!("Chroma at {} answered {status}: {said}", self.base))
+        let said = one_line(
+            self.clean(&format!("{} {}", word("error"), word("message")))
+                .trim(),
+            400,
+        );
+        NodeError::new(
+            category,
+            format!("Chroma at {} answered {status}: {said}", self.base),
+        )
     }
 
     fn clean(&self, text: &str) -> String {
-        self.token.as_ref().map_or_else(|| text.to_owned(), |token| text.replace(token, "[redacted]"))
+        self.token.as_ref().map_or_else(
+            || text.to_owned(),
+            |token| text.replace(token, "[redacted]"),
+        )
     }
 }

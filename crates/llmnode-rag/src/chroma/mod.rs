@@ -71,7 +71,9 @@ impl ChromaStore {
     /// The errors of [`open`](Self::open), and `api_key_error` if the variable is not set.
     pub fn open_with_token(url: &str, variable: &str) -> Result<Self, NodeError> {
         match std::env::var(variable) {
-            Ok(token) if !token.trim().is_empty() => Ok(Self::with(Client::new(url, Some(token.trim()))?)),
+            Ok(token) if !token.trim().is_empty() => {
+                Ok(Self::with(Client::new(url, Some(token.trim()))?))
+            }
             _ => Err(NodeError::new(
                 Category::ApiKeyError,
                 format!(
@@ -82,20 +84,27 @@ impl ChromaStore {
     }
 
     fn with(client: Client) -> Self {
-        ChromaStore(Arc::new(Inner { client, open: Mutex::default() }))
+        ChromaStore(Arc::new(Inner {
+            client,
+            open: Mutex::default(),
+        }))
     }
 }
 
 impl std::fmt::Debug for ChromaStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChromaStore").field("url", &self.0.client.url()).finish_non_exhaustive()
+        f.debug_struct("ChromaStore")
+            .field("url", &self.0.client.url())
+            .finish_non_exhaustive()
     }
 }
 
 impl Inner {
     fn opened(&self, collection: &str) -> Result<OpenCollection, NodeError> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.get(collection).cloned().ok_or_else(|| not_open(collection))
+        open.get(collection)
+            .cloned()
+            .ok_or_else(|| not_open(collection))
     }
 
     async fn open(&self, collection: &str, space: &Space) -> Result<(), NodeError> {
@@ -135,12 +144,19 @@ impl Inner {
         }
         let dimensions = made["dimension"].as_u64().or(metadata[DIMENSIONS].as_u64());
         let embedder = metadata[EMBEDDER].as_str().map(str::to_owned);
-        let dimensions =
-            dimensions.filter(|_| embedder.is_some()).and_then(|count| usize::try_from(count).ok());
+        let dimensions = dimensions
+            .filter(|_| embedder.is_some())
+            .and_then(|count| usize::try_from(count).ok());
         let own = Space::new(embedder, dimensions);
         own.check(collection, space)?;
-        let opened = OpenCollection { id: id.to_owned(), has_vectors: space.embedder.is_some() };
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), opened);
+        let opened = OpenCollection {
+            id: id.to_owned(),
+            has_vectors: space.embedder.is_some(),
+        };
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(collection.to_owned(), opened);
         Ok(())
     }
 
@@ -149,16 +165,32 @@ impl Inner {
         let mut known = Existing::default();
         for source in sources {
             let is_same = json!({records::mark("fp", &source.name): source.fingerprint});
-            let same =
-                self.get(&opened, GetRequest { filter: Some(is_same), ..GetRequest::default() }).await?;
+            let same = self
+                .get(
+                    &opened,
+                    GetRequest {
+                        filter: Some(is_same),
+                        ..GetRequest::default()
+                    },
+                )
+                .await?;
             let unchanged = (!same.ids.is_empty()).then_some(same.ids.len());
             if unchanged.is_none() && opened.has_vectors {
-                let ids: Vec<&str> = source.chunks.iter().map(|chunk| chunk.id.as_str()).collect();
+                let ids: Vec<&str> = source
+                    .chunks
+                    .iter()
+                    .map(|chunk| chunk.id.as_str())
+                    .collect();
                 for ids in ids.chunks(records::BATCH) {
-                    let wanted =
-                        GetRequest { ids: Some(ids), include: &["embeddings"], ..GetRequest::default() };
+                    let wanted = GetRequest {
+                        ids: Some(ids),
+                        include: &["embeddings"],
+                        ..GetRequest::default()
+                    };
                     let existing = self.get(&opened, wanted).await?;
-                    known.vectors.extend(existing.ids.into_iter().zip(existing.embeddings));
+                    known
+                        .vectors
+                        .extend(existing.ids.into_iter().zip(existing.embeddings));
                 }
             }
             known.unchanged.push(unchanged);
@@ -171,8 +203,11 @@ impl Inner {
         let all = self.send_count(&opened).await?;
         let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
         while chunks < all {
-            let wanted =
-                GetRequest { include: &["metadatas"], page: Some((chunks, 1000)), ..GetRequest::default() };
+            let wanted = GetRequest {
+                include: &["metadatas"],
+                page: Some((chunks, 1000)),
+                ..GetRequest::default()
+            };
             let Records { ids, metadatas, .. } = self.get(&opened, wanted).await?;
             let names = metadatas
                 .into_iter()
@@ -187,18 +222,36 @@ impl Inner {
         Ok(Count::new(sources.len(), chunks))
     }
 
-    async fn get(&self, opened: &OpenCollection, wanted: GetRequest<'_>) -> Result<Records, NodeError> {
-        let got = self.client.post(&format!("/{}/get", opened.id), &wanted.json()).await?;
+    async fn get(
+        &self,
+        opened: &OpenCollection,
+        wanted: GetRequest<'_>,
+    ) -> Result<Records, NodeError> {
+        let got = self
+            .client
+            .post(&format!("/{}/get", opened.id), &wanted.json())
+            .await?;
         Records::read(got).ok_or_else(|| self.client.bad_response("is not a list of records"))
     }
 
-    async fn send(&self, opened: &OpenCollection, path: &str, body: Value) -> Result<Value, NodeError> {
-        self.client.post(&format!("/{}/{path}", opened.id), &body).await
+    async fn send(
+        &self,
+        opened: &OpenCollection,
+        path: &str,
+        body: Value,
+    ) -> Result<Value, NodeError> {
+        self.client
+            .post(&format!("/{}/{path}", opened.id), &body)
+            .await
     }
 }
 
 impl DocumentStore for ChromaStore {
-    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+    fn open<'a>(
+        &'a self,
+        collection: &'a str,
+        space: &'a Space,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(self.0.open(collection, space))
     }
 
@@ -227,7 +280,11 @@ impl DocumentStore for ChromaStore {
         Box::pin(self.0.search(collection, query))
     }
 
-    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        collection: &'a str,
+        source: &'a str,
+    ) -> BoxFuture<'a, Result<usize, NodeError>> {
         Box::pin(self.0.delete(collection, source))
     }
 

@@ -27,9 +27,19 @@ pub(super) struct GetRequest<'a> {
 
 impl GetRequest<'_> {
     pub(super) fn json(self) -> Value {
-        let GetRequest { ids, filter, text, include, page } = self;
+        let GetRequest {
+            ids,
+            filter,
+            text,
+            include,
+            page,
+        } = self;
         let mut body = json!({"include": include});
-        let parts = [("ids", ids.map(|ids| json!(ids))), ("where", filter), ("where_document", text)];
+        let parts = [
+            ("ids", ids.map(|ids| json!(ids))),
+            ("where", filter),
+            ("where_document", text),
+        ];
         for (name, part) in parts {
             if let Some(part) = part {
                 body[name] = part;
@@ -56,7 +66,9 @@ impl Records {
         let mut column = |name: &str| {
             let column = from[name].take();
             match column {
-                Value::Array(mut lists) if name == "ids" && lists.first().is_some_and(Value::is_array) => {
+                Value::Array(mut lists)
+                    if name == "ids" && lists.first().is_some_and(Value::is_array) =>
+                {
                     lists.swap_remove(0)
                 }
                 Value::Array(mut lists)
@@ -72,12 +84,27 @@ impl Records {
             Some(column.as_array()?.iter().map(text).collect())
         };
         let ids = texts(column("ids"))?;
-        let metadata = |one: Value| if let Value::Object(metadata) = one { metadata } else { Map::new() };
-        let list = |column: Value| if let Value::Array(list) = column { list } else { Vec::new() };
+        let metadata = |one: Value| {
+            if let Value::Object(metadata) = one {
+                metadata
+            } else {
+                Map::new()
+            }
+        };
+        let list = |column: Value| {
+            if let Value::Array(list) = column {
+                list
+            } else {
+                Vec::new()
+            }
+        };
         Some(Records {
             ids,
             documents: texts(column("documents")).unwrap_or_default(),
-            metadatas: list(column("metadatas")).into_iter().map(metadata).collect(),
+            metadatas: list(column("metadatas"))
+                .into_iter()
+                .map(metadata)
+                .collect(),
             embeddings: serde_json::from_value(column("embeddings")).unwrap_or_default(),
             distances: serde_json::from_value(column("distances")).unwrap_or_default(),
         })
@@ -90,19 +117,34 @@ impl Records {
     }
 
     pub(super) fn hits(self, scores: &[f64]) -> Vec<Hit> {
-        let records = self.ids.into_iter().zip(self.documents).zip(self.metadatas).zip(scores);
+        let records = self
+            .ids
+            .into_iter()
+            .zip(self.documents)
+            .zip(self.metadatas)
+            .zip(scores);
         let hits = records.filter_map(|(((id, text), metadata), score)| {
             let source = sources(&metadata).next()?.to_owned();
             let own = |(name, _): &(String, Value)| !name.contains(':');
             let metadata: Metadata = metadata.into_iter().filter(own).collect();
-            Some(Hit { id, text, source, metadata, score: *score, rank: 0 })
+            Some(Hit {
+                id,
+                text,
+                source,
+                metadata,
+                score: *score,
+                rank: 0,
+            })
         });
         hits.collect()
     }
 }
 
 pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let mut sources: Vec<_> = metadata.keys().filter_map(|name| source_of_mark("in", name)).collect();
+    let mut sources: Vec<_> = metadata
+        .keys()
+        .filter_map(|name| source_of_mark("in", name))
+        .collect();
     sources.sort_unstable();
     sources.into_iter()
 }
@@ -114,11 +156,15 @@ mod tests {
     #[test]
     fn a_distance_that_is_no_number_is_not_passed_over() {
         let scores = |distances: Value| {
-            let found = json!({"ids": [["a", "b"]], "documents": [["x", "y"]], "distances": [distances]});
+            let found =
+                json!({"ids": [["a", "b"]], "documents": [["x", "y"]], "distances": [distances]});
             Records::read(found).unwrap().scores()
         };
         assert_eq!(scores(json!([0.0, 1.0])), Some(vec![1.0, 0.0]));
-        assert_eq!((scores(json!([0.0, null])), scores(json!([0.0]))), (None, None));
+        assert_eq!(
+            (scores(json!([0.0, null])), scores(json!([0.0]))),
+            (None, None)
+        );
         assert!(Records::read(json!({"ids": null})).is_none());
     }
 }

@@ -27,7 +27,10 @@ impl Inner {
     ) -> Result<Vec<Hit>, NodeError> {
         let opened = self.opened(collection)?;
         let hits = match query.lookup {
-            Lookup::Vector(vector) => self.by_vector(&opened, vector, query.filter, query.k).await?,
+            Lookup::Vector(vector) => {
+                self.by_vector(&opened, vector, query.filter, query.k)
+                    .await?
+            }
             Lookup::Words(words) => self.by_words(&opened, words, query.filter).await?,
         };
         Ok(best(hits, query.k))
@@ -48,7 +51,8 @@ impl Inner {
         }
         let found = self.send(opened, "query", body).await?;
         let found = Records::read(found).and_then(|found| Some((found.scores()?, found)));
-        let (scores, found) = found.ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
+        let (scores, found) =
+            found.ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
         Ok(found.hits(&scores))
     }
 
@@ -62,10 +66,16 @@ impl Inner {
         let words = &words[..words.len().min(MAX_WORDS)];
         let (mut rare, mut common) = (BTreeMap::new(), BTreeMap::new());
         let mut ranking = Bm25::new(words, all);
-        let some = GetRequest { include: &["documents"], page: Some((0, SAMPLE)), ..GetRequest::default() };
+        let some = GetRequest {
+            include: &["documents"],
+            page: Some((0, SAMPLE)),
+            ..GetRequest::default()
+        };
         ranking.sample(&self.get(opened, some).await?.documents);
         for (at, word) in words.iter().enumerate() {
-            let Some(pattern) = pattern(word) else { continue };
+            let Some(pattern) = pattern(word) else {
+                continue;
+            };
             let wanted = GetRequest {
                 filter: condition(filter),
                 text: Some(json!({"$regex": pattern})),
@@ -73,7 +83,12 @@ impl Inner {
                 page: Some((0, COMMON_WORD_TEXTS)),
                 ..GetRequest::default()
             };
-            let Records { ids, documents, metadatas, .. } = self.get(opened, wanted).await?;
+            let Records {
+                ids,
+                documents,
+                metadatas,
+                ..
+            } = self.get(opened, wanted).await?;
             let mark_common = ids.len() >= COMMON_WORD_TEXTS;
             if mark_common {
                 ranking.mark_common(at);
@@ -91,7 +106,11 @@ impl Inner {
             records.metadatas.push(metadata);
         }
         // The pattern also matches parts of words; such texts have no score.
-        let scores: Vec<f64> = ranking.scores().into_iter().map(|score| score.unwrap_or(f64::NAN)).collect();
+        let scores: Vec<f64> = ranking
+            .scores()
+            .into_iter()
+            .map(|score| score.unwrap_or(f64::NAN))
+            .collect();
         let mut hits = records.hits(&scores);
         hits.retain(|hit| !hit.score.is_nan());
         Ok(hits)
@@ -105,7 +124,10 @@ impl Inner {
 }
 
 fn condition(filter: &Metadata) -> Option<Value> {
-    let mut each: Vec<Value> = filter.iter().map(|(name, value)| json!({name: {"$eq": value}})).collect();
+    let mut each: Vec<Value> = filter
+        .iter()
+        .map(|(name, value)| json!({name: {"$eq": value}}))
+        .collect();
     match each.len() {
         0 => None,
         1 => each.pop(),
@@ -125,7 +147,10 @@ mod tests {
 
     #[test]
     fn words_are_no_syntax_in_a_pattern() {
-        assert_eq!(pattern("a.*(b|c)[").as_deref(), Some(r"(?i)a[^\p{L}\p{N}]+b[^\p{L}\p{N}]+c"));
+        assert_eq!(
+            pattern("a.*(b|c)[").as_deref(),
+            Some(r"(?i)a[^\p{L}\p{N}]+b[^\p{L}\p{N}]+c")
+        );
         assert_eq!(pattern("**"), None);
     }
 }

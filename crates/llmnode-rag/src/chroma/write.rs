@@ -30,7 +30,8 @@ impl Inner {
         let opened = self.opened(collection)?;
         let old = self.old(&opened, source).await?;
         self.unmark(&opened, source, &old).await?;
-        self.detach_source(&opened, source, &old, &BTreeSet::new()).await
+        self.detach_source(&opened, source, &old, &BTreeSet::new())
+            .await
     }
 
     /// Comes first: until all requests have succeeded, the source is neither the old version nor the new one.
@@ -41,14 +42,25 @@ impl Inner {
         old: &BTreeMap<String, bool>,
     ) -> Result<(), NodeError> {
         let unmarked = Map::from_iter([(mark("fp", source), Value::Null)]);
-        self.update(opened, &old.keys().cloned().collect(), &unmarked).await
+        self.update(opened, &old.keys().cloned().collect(), &unmarked)
+            .await
     }
 
-    async fn old(&self, opened: &OpenCollection, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
+    async fn old(
+        &self,
+        opened: &OpenCollection,
+        source: &str,
+    ) -> Result<BTreeMap<String, bool>, NodeError> {
         let has = json!({mark("in", source): true});
-        let wanted = GetRequest { filter: Some(has), include: &["metadatas"], ..GetRequest::default() };
+        let wanted = GetRequest {
+            filter: Some(has),
+            include: &["metadatas"],
+            ..GetRequest::default()
+        };
         let Records { ids, metadatas, .. } = self.get(opened, wanted).await?;
-        let alone = metadatas.iter().map(|metadata| sources(metadata).count() == 1);
+        let alone = metadatas
+            .iter()
+            .map(|metadata| sources(metadata).count() == 1);
         Ok(ids.into_iter().zip(alone).collect())
     }
 
@@ -60,10 +72,16 @@ impl Inner {
     ) -> Result<Written, NodeError> {
         let old = self.old(opened, &source.name).await?;
         let existing = self.existing(opened, &source.chunks).await?;
-        let near_duplicates = self.near_duplicates(opened, &source.chunks, &existing, &old, dedup).await?;
+        let near_duplicates = self
+            .near_duplicates(opened, &source.chunks, &existing, &old, dedup)
+            .await?;
         let (mut written, mut ids, mut new) = (Written::default(), BTreeSet::new(), Vec::new());
         for (chunk, near_duplicates) in source.chunks.into_iter().zip(near_duplicates) {
-            let known = if existing.contains(&chunk.id) { Some(chunk.id.clone()) } else { near_duplicates };
+            let known = if existing.contains(&chunk.id) {
+                Some(chunk.id.clone())
+            } else {
+                near_duplicates
+            };
             match known {
                 Some(id) if old.contains_key(&id) && !ids.contains(&id) => {
                     written.kept += 1;
@@ -100,8 +118,17 @@ impl Inner {
         let mut existing = BTreeSet::new();
         let ids: Vec<&str> = chunks.iter().map(|chunk| chunk.id.as_str()).collect();
         for ids in ids.chunks(BATCH) {
-            existing
-                .extend(self.get(opened, GetRequest { ids: Some(ids), ..GetRequest::default() }).await?.ids);
+            existing.extend(
+                self.get(
+                    opened,
+                    GetRequest {
+                        ids: Some(ids),
+                        ..GetRequest::default()
+                    },
+                )
+                .await?
+                .ids,
+            );
         }
         Ok(existing)
     }
@@ -125,13 +152,15 @@ impl Inner {
             };
             let mut best = None;
             if !existing.contains(&chunk.id) {
-                let body =
-                    json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
+                let body = json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
                 let found = self.send(opened, "query", body).await?;
-                let found =
-                    Records::read(found).ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
+                let found = Records::read(found)
+                    .ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
                 let stays = |(id, _): &(String, f64)| old.get(id) != Some(&true);
-                let server = found.ids.into_iter().zip(found.distances.iter().map(|distance| 1.0 - distance));
+                let server = found
+                    .ids
+                    .into_iter()
+                    .zip(found.distances.iter().map(|distance| 1.0 - distance));
                 let own = own.nearest_above(least, vector, 1, |_| true).into_iter();
                 let own = own.filter_map(|(at, cosine)| {
                     Some((chunks.get(usize::try_from(at).ok()?)?.id.clone(), cosine))
@@ -194,14 +223,19 @@ impl Inner {
         but: &BTreeSet<String>,
     ) -> Result<usize, NodeError> {
         let gone = |alone: bool| {
-            let gone = old.iter().filter(move |(id, is)| **is == alone && !but.contains(*id));
+            let gone = old
+                .iter()
+                .filter(move |(id, is)| **is == alone && !but.contains(*id));
             gone.map(|(id, _)| id.clone()).collect::<BTreeSet<_>>()
         };
         let (deleted, shared) = (gone(true), gone(false));
         for ids in deleted.iter().collect::<Vec<_>>().chunks(BATCH) {
             self.send(opened, "delete", json!({"ids": ids})).await?;
         }
-        let marks = Map::from_iter([(mark("in", source), Value::Null), (mark("fp", source), Value::Null)]);
+        let marks = Map::from_iter([
+            (mark("in", source), Value::Null),
+            (mark("fp", source), Value::Null),
+        ]);
         self.update(opened, &shared, &marks).await?;
         Ok(deleted.len())
     }

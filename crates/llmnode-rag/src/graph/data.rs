@@ -72,15 +72,31 @@ pub(super) struct Settings<'l> {
 
 pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
     let stores = node.extension::<Stores>()?;
-    let settings = if node.is_seed() { read_react_flow(node, stores)? } else { read_native(node, stores)? };
-    let Settings { store, collection, .. } = &settings;
+    let settings = if node.is_seed() {
+        read_react_flow(node, stores)?
+    } else {
+        read_native(node, stores)?
+    };
+    let Settings {
+        store, collection, ..
+    } = &settings;
     if stores.names().filter(|name| *name == store.name).count() > 1 {
-        node.fault("/store", format!("two stores are registered as {:?}; rename one of them", store.name));
+        node.fault(
+            "/store",
+            format!(
+                "two stores are registered as {:?}; rename one of them",
+                store.name
+            ),
+        );
         return None;
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !(1..=64).contains(&collection.len()) || !collection.chars().all(is_name) {
-        let place = if node.is_seed() { "/chroma/collection_name" } else { "/collection" };
+        let place = if node.is_seed() {
+            "/chroma/collection_name"
+        } else {
+            "/collection"
+        };
         node.fault(
             place,
             format!("{collection:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"),
@@ -91,36 +107,75 @@ pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
 }
 
 fn read_native<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
-    let Data { store, collection, action, k, input } = node.data()?;
+    let Data {
+        store,
+        collection,
+        action,
+        k,
+        input,
+    } = node.data()?;
     let Some(named) = stores.named(&store) else {
         node.unknown("/store", "store", &store, stores.names());
         return None;
     };
-    Some(Settings { store: named, collection: collection.unwrap_or(store), action, k, input, dedup: None })
+    Some(Settings {
+        store: named,
+        collection: collection.unwrap_or(store),
+        action,
+        k,
+        input,
+        dedup: None,
+    })
 }
 
 fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
-    let ReactFlowData { chroma, action, capabilities, k, enable_dedup, dedup_threshold } = node.data()?;
-    let Chroma { mode, path, host, collection_name } = chroma;
-    let is_server = mode.as_deref().map_or(host.is_some() && path.is_none(), |mode| mode != "local");
-    let place = if is_server { host.unwrap_or_default() } else { path.unwrap_or_default() };
+    let ReactFlowData {
+        chroma,
+        action,
+        capabilities,
+        k,
+        enable_dedup,
+        dedup_threshold,
+    } = node.data()?;
+    let Chroma {
+        mode,
+        path,
+        host,
+        collection_name,
+    } = chroma;
+    let is_server = mode
+        .as_deref()
+        .map_or(host.is_some() && path.is_none(), |mode| mode != "local");
+    let place = if is_server {
+        host.unwrap_or_default()
+    } else {
+        path.unwrap_or_default()
+    };
     let found = stores.all.iter().find(|one| is_at(one, is_server, &place));
     let Some(store) = found else {
         // The program opens the stores that a graph names.
         let (file, name) = (format!("{}.db", place.trim_end_matches('/')), "docs");
         let line = match is_server {
-            true => format!(".store({name:?}, ChromaStore::open({:?})?, embedder)", with_scheme(&place)),
+            true => format!(
+                ".store({name:?}, ChromaStore::open({:?})?, embedder)",
+                with_scheme(&place)
+            ),
             false => format!(".store({name:?}, SqliteStore::open({file:?})?, embedder)"),
         };
-        let what = if is_server { "at the host" } else { "at the path" };
+        let what = if is_server {
+            "at the host"
+        } else {
+            "at the path"
+        };
         node.fault(
             "/chroma",
             format!("no registered store is {what} {place:?}; add `{line}` to the registry"),
         );
         return None;
     };
-    let writes =
-        |able: &Vec<String>| able.iter().any(|one| one == "write") && !able.iter().any(|one| one == "read");
+    let writes = |able: &Vec<String>| {
+        able.iter().any(|one| one == "write") && !able.iter().any(|one| one == "read")
+    };
     let action = action.unwrap_or(if capabilities.as_ref().is_some_and(writes) {
         Action::Write
     } else {
@@ -152,5 +207,9 @@ fn is_at(one: &RegisteredStore, is_server: bool, place: &str) -> bool {
 
 fn with_scheme(host: &str) -> String {
     let host = host.trim_end_matches('/');
-    if host.contains("://") { host.to_owned() } else { format!("http://{host}") }
+    if host.contains("://") {
+        host.to_owned()
+    } else {
+        format!("http://{host}")
+    }
 }

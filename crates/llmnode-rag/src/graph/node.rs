@@ -33,7 +33,14 @@ impl NodeType for RagType {
     }
 
     fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Settings { store, collection, action, k, input, dedup } = read(node)?;
+        let Settings {
+            store,
+            collection,
+            action,
+            k,
+            input,
+            dedup,
+        } = read(node)?;
         let input = input.map(|text| node.template("/input", &text));
         match action {
             Action::Read => {
@@ -44,7 +51,16 @@ impl NodeType for RagType {
             Action::Write => node.writes(STATUS),
         }
         let (store, embedder) = (Arc::clone(&store.store), store.embedder.clone());
-        Some(Arc::new(Rag { store, embedder, collection, action, k, input, dedup, open: OnceCell::new() }))
+        Some(Arc::new(Rag {
+            store,
+            embedder,
+            collection,
+            action,
+            k,
+            input,
+            dedup,
+            open: OnceCell::new(),
+        }))
     }
 }
 
@@ -63,8 +79,15 @@ impl Rag {
     async fn docs(&self) -> Result<&Collection, NodeError> {
         let open = || {
             let builder = Collection::builder(Arc::clone(&self.store), &self.collection);
-            let builder = self.embedder.iter().cloned().fold(builder, CollectionBuilder::embedder);
-            self.dedup.into_iter().fold(builder, CollectionBuilder::dedup).open()
+            let builder = self
+                .embedder
+                .iter()
+                .cloned()
+                .fold(builder, CollectionBuilder::embedder);
+            self.dedup
+                .into_iter()
+                .fold(builder, CollectionBuilder::dedup)
+                .open()
         };
         self.open.get_or_try_init(open).await
     }
@@ -73,7 +96,9 @@ impl Rag {
         if let Some(input) = &self.input {
             return visit.render(input);
         }
-        let value = ["query", "content"].into_iter().find_map(|name| visit.value(name));
+        let value = ["query", "content"]
+            .into_iter()
+            .find_map(|name| visit.value(name));
         Ok(match value {
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
@@ -90,12 +115,19 @@ impl GraphNode for Rag {
                 Action::Read => {
                     let hits = visit.cx().call(&docs.search(text).k(self.k)).await?;
                     let update = Update::new().with_value(CONTEXT, hits.text());
-                    Ok(if hits.is_empty() { update } else { update.with_message(hits.message()) })
+                    Ok(if hits.is_empty() {
+                        update
+                    } else {
+                        update.with_message(hits.message())
+                    })
                 }
                 Action::Write => {
                     // A text of a graph has no name, so its hash is its source.
                     let source = format!("{}/{}", visit.id(), sha256_hex(text.as_bytes()));
-                    let written = visit.cx().call(&docs.write(Document::new(source, text))).await?;
+                    let written = visit
+                        .cx()
+                        .call(&docs.write(Document::new(source, text)))
+                        .await?;
                     Ok(Update::new().with_value(STATUS, json!(written)))
                 }
             }

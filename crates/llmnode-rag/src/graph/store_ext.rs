@@ -48,7 +48,11 @@ impl StoreExt for Registry {
         let registry = self.extend_with(|stores: &mut Stores| {
             has_type = std::mem::replace(&mut stores.has_type, true);
         });
-        if has_type { registry } else { registry.node_type(RagType) }
+        if has_type {
+            registry
+        } else {
+            registry.node_type(RagType)
+        }
     }
 
     fn store(
@@ -59,15 +63,28 @@ impl StoreExt for Registry {
     ) -> Self {
         add(
             self,
-            RegisteredStore { name: name.into(), store: Arc::new(store), embedder: Some(Arc::new(embedder)) },
+            RegisteredStore {
+                name: name.into(),
+                store: Arc::new(store),
+                embedder: Some(Arc::new(embedder)),
+            },
         )
     }
 
     fn store_of_words(self, name: impl Into<String>, store: impl DocumentStore + 'static) -> Self {
-        add(self, RegisteredStore { name: name.into(), store: Arc::new(store), embedder: None })
+        add(
+            self,
+            RegisteredStore {
+                name: name.into(),
+                store: Arc::new(store),
+                embedder: None,
+            },
+        )
     }
 }
 
 fn add(registry: Registry, one: RegisteredStore) -> Registry {
-    registry.rag_nodes().extend_with(|stores: &mut Stores| stores.all.push(one))
+    registry
+        .rag_nodes()
+        .extend_with(|stores: &mut Stores| stores.all.push(one))
 }

@@ -45,8 +45,8 @@ fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
     )?;
     let mut matrix = Matrix::default();
     matrix.reserve(count, bytes.unwrap_or(0) / 4);
-    let mut select =
-        connection.prepare("SELECT id, vector FROM chunks WHERE collection = ?1 AND vector IS NOT NULL")?;
+    let mut select = connection
+        .prepare("SELECT id, vector FROM chunks WHERE collection = ?1 AND vector IS NOT NULL")?;
     let mut rows = select.query([id])?;
     let mut vector = Vec::new();
     while let Some(row) = rows.next()? {
@@ -60,7 +60,13 @@ fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
 /// `f32`, little-endian.
 pub(super) fn decode_vector(bytes: &[u8], to: &mut Vec<f32>) {
     to.clear();
-    to.extend(bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)));
+    to.extend(
+        bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|four| f32::from_le_bytes(*four)),
+    );
 }
 
 pub(super) fn written(vector: &[f32]) -> Vec<u8> {
@@ -69,11 +75,16 @@ pub(super) fn written(vector: &[f32]) -> Vec<u8> {
 
 impl Inner {
     pub(super) fn loaded(&self, collection: &str) -> Result<&LoadedCollection, Fault> {
-        self.collections.get(collection).ok_or_else(|| not_open(collection).into())
+        self.collections
+            .get(collection)
+            .ok_or_else(|| not_open(collection).into())
     }
 
     pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), Fault> {
-        let Inner { connection, collections } = self;
+        let Inner {
+            connection,
+            collections,
+        } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = transaction
             .query_row(
@@ -88,8 +99,13 @@ impl Inner {
                 id
             }
             None => {
-                let Space { embedder, dimensions, .. } = space;
-                let insert = "INSERT INTO collections (name, embedder, dimensions) VALUES (?1, ?2, ?3)";
+                let Space {
+                    embedder,
+                    dimensions,
+                    ..
+                } = space;
+                let insert =
+                    "INSERT INTO collections (name, embedder, dimensions) VALUES (?1, ?2, ?3)";
                 transaction.execute(insert, params![collection, embedder, dimensions])?;
                 let id = transaction.last_insert_rowid();
                 let words = format!(
@@ -104,7 +120,14 @@ impl Inner {
         if !collections.contains_key(collection) {
             let generation = generation(connection, id)?;
             let matrix = Arc::new(vectors(connection, id)?);
-            collections.insert(collection.to_owned(), LoadedCollection { id, matrix, generation });
+            collections.insert(
+                collection.to_owned(),
+                LoadedCollection {
+                    id,
+                    matrix,
+                    generation,
+                },
+            );
         }
         Ok(())
     }
@@ -127,12 +150,17 @@ impl Inner {
         )?;
         let mut found = HashMap::new();
         for (name, fingerprint, ids) in sources {
-            let unchanged = same.query_row(params![id, name, fingerprint], |row| row.get(0)).optional()?;
+            let unchanged = same
+                .query_row(params![id, name, fingerprint], |row| row.get(0))
+                .optional()?;
             if unchanged.is_none() {
                 let mut rows = vectors.query(params![id, serde_json::json!(ids).to_string()])?;
                 while let Some(row) = rows.next()? {
                     let mut vector = Vec::new();
-                    decode_vector(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?, &mut vector);
+                    decode_vector(
+                        row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?,
+                        &mut vector,
+                    );
                     found.insert(row.get(0)?, vector);
                 }
             }
@@ -146,6 +174,8 @@ impl Inner {
         let id = self.loaded(collection)?.id;
         let count = "SELECT (SELECT count(*) FROM sources WHERE collection = ?1),
                             (SELECT count(*) FROM chunks WHERE collection = ?1)";
-        Ok(self.connection.query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)))?)
+        Ok(self
+            .connection
+            .query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)))?)
     }
 }

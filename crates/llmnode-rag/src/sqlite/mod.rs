@@ -61,8 +61,14 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();
         let connection = open::open(&path).map_err(|fault| fault.into_node_error(&path))?;
-        let inner = Inner { connection, collections: BTreeMap::new() };
-        Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
+        let inner = Inner {
+            connection,
+            collections: BTreeMap::new(),
+        };
+        Ok(SqliteStore {
+            path,
+            inner: Arc::new(Mutex::new(inner)),
+        })
     }
 
     /// Work that has begun is not cancelled: a transaction is written completely or not at all.
@@ -71,7 +77,9 @@ impl SqliteStore {
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
         // A transaction that panicked was rolled back.
-        self.run_blocking(move |inner| work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
+        self.run_blocking(move |inner| {
+            work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner))
+        })
     }
 
     fn run_blocking<'a, T: Send + 'static>(
@@ -84,7 +92,10 @@ impl SqliteStore {
                 work(&inner).map_err(|fault| fault.into_node_error(&path))
             });
             worked.await.unwrap_or_else(|fault| {
-                Err(NodeError::new(Category::ExecError, format!("the store stopped in its work: {fault}")))
+                Err(NodeError::new(
+                    Category::ExecError,
+                    format!("the store stopped in its work: {fault}"),
+                ))
             })
         })
     }
@@ -92,12 +103,18 @@ impl SqliteStore {
 
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
 impl DocumentStore for SqliteStore {
-    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+    fn open<'a>(
+        &'a self,
+        collection: &'a str,
+        space: &'a Space,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
         let (collection, space) = (collection.to_owned(), space.clone());
         self.work(move |inner| inner.open(&collection, &space))
     }
@@ -146,7 +163,11 @@ impl DocumentStore for SqliteStore {
                         return Err(wrong_length(own, vector.len()).into());
                     }
                     // Without the lock, so that concurrent searches share the vectors.
-                    let allowed = |row| allowed.as_ref().is_none_or(|allowed| allowed.contains(&row));
+                    let allowed = |row| {
+                        allowed
+                            .as_ref()
+                            .is_none_or(|allowed| allowed.contains(&row))
+                    };
                     let nearest = matrix.nearest(&vector, k, allowed);
                     lock().hits(&collection, nearest, &filter, k)
                 })
@@ -154,7 +175,11 @@ impl DocumentStore for SqliteStore {
         }
     }
 
-    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        collection: &'a str,
+        source: &'a str,
+    ) -> BoxFuture<'a, Result<usize, NodeError>> {
         let (collection, source) = (collection.to_owned(), source.to_owned());
         self.work(move |inner| inner.delete(&collection, &source))
     }

@@ -45,18 +45,21 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
         )));
     }
     if path.is_dir() {
-        return Err(Fault::config_error(match path.join("chroma.sqlite3").exists() {
-            true => format!(
-                "{} is a directory of Chroma, not a file of llmnode; start its server (`chroma run --path ..`) and use \
+        return Err(Fault::config_error(
+            match path.join("chroma.sqlite3").exists() {
+                true => format!(
+                    "{} is a directory of Chroma, not a file of llmnode; start its server (`chroma run --path ..`) and use \
                  `ChromaStore`",
-                path.display()
-            ),
-            false => format!("{} is a directory; name a file in it", path.display()),
-        }));
+                    path.display()
+                ),
+                false => format!("{} is a directory; name a file in it", path.display()),
+            },
+        ));
     }
     create_private_file(path);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // In one transaction: another process may create the tables between two reads.
@@ -73,7 +76,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     let begun = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
         // SQLite does not wait for this lock, which others hold for a moment as they open the file.
-        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > BUSY_TIMEOUT {
+        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy)
+            || begun.elapsed() > BUSY_TIMEOUT
+        {
             return Err(error.into());
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -108,7 +113,9 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     }
     let has = |table: &str| {
         let tables = "SELECT count(*) FROM sqlite_master WHERE ?1 = '' OR name = ?1";
-        connection.query_row(tables, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+        connection
+            .query_row(tables, [table], |row| row.get::<_, i64>(0))
+            .map(|count| count > 0)
     };
     if !has("")? && application == 0 {
         return Ok(false);
@@ -118,7 +125,10 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     } else {
         "of another program; name another file"
     };
-    Err(Fault::config_error(format!("{} is an SQLite file {whose}", path.display())))
+    Err(Fault::config_error(format!(
+        "{} is an SQLite file {whose}",
+        path.display()
+    )))
 }
 
 fn create_tables(transaction: &Transaction<'_>) -> rusqlite::Result<()> {

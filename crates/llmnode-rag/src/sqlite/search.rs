@@ -23,20 +23,32 @@ impl Inner {
     ) -> Result<Vec<Hit>, Fault> {
         let id = self.loaded(collection)?.id;
         // In quotes, nothing is syntax of FTS5.
-        let quoted: Vec<_> =
-            words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
+        let quoted: Vec<_> = words
+            .iter()
+            .map(|word| format!("\"{}\"", word.replace(['"', '\0'], " ")))
+            .collect();
         let most = i64::try_from(k.saturating_add(TIES)).unwrap_or(i64::MAX);
         let mut values = vec![Sql::Text(quoted.join(" OR ")), Sql::Integer(most)];
         let only = match filter.is_empty() {
             true => String::new(),
-            false => format!("AND words_{id}.rowid IN ({})", allowed(filter, id, &mut values)),
+            false => format!(
+                "AND words_{id}.rowid IN ({})",
+                allowed(filter, id, &mut values)
+            ),
         };
         let sql = format!(
             "SELECT rowid, -rank FROM words_{id} WHERE words_{id} MATCH ?1 {only} ORDER BY rank LIMIT ?2"
         );
         let mut select = self.connection.prepare_cached(&sql)?;
-        let scored = select.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.hits(collection, scored.collect::<rusqlite::Result<_>>()?, filter, k)
+        let scored = select.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        self.hits(
+            collection,
+            scored.collect::<rusqlite::Result<_>>()?,
+            filter,
+            k,
+        )
     }
 
     pub(super) fn candidates(
@@ -44,10 +56,19 @@ impl Inner {
         collection: &str,
         filter: &Metadata,
     ) -> Result<(Arc<Matrix>, Option<HashSet<i64>>), Fault> {
-        let Inner { connection, collections } = self;
-        let loaded = collections.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let Inner {
+            connection,
+            collections,
+        } = self;
+        let loaded = collections
+            .get_mut(collection)
+            .ok_or_else(|| not_open(collection))?;
         loaded.refresh(connection)?;
-        let rows = if filter.is_empty() { None } else { Some(rows(connection, loaded.id, filter)?) };
+        let rows = if filter.is_empty() {
+            None
+        } else {
+            Some(rows(connection, loaded.id, filter)?)
+        };
         Ok((Arc::clone(&loaded.matrix), rows))
     }
 
@@ -60,7 +81,8 @@ impl Inner {
     ) -> Result<Vec<Hit>, Fault> {
         let id = self.loaded(collection)?.id;
         let scores: HashMap<i64, f64> = scored.iter().copied().collect();
-        let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
+        let listed =
+            serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
         let mut values = vec![Sql::Text(listed)];
         let only = facts(filter, &mut values);
         // `min` picks the first source by name; SQLite takes `metadata` from the same row.
@@ -108,9 +130,15 @@ fn allowed(filter: &Metadata, collection: i64, values: &mut Vec<Sql>) -> String 
     )
 }
 
-fn rows(connection: &Connection, collection: i64, filter: &Metadata) -> rusqlite::Result<HashSet<i64>> {
+fn rows(
+    connection: &Connection,
+    collection: i64,
+    filter: &Metadata,
+) -> rusqlite::Result<HashSet<i64>> {
     let mut values = Vec::new();
     let sql = allowed(filter, collection, &mut values);
     let mut select = connection.prepare_cached(&sql)?;
-    select.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+    select
+        .query_map(params_from_iter(values), |row| row.get(0))?
+        .collect()
 }

@@ -22,20 +22,34 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
 }
 
 async fn docs(store: SqliteStore) -> Collection {
-    Collection::builder(store, "docs").embedder(HashEmbedder::new(16)).chunks(20, 0).open().await.unwrap()
+    Collection::builder(store, "docs")
+        .embedder(HashEmbedder::new(16))
+        .chunks(20, 0)
+        .open()
+        .await
+        .unwrap()
 }
 
 async fn write(docs: &Collection, documents: Vec<Document>) {
-    Run::new(ScriptedModel::new()).call(&docs.write_all(documents)).await.unwrap();
+    Run::new(ScriptedModel::new())
+        .call(&docs.write_all(documents))
+        .await
+        .unwrap();
 }
 
 fn old() -> Vec<Document> {
     vec![
-        Document::new("a", "The old first one.\n\nThis one stays.\n\nAnd the last old.").meta("v", 1),
+        Document::new(
+            "a",
+            "The old first one.\n\nThis one stays.\n\nAnd the last old.",
+        )
+        .meta("v", 1),
         Document::new("b", "Another text."),
     ]
 }
@@ -51,14 +65,18 @@ fn new() -> Vec<Document> {
 fn child(task: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let value = format!("{task}\n{}", path.display());
-    command.args(["--exact", "sqlite::tests::as_a_child", "--test-threads=1"]).env(CHILD, value);
+    command
+        .args(["--exact", "sqlite::tests::as_a_child", "--test-threads=1"])
+        .env(CHILD, value);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
 #[test]
 fn as_a_child() {
-    let Ok(told) = std::env::var(CHILD) else { return };
+    let Ok(told) = std::env::var(CHILD) else {
+        return;
+    };
     let (task, path) = told.split_once('\n').unwrap();
     let store = SqliteStore::open(path).unwrap();
     runtime().block_on(async {
@@ -70,8 +88,14 @@ fn as_a_child() {
             }
             Some(("write", name)) => {
                 for at in 0..20 {
-                    write(&docs, vec![Document::new(format!("{name}{at}"), format!("text {at} of {name}"))])
-                        .await;
+                    write(
+                        &docs,
+                        vec![Document::new(
+                            format!("{name}{at}"),
+                            format!("text {at} of {name}"),
+                        )],
+                    )
+                    .await;
                 }
             }
             _ => panic!("no such task"),
@@ -88,7 +112,10 @@ fn crashes(store: &SqliteStore, at: usize) {
         }
     };
     let inner = store.inner.lock().unwrap();
-    inner.connection.update_hook(Some(move |_, _: &str, _: &str, _| count())).unwrap();
+    inner
+        .connection
+        .update_hook(Some(move |_, _: &str, _: &str, _| count()))
+        .unwrap();
     inner
         .connection
         .commit_hook(Some(move || {
@@ -103,23 +130,42 @@ async fn seen(path: &Path) -> (Count, Vec<(String, String)>, Vec<String>) {
     let store = SqliteStore::open(path).unwrap();
     let docs = docs(store.clone()).await;
     let run = Run::new(ScriptedModel::new());
-    let hits = run.call(&docs.search("first one stays text more old").k(50)).await.unwrap();
+    let hits = run
+        .call(&docs.search("first one stays text more old").k(50))
+        .await
+        .unwrap();
     let mut all: Vec<_> = hits.into_iter().map(|hit| (hit.source, hit.text)).collect();
     all.sort();
-    let of_version = run.call(&docs.search("one").k(50).filter("v", 1)).await.unwrap();
+    let of_version = run
+        .call(&docs.search("one").k(50).filter("v", 1))
+        .await
+        .unwrap();
     sound(&store);
-    (docs.count().await.unwrap(), all, of_version.into_iter().map(|hit| hit.text).collect())
+    (
+        docs.count().await.unwrap(),
+        all,
+        of_version.into_iter().map(|hit| hit.text).collect(),
+    )
 }
 
 /// What SQLite and FTS5 say of the file, and that no chunk is without a source.
 fn sound(store: &SqliteStore) {
     let inner = store.inner.lock().unwrap();
-    let said: String = inner.connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let said: String = inner
+        .connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(said, "ok");
-    inner.connection.execute_batch("INSERT INTO words_1(words_1) VALUES ('integrity-check')").unwrap();
+    inner
+        .connection
+        .execute_batch("INSERT INTO words_1(words_1) VALUES ('integrity-check')")
+        .unwrap();
     let rows = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT chunk FROM places)";
     assert_eq!(
-        inner.connection.query_row(rows, [], |row| row.get::<_, i64>(0)).unwrap(),
+        inner
+            .connection
+            .query_row(rows, [], |row| row.get::<_, i64>(0))
+            .unwrap(),
         0,
         "chunks of no source"
     );
@@ -150,7 +196,10 @@ fn a_crash_at_any_write_leaves_the_old_or_the_new_whole() {
             assert_eq!(found, is);
             break;
         }
-        assert!(found == was || found == is, "after a crash at write {writes}: {found:?}");
+        assert!(
+            found == was || found == is,
+            "after a crash at write {writes}: {found:?}"
+        );
         olds += usize::from(found == was);
     }
     println!("{} writes, {olds} crashes left the old", writes - 1);
@@ -162,21 +211,33 @@ fn a_crash_at_any_write_leaves_the_old_or_the_new_whole() {
 fn processes_write_one_file_and_nothing_is_lost() {
     let folder = folder("processes");
     let path = folder.join("docs.db");
-    let mut children: Vec<_> =
-        ["x", "y"].iter().map(|name| child(&format!("write {name}"), &path).spawn().unwrap()).collect();
+    let mut children: Vec<_> = ["x", "y"]
+        .iter()
+        .map(|name| child(&format!("write {name}"), &path).spawn().unwrap())
+        .collect();
     runtime().block_on(async {
         let docs = docs(SqliteStore::open(&path).unwrap()).await;
         for at in 0..20 {
-            write(&docs, vec![Document::new(format!("z{at}"), format!("text {at} of z"))]).await;
+            write(
+                &docs,
+                vec![Document::new(format!("z{at}"), format!("text {at} of z"))],
+            )
+            .await;
         }
         for child in &mut children {
             assert!(child.wait().unwrap().success());
         }
         // A handle that was open all the time sees what the others wrote.
         let run = Run::new(ScriptedModel::new());
-        assert_eq!(run.call(&docs.search("text 7 of x").k(1)).await.unwrap()[0].source, "x7");
+        assert_eq!(
+            run.call(&docs.search("text 7 of x").k(1)).await.unwrap()[0].source,
+            "x7"
+        );
         assert_eq!(docs.count().await.unwrap(), Count::new(60, 60));
-        assert_eq!(run.call(&docs.search("text").k(100)).await.unwrap().len(), 60);
+        assert_eq!(
+            run.call(&docs.search("text").k(100)).await.unwrap().len(),
+            60
+        );
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -186,18 +247,47 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
     let folder = folder("lock");
     let path = folder.join("docs.db");
     runtime().block_on(async {
-        let (store, other) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
+        let (store, other) = (
+            SqliteStore::open(&path).unwrap(),
+            SqliteStore::open(&path).unwrap(),
+        );
         let docs = docs(store.clone()).await;
-        store.inner.lock().unwrap().connection.busy_timeout(Duration::from_millis(50)).unwrap();
-        other.inner.lock().unwrap().connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        store
+            .inner
+            .lock()
+            .unwrap()
+            .connection
+            .busy_timeout(Duration::from_millis(50))
+            .unwrap();
+        other
+            .inner
+            .lock()
+            .unwrap()
+            .connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .unwrap();
         let run = Run::new(ScriptedModel::new());
-        let error = run.call(&docs.write(Document::new("a", "text"))).await.unwrap_err();
+        let error = run
+            .call(&docs.write(Document::new("a", "text")))
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ExecError);
-        assert!(error.message().contains("another process has been writing"), "{error}");
+        assert!(
+            error.message().contains("another process has been writing"),
+            "{error}"
+        );
         // Readers continue, and the writer after the lock.
         assert!(run.call(&docs.search("text")).await.unwrap().is_empty());
-        other.inner.lock().unwrap().connection.execute_batch("COMMIT").unwrap();
-        run.call(&docs.write(Document::new("a", "text"))).await.unwrap();
+        other
+            .inner
+            .lock()
+            .unwrap()
+            .connection
+            .execute_batch("COMMIT")
+            .unwrap();
+        run.call(&docs.write(Document::new("a", "text")))
+            .await
+            .unwrap();
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -232,7 +322,10 @@ fn the_golden_file_is_read() {
     if std::env::var_os("LLMNODE_UPDATE").is_some() {
         let _ = std::fs::remove_file(&golden);
         std::fs::create_dir_all(golden.parent().unwrap()).unwrap();
-        rusqlite::Connection::open(&golden).unwrap().execute_batch("PRAGMA page_size = 512; VACUUM").unwrap();
+        rusqlite::Connection::open(&golden)
+            .unwrap()
+            .execute_batch("PRAGMA page_size = 512; VACUUM")
+            .unwrap();
         runtime().block_on(async {
             write(&docs(SqliteStore::open(&golden).unwrap()).await, old()).await;
         });

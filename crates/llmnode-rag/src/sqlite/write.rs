@@ -42,8 +42,13 @@ impl Inner {
         collection: &str,
         work: impl FnOnce(&mut Change<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let Inner { connection, collections } = self;
-        let loaded = collections.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let Inner {
+            connection,
+            collections,
+        } = self;
+        let loaded = collections
+            .get_mut(collection)
+            .ok_or_else(|| not_open(collection))?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         loaded.refresh(&transaction)?;
         let mut change = Change::new(&transaction, loaded);
@@ -100,15 +105,27 @@ impl<'a> Change<'a> {
             .prepare_cached(find)?
             .query_row(params![self.collection, name], |row| row.get(0))
             .optional()?;
-        let Some(source) = source else { return Ok(BTreeSet::new()) };
-        let mut places = self.transaction.prepare_cached("SELECT chunk FROM places WHERE source = ?1")?;
-        let old =
-            places.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<BTreeSet<i64>>>()?;
-        for table in ["DELETE FROM places WHERE source = ?1", "DELETE FROM facts WHERE source = ?1"] {
+        let Some(source) = source else {
+            return Ok(BTreeSet::new());
+        };
+        let mut places = self
+            .transaction
+            .prepare_cached("SELECT chunk FROM places WHERE source = ?1")?;
+        let old = places
+            .query_map([source], |row| row.get(0))?
+            .collect::<rusqlite::Result<BTreeSet<i64>>>()?;
+        for table in [
+            "DELETE FROM places WHERE source = ?1",
+            "DELETE FROM facts WHERE source = ?1",
+        ] {
             self.transaction.prepare_cached(table)?.execute([source])?;
         }
-        self.transaction.prepare_cached("DELETE FROM sources WHERE id = ?1")?.execute([source])?;
-        let mut has = self.transaction.prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
+        self.transaction
+            .prepare_cached("DELETE FROM sources WHERE id = ?1")?
+            .execute([source])?;
+        let mut has = self
+            .transaction
+            .prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
         for chunk in &old {
             if !has.exists([chunk])? {
                 self.orphans.insert(*chunk);
@@ -123,7 +140,9 @@ impl<'a> Change<'a> {
             if !self.orphans.remove(&chunk) {
                 continue;
             }
-            self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
+            self.transaction
+                .prepare_cached("DELETE FROM chunks WHERE id = ?1")?
+                .execute([chunk])?;
             let words = format!("DELETE FROM words_{} WHERE rowid = ?1", self.collection);
             self.transaction.prepare_cached(&words)?.execute([chunk])?;
             if self.matrix.row(chunk).is_some() {
@@ -135,7 +154,12 @@ impl<'a> Change<'a> {
         Ok(gone)
     }
 
-    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<i64>) -> Result<Written, Fault> {
+    fn put(
+        &mut self,
+        source: Source,
+        dedup: Option<f32>,
+        old: &BTreeSet<i64>,
+    ) -> Result<Written, Fault> {
         let own = self.insert_source(&source)?;
         let (mut written, mut seen) = (Written::default(), BTreeSet::new());
         for chunk in source.chunks {
@@ -160,7 +184,9 @@ impl<'a> Change<'a> {
             self.orphans.remove(&row);
             if seen.insert(row) {
                 let place = "INSERT INTO places (source, chunk) VALUES (?1, ?2)";
-                self.transaction.prepare_cached(place)?.execute([own, row])?;
+                self.transaction
+                    .prepare_cached(place)?
+                    .execute([own, row])?;
             }
         }
         Ok(written)
@@ -168,7 +194,8 @@ impl<'a> Change<'a> {
 
     fn insert_source(&self, source: &Source) -> rusqlite::Result<i64> {
         let metadata = serde_json::json!(source.metadata).to_string();
-        let insert = "INSERT INTO sources (collection, name, fingerprint, metadata) VALUES (?1, ?2, ?3, ?4)";
+        let insert =
+            "INSERT INTO sources (collection, name, fingerprint, metadata) VALUES (?1, ?2, ?3, ?4)";
         self.transaction.prepare_cached(insert)?.execute(params![
             self.collection,
             source.name,
@@ -176,8 +203,9 @@ impl<'a> Change<'a> {
             metadata
         ])?;
         let own = self.transaction.last_insert_rowid();
-        let mut fact =
-            self.transaction.prepare_cached("INSERT INTO facts (source, name, value) VALUES (?1, ?2, ?3)")?;
+        let mut fact = self
+            .transaction
+            .prepare_cached("INSERT INTO facts (source, name, value) VALUES (?1, ?2, ?3)")?;
         for (name, value) in &source.metadata {
             fact.execute(params![own, name, value.to_string()])?;
         }
@@ -189,7 +217,10 @@ impl<'a> Change<'a> {
         let find = "SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2";
         let mut find = self.transaction.prepare_cached(find)?;
         let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        match find.query_row(params![self.collection, chunk.id, chunk.text], row).optional()? {
+        match find
+            .query_row(params![self.collection, chunk.id, chunk.text], row)
+            .optional()?
+        {
             Some((_, false)) => Err(chunk.clash().into()),
             Some((row, true)) => Ok(Some(row)),
             None => Ok(None),
@@ -205,12 +236,16 @@ impl<'a> Change<'a> {
             .into_iter()
             .chain(nearest(&self.added))
             .max_by(|(_, one), (_, other)| one.total_cmp(other));
-        best.filter(|(_, cosine)| *cosine >= f64::from(least)).map(|(row, _)| row)
+        best.filter(|(_, cosine)| *cosine >= f64::from(least))
+            .map(|(row, _)| row)
     }
 
     fn add(&mut self, chunk: Chunk) -> Result<i64, Fault> {
         if let Some(vector) = &chunk.vector {
-            let columns = [&self.added, self.matrix].into_iter().find(|of| of.len() > 0).map(Matrix::columns);
+            let columns = [&self.added, self.matrix]
+                .into_iter()
+                .find(|of| of.len() > 0)
+                .map(Matrix::columns);
             if let Some(columns) = columns.filter(|columns| *columns != vector.len()) {
                 return Err(wrong_length(columns, vector.len()).into());
             }
@@ -224,8 +259,13 @@ impl<'a> Change<'a> {
             vector
         ])?;
         let row = self.transaction.last_insert_rowid();
-        let words = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.collection);
-        self.transaction.prepare_cached(&words)?.execute(params![row, chunk.text])?;
+        let words = format!(
+            "INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)",
+            self.collection
+        );
+        self.transaction
+            .prepare_cached(&words)?
+            .execute(params![row, chunk.text])?;
         if let Some(vector) = chunk.vector {
             self.added.insert(row, &vector);
         }

@@ -28,23 +28,44 @@ fn what_is_no_store_is_refused_by_name() {
     fs::create_dir(at("chroma-data")).unwrap();
     Connection::open(at("chroma-data/chroma.sqlite3"))
         .unwrap()
-        .execute_batch("CREATE TABLE embeddings_queue (seq_id INTEGER); CREATE TABLE tenants (id TEXT)")
+        .execute_batch(
+            "CREATE TABLE embeddings_queue (seq_id INTEGER); CREATE TABLE tenants (id TEXT)",
+        )
         .unwrap();
     refused("chroma-data", &["directory of Chroma", "`ChromaStore`"]);
-    refused("chroma-data/chroma.sqlite3", &["of Chroma", "`ChromaStore`"]);
+    refused(
+        "chroma-data/chroma.sqlite3",
+        &["of Chroma", "`ChromaStore`"],
+    );
 
-    Connection::open(at("other.db")).unwrap().execute_batch("CREATE TABLE accounts (id INTEGER)").unwrap();
+    Connection::open(at("other.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE accounts (id INTEGER)")
+        .unwrap();
     refused("other.db", &["another program"]);
 
-    fs::write(at("notes.txt"), "these are notes, and there are many of them".repeat(50)).unwrap();
+    fs::write(
+        at("notes.txt"),
+        "these are notes, and there are many of them".repeat(50),
+    )
+    .unwrap();
     refused("notes.txt", &["not a file of SQLite"]);
 
     drop(SqliteStore::open(at("new.db")).unwrap());
-    Connection::open(at("new.db")).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
-    refused("new.db", &["llmnode/documents version 2", "newer than version 1"]);
+    Connection::open(at("new.db"))
+        .unwrap()
+        .execute_batch("PRAGMA user_version = 2")
+        .unwrap();
+    refused(
+        "new.db",
+        &["llmnode/documents version 2", "newer than version 1"],
+    );
 
     let error = SqliteStore::open(at("nowhere/docs.db")).unwrap_err();
-    assert!(error.category() == Category::ExecError && error.message().contains("nowhere"), "{error}");
+    assert!(
+        error.category() == Category::ExecError && error.message().contains("nowhere"),
+        "{error}"
+    );
     // An empty file is a new store.
     fs::write(at("empty.db"), "").unwrap();
     drop(SqliteStore::open(at("empty.db")).unwrap());
@@ -55,10 +76,16 @@ fn what_is_no_store_is_refused_by_name() {
 async fn a_store_is_there_after_it_was_closed() {
     let folder = Folder::new();
     for written in [true, false] {
-        let docs =
-            Collection::builder(folder.store(), "docs").embedder(HashEmbedder::new(64)).open().await.unwrap();
+        let docs = Collection::builder(folder.store(), "docs")
+            .embedder(HashEmbedder::new(64))
+            .open()
+            .await
+            .unwrap();
         if written {
-            run().call(&docs.write(Document::new("a", "the key").meta("n", 1.5))).await.unwrap();
+            run()
+                .call(&docs.write(Document::new("a", "the key").meta("n", 1.5)))
+                .await
+                .unwrap();
         }
         let hits = run().call(&docs.search("key")).await.unwrap();
         assert_eq!((hits.len(), hits[0].metadata["n"].as_f64()), (1, Some(1.5)));

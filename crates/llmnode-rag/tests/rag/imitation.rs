@@ -45,7 +45,11 @@ impl Imitation {
                 tokio::spawn(serve(stream, Arc::clone(&of_task)));
             }
         });
-        Imitation { address, shared, task }
+        Imitation {
+            address,
+            shared,
+            task,
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -92,8 +96,12 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
                 return;
             }
         };
-        let length =
-            head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let length = head.lines().find_map(|line| {
+            line.to_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse()
+                .ok()
+        });
         let length: usize = length.unwrap_or(0);
         while buffer.len() < length {
             if stream.read_buf(&mut buffer).await.unwrap_or(0) == 0 {
@@ -103,14 +111,22 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
         let body: Vec<u8> = buffer.drain(..length).collect();
         let path = head.split(' ').nth(1).unwrap();
         let method = head.split(' ').next().unwrap();
-        let (status, answer) =
-            answered(&shared, method, path, &serde_json::from_slice(&body).unwrap_or_default());
+        let (status, answer) = answered(
+            &shared,
+            method,
+            path,
+            &serde_json::from_slice(&body).unwrap_or_default(),
+        );
         let answer = answer.to_string();
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             answer.len()
         );
-        if stream.write_all(format!("{head}{answer}").as_bytes()).await.is_err() {
+        if stream
+            .write_all(format!("{head}{answer}").as_bytes())
+            .await
+            .is_err()
+        {
             return;
         }
     }
@@ -118,27 +134,39 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
 
 fn answered(shared: &Shared, method: &str, path: &str, body: &Value) -> (usize, Value) {
     let busy = |left: usize| left.checked_sub(1);
-    if shared.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, busy).is_ok() {
+    if shared
+        .busy
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, busy)
+        .is_ok()
+    {
         return (503, json!({"error": "Busy", "message": "later"}));
     }
     if let Some(left) = &mut *shared.left.lock().unwrap() {
         if *left == 0 {
             let status = shared.status.load(Ordering::Relaxed).max(200);
-            let status = if status == 200 && *left == 0 && shared.status.load(Ordering::Relaxed) == 0 {
-                503
-            } else {
-                status
-            };
-            return (status, json!({"error": "SomeError", "message": "the server's words"}));
+            let status =
+                if status == 200 && *left == 0 && shared.status.load(Ordering::Relaxed) == 0 {
+                    503
+                } else {
+                    status
+                };
+            return (
+                status,
+                json!({"error": "SomeError", "message": "the server's words"}),
+            );
         }
         *left -= 1;
     }
-    let path =
-        path.strip_prefix("/api/v2/tenants/default_tenant/databases/default_database/collections").unwrap();
+    let path = path
+        .strip_prefix("/api/v2/tenants/default_tenant/databases/default_database/collections")
+        .unwrap();
     let mut collections = shared.collections.lock().unwrap();
     if path.is_empty() {
         let name = body["name"].as_str().unwrap().to_owned();
-        let made = || Shelf { metadata: body["metadata"].clone(), ..Shelf::default() };
+        let made = || Shelf {
+            metadata: body["metadata"].clone(),
+            ..Shelf::default()
+        };
         let shelf = collections.entry(name.clone()).or_insert_with(made);
         return (
             200,
@@ -181,7 +209,11 @@ fn answered(shared: &Shared, method: &str, path: &str, body: &Value) -> (usize, 
 }
 
 fn pairs<'a>(body: &'a Value, column: &str) -> Vec<(&'a str, &'a Value)> {
-    let ids = body["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap());
+    let ids = body["ids"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap());
     ids.zip(body[column].as_array().unwrap()).collect()
 }
 
@@ -197,13 +229,13 @@ fn merge(own: &mut Map<String, Value>, with: &Value) {
 impl Shelf {
     fn takes(&self, body: &Value, id: &str) -> bool {
         let (document, _, metadata) = &self.records[id];
-        let of_ids = body["ids"].as_array().is_none_or(|ids| ids.iter().any(|one| one == id));
+        let of_ids = body["ids"]
+            .as_array()
+            .is_none_or(|ids| ids.iter().any(|one| one == id));
         let equal = |condition: &Value| {
-            condition
-                .as_object()
-                .unwrap()
-                .iter()
-                .all(|(name, wanted)| metadata.get(name) == Some(wanted.get("$eq").unwrap_or(wanted)))
+            condition.as_object().unwrap().iter().all(|(name, wanted)| {
+                metadata.get(name) == Some(wanted.get("$eq").unwrap_or(wanted))
+            })
         };
         let filtered = match &body["where"] {
             Value::Null => true,
@@ -212,25 +244,46 @@ impl Shelf {
             }
             condition => equal(condition),
         };
-        let text = body["where_document"]["$regex"].as_str().is_none_or(|pattern| {
-            let parts: Vec<_> = pattern.strip_prefix("(?i)").unwrap().split(r"[^\p{L}\p{N}]+").collect();
-            let words: Vec<_> =
-                document.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-            words
-                .windows(parts.len())
-                .any(|window| window.iter().zip(&parts).all(|(word, part)| word.contains(part)))
-        });
+        let text = body["where_document"]["$regex"]
+            .as_str()
+            .is_none_or(|pattern| {
+                let parts: Vec<_> = pattern
+                    .strip_prefix("(?i)")
+                    .unwrap()
+                    .split(r"[^\p{L}\p{N}]+")
+                    .collect();
+                let words: Vec<_> = document
+                    .split(|c: char| !c.is_alphanumeric())
+                    .map(str::to_lowercase)
+                    .collect();
+                words.windows(parts.len()).any(|window| {
+                    window
+                        .iter()
+                        .zip(&parts)
+                        .all(|(word, part)| word.contains(part))
+                })
+            });
         of_ids && filtered && text
     }
 
     fn get(&self, body: &Value) -> Value {
         let page = |name: &str| body[name].as_u64().map(|figure| figure as usize);
         let ids = self.records.keys().filter(|id| self.takes(body, id));
-        let ids: Vec<_> =
-            ids.skip(page("offset").unwrap_or(0)).take(page("limit").unwrap_or(usize::MAX)).collect();
+        let ids: Vec<_> = ids
+            .skip(page("offset").unwrap_or(0))
+            .take(page("limit").unwrap_or(usize::MAX))
+            .collect();
         let column = |name: &str, of: fn(&Record) -> Value| {
-            let wanted = body["include"].as_array().unwrap().iter().any(|one| one == name);
-            wanted.then(|| ids.iter().map(|id| of(&self.records[*id])).collect::<Vec<_>>())
+            let wanted = body["include"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|one| one == name);
+            wanted.then(|| {
+                ids.iter()
+                    .map(|id| of(&self.records[*id]))
+                    .collect::<Vec<_>>()
+            })
         };
         json!({
             "ids": ids,
@@ -242,8 +295,12 @@ impl Shelf {
 
     fn wrong(&self, length: usize) -> Option<(usize, Value)> {
         let own = self.dimension.filter(|own| *own != length)?;
-        let message = format!("Collection expecting embedding with dimension of {own}, got {length}");
-        Some((400, json!({"error": "InvalidArgumentError", "message": message})))
+        let message =
+            format!("Collection expecting embedding with dimension of {own}, got {length}");
+        Some((
+            400,
+            json!({"error": "InvalidArgumentError", "message": message}),
+        ))
     }
 
     fn query(&self, body: &Value) -> (usize, Value) {
@@ -251,13 +308,23 @@ impl Shelf {
         if let Some(wrong) = self.wrong(vector.len()) {
             return wrong;
         }
-        let distance =
-            |other: &[f32]| 1.0 - f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
-        let mut found: Vec<_> = self.records.iter().filter(|(id, _)| self.takes(body, id)).collect();
+        let distance = |other: &[f32]| {
+            1.0 - f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>())
+        };
+        let mut found: Vec<_> = self
+            .records
+            .iter()
+            .filter(|(id, _)| self.takes(body, id))
+            .collect();
         found.sort_by(|(_, one), (_, other)| distance(&one.1).total_cmp(&distance(&other.1)));
         found.truncate(body["n_results"].as_u64().unwrap() as usize);
         let column = |of: &dyn Fn(&Record) -> Value| {
-            vec![found.iter().map(|(_, record)| of(record)).collect::<Vec<_>>()]
+            vec![
+                found
+                    .iter()
+                    .map(|(_, record)| of(record))
+                    .collect::<Vec<_>>(),
+            ]
         };
         let answer = json!({
             "ids": [found.iter().map(|(id, _)| id).collect::<Vec<_>>()],
@@ -274,8 +341,10 @@ impl Shelf {
         if let Some(wrong) = vectors.iter().find_map(|vector| self.wrong(vector.len())) {
             return wrong;
         }
-        for (((id, metadata), document), vector) in
-            pairs(body, "metadatas").into_iter().zip(documents).zip(vectors)
+        for (((id, metadata), document), vector) in pairs(body, "metadatas")
+            .into_iter()
+            .zip(documents)
+            .zip(vectors)
         {
             self.dimension = Some(vector.len());
             let record = self.records.entry(id.to_owned()).or_default();

@@ -1,6 +1,11 @@
 //! Stores, searches and embeddings, over every store.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 #[cfg(all(feature = "chroma", feature = "sqlite"))]
 mod chroma;

@@ -9,7 +9,9 @@ use crate::support::*;
 
 async fn written(store: impl DocumentStore + 'static, documents: &[(&str, &str)]) -> Collection {
     let docs = Collection::builder(store, "docs").open().await.unwrap();
-    let documents = documents.iter().map(|(source, text)| Document::new(*source, *text));
+    let documents = documents
+        .iter()
+        .map(|(source, text)| Document::new(*source, *text));
     run().call(&docs.write_all(documents)).await.unwrap();
     docs
 }
@@ -19,7 +21,14 @@ async fn written(store: impl DocumentStore + 'static, documents: &[(&str, &str)]
 async fn no_word_of_a_user_is_syntax() {
     let folder = Folder::new();
     for (name, store) in stores(&folder) {
-        let docs = written(store, &[("a", "Don't panic, body: x. A or B."), ("b", "café latte 🙂")]).await;
+        let docs = written(
+            store,
+            &[
+                ("a", "Don't panic, body: x. A or B."),
+                ("b", "café latte 🙂"),
+            ],
+        )
+        .await;
         for query in [
             "don't",
             "a OR",
@@ -47,10 +56,21 @@ async fn no_word_of_a_user_is_syntax() {
         }
         let found = run().call(&docs.search("don't")).await.unwrap();
         assert_eq!(sources(&found), ["a"], "{name}");
-        assert_eq!(sources(&run().call(&docs.search("CAFÉ")).await.unwrap()), ["b"], "{name}");
-        assert!(run().call(&docs.search("  ")).await.unwrap().is_empty(), "{name}");
+        assert_eq!(
+            sources(&run().call(&docs.search("CAFÉ")).await.unwrap()),
+            ["b"],
+            "{name}"
+        );
+        assert!(
+            run().call(&docs.search("  ")).await.unwrap().is_empty(),
+            "{name}"
+        );
         let long = "panic ".repeat(100_000);
-        assert_eq!(sources(&run().call(&docs.search(long)).await.unwrap()), ["a"], "{name}");
+        assert_eq!(
+            sources(&run().call(&docs.search(long)).await.unwrap()),
+            ["a"],
+            "{name}"
+        );
     }
 }
 
@@ -69,23 +89,48 @@ async fn both_find_an_exact_identifier_and_a_paraphrase() {
     ];
     let folder = Folder::new();
     for (name, store) in stores(&folder) {
-        let docs =
-            Collection::builder(store, "docs").embedder(Planted::new(vectors.clone())).open().await.unwrap();
+        let docs = Collection::builder(store, "docs")
+            .embedder(Planted::new(vectors.clone()))
+            .open()
+            .await
+            .unwrap();
         let documents = [("error", error), ("other", other), ("stove", stove)];
         let documents = documents.map(|(source, text)| Document::new(source, text));
         run().call(&docs.write_all(documents)).await.unwrap();
 
         let search = docs.search("ERR_MODULE_NOT_FOUND").k(3);
         let by_vector = run().call(&search.clone().by(By::Vector)).await.unwrap();
-        assert_eq!(sources(&by_vector).last(), Some(&"error"), "{name}: vectors rank it last");
-        assert_eq!(sources(&run().call(&search.clone().by(By::Words)).await.unwrap()), ["error"], "{name}");
-        assert_eq!(sources(&run().call(&search).await.unwrap())[0], "error", "{name}");
+        assert_eq!(
+            sources(&by_vector).last(),
+            Some(&"error"),
+            "{name}: vectors rank it last"
+        );
+        assert_eq!(
+            sources(&run().call(&search.clone().by(By::Words)).await.unwrap()),
+            ["error"],
+            "{name}"
+        );
+        assert_eq!(
+            sources(&run().call(&search).await.unwrap())[0],
+            "error",
+            "{name}"
+        );
 
         let search = docs.search("shut down the cooker").k(1);
-        let by_words = run().call(&search.clone().k(3).by(By::Words)).await.unwrap();
+        let by_words = run()
+            .call(&search.clone().k(3).by(By::Words))
+            .await
+            .unwrap();
         assert!(!by_words.is_empty(), "{name}: `the` stands everywhere");
-        assert_eq!(sources(&run().call(&search.clone().by(By::Vector)).await.unwrap()), ["stove"], "{name}");
-        assert!(sources(&run().call(&search.k(2)).await.unwrap()).contains(&"stove"), "{name}");
+        assert_eq!(
+            sources(&run().call(&search.clone().by(By::Vector)).await.unwrap()),
+            ["stove"],
+            "{name}"
+        );
+        assert!(
+            sources(&run().call(&search.k(2)).await.unwrap()).contains(&"stove"),
+            "{name}"
+        );
     }
 }
 
@@ -97,14 +142,23 @@ async fn stores_find_the_same_in_the_same_order() {
             let text: Vec<_> = (0..5 + at % 7)
                 .map(|place| words[(at * 7 + place * place * (at % 5 + 1)) % words.len()])
                 .collect();
-            (format!("{at:02}.md"), format!("{} {}", text.join(" "), at / 2))
+            (
+                format!("{at:02}.md"),
+                format!("{} {}", text.join(" "), at / 2),
+            )
         })
         .collect();
     let folder = Folder::new();
     let mut found: BTreeMap<String, Vec<(&str, Vec<String>)>> = BTreeMap::new();
     for (name, store) in stores(&folder) {
-        let docs = Collection::builder(store, "docs").embedder(HashEmbedder::new(64)).open().await.unwrap();
-        let documents = texts.iter().map(|(source, text)| Document::new(source, text));
+        let docs = Collection::builder(store, "docs")
+            .embedder(HashEmbedder::new(64))
+            .open()
+            .await
+            .unwrap();
+        let documents = texts
+            .iter()
+            .map(|(source, text)| Document::new(source, text));
         run().call(&docs.write_all(documents)).await.unwrap();
         for query in ["key", "door lamp", "river of bread", "7", "stone key rug"] {
             for by in [By::Words, By::Vector, By::Both] {
@@ -112,7 +166,10 @@ async fn stores_find_the_same_in_the_same_order() {
                 assert!(hits.iter().enumerate().all(|(at, hit)| hit.rank == at + 1));
                 assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
                 let ids = hits.into_iter().map(|hit| hit.id).collect();
-                found.entry(format!("{query} {by:?}")).or_default().push((name, ids));
+                found
+                    .entry(format!("{query} {by:?}"))
+                    .or_default()
+                    .push((name, ids));
             }
         }
     }
@@ -129,9 +186,15 @@ async fn stores_find_the_same_in_the_same_order() {
 async fn filters_hold_together_and_compare_values_of_one_type() {
     let folder = Folder::new();
     for (name, store) in stores(&folder) {
-        let docs = Collection::builder(store, "docs").embedder(HashEmbedder::new(64)).open().await.unwrap();
+        let docs = Collection::builder(store, "docs")
+            .embedder(HashEmbedder::new(64))
+            .open()
+            .await
+            .unwrap();
         let page = |source: &str, year: i32, draft: bool| {
-            Document::new(source, format!("the key of {source}")).meta("year", year).meta("draft", draft)
+            Document::new(source, format!("the key of {source}"))
+                .meta("year", year)
+                .meta("draft", draft)
         };
         let pages = [
             page("a", 2025, false),
@@ -148,22 +211,53 @@ async fn filters_hold_together_and_compare_values_of_one_type() {
                 found.join("")
             };
             assert_eq!(found(docs.search("key")).await, "abcd", "{name} {by:?}");
-            assert_eq!(found(docs.search("key").filter("year", 2026)).await, "bc", "{name} {by:?}");
             assert_eq!(
-                found(docs.search("key").filter("year", 2026).filter("draft", false)).await,
+                found(docs.search("key").filter("year", 2026)).await,
+                "bc",
+                "{name} {by:?}"
+            );
+            assert_eq!(
+                found(
+                    docs.search("key")
+                        .filter("year", 2026)
+                        .filter("draft", false)
+                )
+                .await,
                 "b",
                 "{name} {by:?}"
             );
-            assert_eq!(found(docs.search("key").filter("year", "2026")).await, "", "{name} {by:?}: a text");
-            assert_eq!(found(docs.search("key").filter("draft", 1)).await, "", "{name} {by:?}: a number");
-            assert_eq!(found(docs.search("key").filter("x') OR 1=1 --", 1)).await, "", "{name} {by:?}");
+            assert_eq!(
+                found(docs.search("key").filter("year", "2026")).await,
+                "",
+                "{name} {by:?}: a text"
+            );
+            assert_eq!(
+                found(docs.search("key").filter("draft", 1)).await,
+                "",
+                "{name} {by:?}: a number"
+            );
+            assert_eq!(
+                found(docs.search("key").filter("x') OR 1=1 --", 1)).await,
+                "",
+                "{name} {by:?}"
+            );
         }
-        let hit = run().call(&docs.search("key").filter("year", 2025)).await.unwrap()[0].clone();
+        let hit = run()
+            .call(&docs.search("key").filter("year", 2025))
+            .await
+            .unwrap()[0]
+            .clone();
         assert_eq!(
-            (hit.metadata["year"].as_i64(), hit.metadata["draft"].as_bool()),
+            (
+                hit.metadata["year"].as_i64(),
+                hit.metadata["draft"].as_bool()
+            ),
             (Some(2025), Some(false))
         );
-        let refused = run().call(&docs.search("key").filter("tags", vec!["x"])).await.unwrap_err();
+        let refused = run()
+            .call(&docs.search("key").filter("tags", vec!["x"]))
+            .await
+            .unwrap_err();
         assert_eq!(refused.category(), Category::ConfigError, "{name}");
     }
 }
@@ -173,11 +267,24 @@ async fn without_an_embedder_there_are_words_alone() {
     let folder = Folder::new();
     for (name, store) in stores(&folder) {
         let docs = written(store, &[("a", "the key"), ("b", "the door")]).await;
-        assert_eq!(sources(&run().call(&docs.search("key")).await.unwrap()), ["a"], "{name}");
-        let error = run().call(&docs.search("key").by(By::Vector)).await.unwrap_err();
+        assert_eq!(
+            sources(&run().call(&docs.search("key")).await.unwrap()),
+            ["a"],
+            "{name}"
+        );
+        let error = run()
+            .call(&docs.search("key").by(By::Vector))
+            .await
+            .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().contains("By::Words"), "{error}");
-        assert!(run().call(&docs.search("key").k(0)).await.unwrap().is_empty());
+        assert!(
+            run()
+                .call(&docs.search("key").k(0))
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 
@@ -192,14 +299,31 @@ async fn a_vector_of_zeros_is_near_nothing() {
     ];
     let folder = Folder::new();
     for (name, store) in stores(&folder) {
-        let docs =
-            Collection::builder(store, "docs").embedder(Planted::new(vectors.clone())).open().await.unwrap();
-        let documents = [Document::new("a", "the key"), Document::new("b", "the door")];
+        let docs = Collection::builder(store, "docs")
+            .embedder(Planted::new(vectors.clone()))
+            .open()
+            .await
+            .unwrap();
+        let documents = [
+            Document::new("a", "the key"),
+            Document::new("b", "the door"),
+        ];
         run().call(&docs.write_all(documents)).await.unwrap();
         let found = async |search: Search| run().call(&search).await.unwrap();
-        assert!(found(docs.search("key").by(By::Vector)).await.is_empty(), "{name}");
-        assert_eq!(sources(&found(docs.search("key")).await), ["a"], "{name}: by words");
-        assert_eq!(sources(&found(docs.search("lock").by(By::Vector)).await), ["a", "b"], "{name}");
+        assert!(
+            found(docs.search("key").by(By::Vector)).await.is_empty(),
+            "{name}"
+        );
+        assert_eq!(
+            sources(&found(docs.search("key")).await),
+            ["a"],
+            "{name}: by words"
+        );
+        assert_eq!(
+            sources(&found(docs.search("lock").by(By::Vector)).await),
+            ["a", "b"],
+            "{name}"
+        );
     }
 }
 
@@ -220,18 +344,33 @@ async fn both_find_what_either_finds_alone() {
         for at in 0..QUESTIONS {
             let document = format!("document with the mark word{at}");
             let by_words = at % 2 == 0;
-            let question = if by_words { format!("word{at}") } else { format!("paraphrase{at}") };
+            let question = if by_words {
+                format!("word{at}")
+            } else {
+                format!("paraphrase{at}")
+            };
             vectors.insert(document.clone(), axis(at, 1.0));
             vectors.insert(question, axis(at, if by_words { -1.0 } else { 1.0 }));
             documents.push(Document::new(format!("{at:03}"), document));
         }
-        let docs = Collection::builder(store, "docs").embedder(Planted::of(vectors)).open().await.unwrap();
+        let docs = Collection::builder(store, "docs")
+            .embedder(Planted::of(vectors))
+            .open()
+            .await
+            .unwrap();
         run().call(&docs.write_all(documents)).await.unwrap();
         let mut found = BTreeMap::new();
         for at in 0..QUESTIONS {
-            let question = if at % 2 == 0 { format!("word{at}") } else { format!("paraphrase{at}") };
+            let question = if at % 2 == 0 {
+                format!("word{at}")
+            } else {
+                format!("paraphrase{at}")
+            };
             for by in [By::Words, By::Vector, By::Both] {
-                let hits = run().call(&docs.search(&question).k(5).by(by)).await.unwrap();
+                let hits = run()
+                    .call(&docs.search(&question).k(5).by(by))
+                    .await
+                    .unwrap();
                 let is_found = sources(&hits).contains(&format!("{at:03}").as_str());
                 *found.entry(format!("{by:?}")).or_insert(0) += usize::from(is_found);
             }
@@ -252,23 +391,38 @@ async fn a_query_of_another_length_is_an_error() {
     for (name, store) in stores(&folder) {
         let of = |numbers: usize| {
             let embedder = Planted::new([("the key", vec![0.5; numbers])]);
-            Collection::builder(std::sync::Arc::clone(&store), "lengths").embedder(embedder).open()
+            Collection::builder(std::sync::Arc::clone(&store), "lengths")
+                .embedder(embedder)
+                .open()
         };
         let docs = of(4).await.unwrap();
-        run().call(&docs.write_all([Document::new("a", "the key")])).await.unwrap();
+        run()
+            .call(&docs.write_all([Document::new("a", "the key")]))
+            .await
+            .unwrap();
         for numbers in [3, 5] {
             let docs = of(numbers).await.unwrap();
             for by in [By::Vector, By::Both] {
-                let error = run().call(&docs.search("the key").by(by)).await.unwrap_err();
+                let error = run()
+                    .call(&docs.search("the key").by(by))
+                    .await
+                    .unwrap_err();
                 assert_eq!(error.category(), Category::ConfigError, "{name}: {error}");
                 assert!(
-                    error.to_string().contains(&format!("have 4 numbers, and one of {numbers} came")),
+                    error
+                        .to_string()
+                        .contains(&format!("have 4 numbers, and one of {numbers} came")),
                     "{error}"
                 );
             }
         }
         assert_eq!(
-            sources(&run().call(&docs.search("the key").by(By::Vector)).await.unwrap()),
+            sources(
+                &run()
+                    .call(&docs.search("the key").by(By::Vector))
+                    .await
+                    .unwrap()
+            ),
             ["a"],
             "{name}"
         );

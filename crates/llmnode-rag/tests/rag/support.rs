@@ -19,7 +19,11 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 impl Folder {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("llmnode-rag-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "llmnode-rag-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
@@ -58,12 +62,21 @@ pub(crate) struct Planted {
 
 impl Planted {
     pub(crate) fn new(vectors: impl IntoIterator<Item = (&'static str, Vec<f32>)>) -> Self {
-        let vectors = vectors.into_iter().map(|(text, vector)| (text.to_owned(), vector)).collect();
-        Planted { vectors: Arc::new(vectors), ..Planted::default() }
+        let vectors = vectors
+            .into_iter()
+            .map(|(text, vector)| (text.to_owned(), vector))
+            .collect();
+        Planted {
+            vectors: Arc::new(vectors),
+            ..Planted::default()
+        }
     }
 
     pub(crate) fn of(vectors: BTreeMap<String, Vec<f32>>) -> Self {
-        Planted { vectors: Arc::new(vectors), ..Planted::default() }
+        Planted {
+            vectors: Arc::new(vectors),
+            ..Planted::default()
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -84,9 +97,16 @@ impl Embedder for Planted {
                 }
                 *left -= 1;
             }
-            self.asked.lock().unwrap().extend(request.texts.iter().map(|text| (*text).to_owned()));
+            self.asked
+                .lock()
+                .unwrap()
+                .extend(request.texts.iter().map(|text| (*text).to_owned()));
             let columns = self.vectors.values().next().map_or(2, Vec::len);
-            let other = || -> Vec<f32> { (0..columns).map(|at| f32::from(at + 1 == columns)).collect() };
+            let other = || -> Vec<f32> {
+                (0..columns)
+                    .map(|at| f32::from(at + 1 == columns))
+                    .collect()
+            };
             let vector = |text: &&str| self.vectors.get(*text).cloned().unwrap_or_else(other);
             Ok(Embedded::new(request.texts.iter().map(vector).collect()))
         })

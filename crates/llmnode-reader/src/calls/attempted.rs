@@ -6,7 +6,10 @@ use super::notation::ARGUMENTS;
 
 /// The first of these tools that a text seems to call, though there is more text than the call.
 pub fn attempted<'t>(text: &str, tools: &[&'t str]) -> Option<&'t str> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect();
+    let text: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '\\')
+        .collect();
     let values = values_in(&text);
     tools.iter().copied().find(|name| {
         let member = format!("\"name\":\"{name}\"");
@@ -17,10 +20,15 @@ pub fn attempted<'t>(text: &str, tools: &[&'t str]) -> Option<&'t str> {
 
 /// Whether arguments follow, perhaps behind a type and an id.
 fn follow(mut behind: &str) -> bool {
-    while let Some(rest) = behind.strip_prefix(",\"type\":\"").or_else(|| behind.strip_prefix(",\"id\":\"")) {
+    while let Some(rest) = behind
+        .strip_prefix(",\"type\":\"")
+        .or_else(|| behind.strip_prefix(",\"id\":\""))
+    {
         behind = rest.split_once('"').map_or("", |(_, rest)| rest);
     }
-    behind.strip_prefix(',').is_some_and(|rest| ARGUMENTS.iter().any(|key| rest.starts_with(&member(key))))
+    behind
+        .strip_prefix(',')
+        .is_some_and(|rest| ARGUMENTS.iter().any(|key| rest.starts_with(&member(key))))
 }
 
 /// Where the values of arguments begin, and whether they are objects.
@@ -30,7 +38,10 @@ fn values_in(text: &str) -> BTreeMap<usize, bool> {
         let member = member(key);
         for (at, _) in text.match_indices(&member) {
             let begin = at + member.len();
-            values.insert(begin, text[begin..].trim_start_matches('"').starts_with('{'));
+            values.insert(
+                begin,
+                text[begin..].trim_start_matches('"').starts_with('{'),
+            );
         }
     }
     values

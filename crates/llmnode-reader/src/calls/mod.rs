@@ -31,7 +31,11 @@ use super::find::{enclosed_in_fence, without_thoughts};
 pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> {
     let answer = without_thoughts(text).map(|(answer, _)| answer);
     let text = answer.as_deref().unwrap_or(text).trim();
-    let text = if typed { enclosed_in_fence(text).unwrap_or(text) } else { text };
+    let text = if typed {
+        enclosed_in_fence(text).unwrap_or(text)
+    } else {
+        text
+    };
     let text = without_stray_fence(text);
     // Most answers are ruled out by their first character.
     let read = match text.chars().next()? {
@@ -49,8 +53,12 @@ pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> 
 
 /// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.
 fn without_stray_fence(text: &str) -> &str {
-    let inner = text.strip_suffix("```").filter(|_| text.starts_with(['{', '[']));
-    inner.filter(|inner| !inner.contains("```")).map_or(text, str::trim_end)
+    let inner = text
+        .strip_suffix("```")
+        .filter(|_| text.starts_with(['{', '[']));
+    inner
+        .filter(|inner| !inner.contains("```"))
+        .map_or(text, str::trim_end)
 }
 
 #[cfg(test)]
@@ -61,9 +69,12 @@ mod tests {
 
     fn read(text: &str, typed: bool) -> Option<Vec<String>> {
         match written_calls(text, &TOOLS, typed)? {
-            InText::Calls { calls, .. } => {
-                Some(calls.iter().map(|call| format!("{}{}", call.name, call.arguments)).collect())
-            }
+            InText::Calls { calls, .. } => Some(
+                calls
+                    .iter()
+                    .map(|call| format!("{}{}", call.name, call.arguments))
+                    .collect(),
+            ),
             InText::Unread { .. } => None,
         }
     }
@@ -71,28 +82,58 @@ mod tests {
     #[test]
     fn a_whole_answer_is_a_call() {
         for (text, called) in [
-            (r#" {"name": "search", "arguments": {"word": "a"}} "#, &[r#"search{"word":"a"}"#][..]),
-            (r#"{"type": "function", "id": "1", "name": "count", "parameters": {}}"#, &["count{}"]),
-            (r#"{"name": "search", "arguments": "{\"word\": \"a\"}"}"#, &[r#"search{"word":"a"}"#]),
+            (
+                r#" {"name": "search", "arguments": {"word": "a"}} "#,
+                &[r#"search{"word":"a"}"#][..],
+            ),
+            (
+                r#"{"type": "function", "id": "1", "name": "count", "parameters": {}}"#,
+                &["count{}"],
+            ),
+            (
+                r#"{"name": "search", "arguments": "{\"word\": \"a\"}"}"#,
+                &[r#"search{"word":"a"}"#],
+            ),
             (
                 r#"[{"name": "count", "arguments": {}}, {"name": "search", "arguments": {}}]"#,
                 &["count{}", "search{}"],
             ),
-            (r#"<think>so</think> {"name": "count", "arguments": {}}"#, &["count{}"]),
-            (r#"<tool_call>{"name": "count", "arguments": {}}</tool_call>"#, &["count{}"]),
+            (
+                r#"<think>so</think> {"name": "count", "arguments": {}}"#,
+                &["count{}"],
+            ),
+            (
+                r#"<tool_call>{"name": "count", "arguments": {}}</tool_call>"#,
+                &["count{}"],
+            ),
             (
                 "<tool_call>\n{\"name\": \"count\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"search\", \"arguments\": {}}\n</tool_call>",
                 &["count{}", "search{}"],
             ),
-            (r#"<tool_call>{"name": "find", "arguments": {}}</tool_call>"#, &["find{}"]),
+            (
+                r#"<tool_call>{"name": "find", "arguments": {}}</tool_call>"#,
+                &["find{}"],
+            ),
             (
                 r#"<function=search>{"word": "a </function> b"}</function>"#,
                 &[r#"search{"word":"a </function> b"}"#],
             ),
-            ("<tool_call>\n<function=count>{}</function>\n</tool_call>", &["count{}"]),
-            ("<function=count>{}</function>\n<function=count>{}</function>", &["count{}", "count{}"]),
-            (r#"[TOOL_CALLS][{"name": "search", "arguments": {"word": "a"}}]"#, &[r#"search{"word":"a"}"#]),
-            (r#"[TOOL_CALLS] {"name": "count", "arguments": {}}"#, &["count{}"]),
+            (
+                "<tool_call>\n<function=count>{}</function>\n</tool_call>",
+                &["count{}"],
+            ),
+            (
+                "<function=count>{}</function>\n<function=count>{}</function>",
+                &["count{}", "count{}"],
+            ),
+            (
+                r#"[TOOL_CALLS][{"name": "search", "arguments": {"word": "a"}}]"#,
+                &[r#"search{"word":"a"}"#],
+            ),
+            (
+                r#"[TOOL_CALLS] {"name": "count", "arguments": {}}"#,
+                &["count{}"],
+            ),
         ] {
             assert_eq!(read(text, false).unwrap_or_default(), called, "{text}");
         }
@@ -101,8 +142,13 @@ mod tests {
     #[test]
     fn numbers_keep_their_digits() {
         let call = r#"{"name": "count", "arguments": {"n": 12345678901234567890.10, "m": 1e2}}"#;
-        let quoted = r#"{"name": "count", "arguments": "{\"n\": 12345678901234567890.10, \"m\": 1e2}"}"#;
-        for text in [call, quoted, r#"<function=count>{"n": 12345678901234567890.10, "m": 1e2}</function>"#] {
+        let quoted =
+            r#"{"name": "count", "arguments": "{\"n\": 12345678901234567890.10, \"m\": 1e2}"}"#;
+        for text in [
+            call,
+            quoted,
+            r#"<function=count>{"n": 12345678901234567890.10, "m": 1e2}</function>"#,
+        ] {
             assert_eq!(
                 read(text, false).unwrap(),
                 [r#"count{"n":12345678901234567890.10,"m":1e2}"#],
@@ -152,12 +198,24 @@ mod tests {
         assert!(read(&fenced, true).is_some() && read(&fenced, false).is_none());
         let closed = format!("{call}\n```");
         assert!(read(&closed, true).is_some() && read(&closed, false).is_some());
-        let others = [format!("{call}\n```\n```"), format!("{fenced}\n{fenced}"), format!("{fenced} now")];
-        for text in others.iter().map(String::as_str).chain(["", " ", "<think>so</think>", "```", "```\n```"])
-        {
+        let others = [
+            format!("{call}\n```\n```"),
+            format!("{fenced}\n{fenced}"),
+            format!("{fenced} now"),
+        ];
+        for text in others.iter().map(String::as_str).chain([
+            "",
+            " ",
+            "<think>so</think>",
+            "```",
+            "```\n```",
+        ]) {
             assert_eq!(read(text, true), None, "{text}");
         }
-        assert!(read(r#"{"name": "find", "arguments": {}}"#, true).is_some(), "an unknown name");
+        assert!(
+            read(r#"{"name": "find", "arguments": {}}"#, true).is_some(),
+            "an unknown name"
+        );
     }
 
     #[test]
@@ -179,9 +237,16 @@ mod tests {
             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{\"word\":\"a\"}<｜tool▁call▁end｜>",
         ] {
             let tool = Some("search".to_owned());
-            assert_eq!(written_calls(text, &TOOLS, false), Some(InText::Unread { tool }), "{text}");
+            assert_eq!(
+                written_calls(text, &TOOLS, false),
+                Some(InText::Unread { tool }),
+                "{text}"
+            );
         }
         let unknown = r#"commentary to=functions.find json{"word":"a"}"#;
-        assert_eq!(written_calls(unknown, &TOOLS, false), Some(InText::Unread { tool: None }));
+        assert_eq!(
+            written_calls(unknown, &TOOLS, false),
+            Some(InText::Unread { tool: None })
+        );
     }
 }

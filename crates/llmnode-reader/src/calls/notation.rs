@@ -53,10 +53,17 @@ fn tagged(text: &str) -> Option<(Vec<WrittenCall>, &str)> {
 fn function(text: &str) -> Option<(WrittenCall, &str)> {
     let (name, inner) = text.strip_prefix(FUNCTION)?.split_once('>')?;
     let (arguments, behind) = json_at(inner.trim_start())?;
-    let Json::Object(_) = arguments else { return None };
+    let Json::Object(_) = arguments else {
+        return None;
+    };
     let arguments = arguments.to_string();
     let written = format!("{FUNCTION}{name}>{arguments}{END_OF_FUNCTION}");
-    let call = WrittenCall { name: name.trim().to_owned(), arguments, id: None, written };
+    let call = WrittenCall {
+        name: name.trim().to_owned(),
+        arguments,
+        id: None,
+        written,
+    };
     Some((call, behind.trim_start().strip_prefix(END_OF_FUNCTION)?))
 }
 
@@ -80,7 +87,9 @@ fn calls_of(json: Json<'_>) -> Option<Vec<WrittenCall>> {
 
 fn call_of(json: Json<'_>) -> Option<WrittenCall> {
     let written = json.to_string();
-    let Json::Object(members) = json else { return None };
+    let Json::Object(members) = json else {
+        return None;
+    };
     let mut name = None;
     let mut arguments = None;
     let mut id = None;
@@ -96,7 +105,12 @@ fn call_of(json: Json<'_>) -> Option<WrittenCall> {
             _ => return None,
         }
     }
-    Some(WrittenCall { name: name?, arguments: arguments?, id, written })
+    Some(WrittenCall {
+        name: name?,
+        arguments: arguments?,
+        id,
+        written,
+    })
 }
 
 /// The arguments may be JSON as a text.

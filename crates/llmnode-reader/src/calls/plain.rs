@@ -45,7 +45,9 @@ fn folded(text: &str) -> String {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     first.chars().for_each(|c| fold(c, &mut folded));
     for line in rest.lines() {
-        without_margin(line).chars().for_each(|c| fold(c, &mut folded));
+        without_margin(line)
+            .chars()
+            .for_each(|c| fold(c, &mut folded));
     }
     folded
 }
@@ -55,8 +57,11 @@ fn without_tags(text: &str) -> Option<String> {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let behind = &rest[at + 1..];
-        let is_tag = behind.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
-        let end = behind.find(['<', '>']).filter(|end| is_tag && *end < LONGEST_TAG);
+        let is_tag =
+            behind.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        let end = behind
+            .find(['<', '>'])
+            .filter(|end| is_tag && *end < LONGEST_TAG);
         match end.filter(|end| behind[*end..].starts_with('>')) {
             Some(end) => {
                 untagged.push_str(&rest[..at]);
@@ -89,7 +94,8 @@ fn fold(c: char, to: &mut String) {
         0x300..=0x36f => return,
         _ => c,
     };
-    let is_layout = c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '‹' | '›' | '‟' | '‛');
+    let is_layout =
+        c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '‹' | '›' | '‟' | '‛');
     if !is_layout {
         to.extend(c.to_lowercase().map(bare));
     }
@@ -133,12 +139,17 @@ fn without_margin(line: &str) -> &str {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let behind = &rest[digits..];
     if digits > 0
-        && let Some(numbered) = behind.trim_start_matches(' ').strip_prefix(['\t', '|', ':', '│', '→'])
+        && let Some(numbered) = behind
+            .trim_start_matches(' ')
+            .strip_prefix(['\t', '|', ':', '│', '→'])
     {
         rest = numbered.trim_start();
     }
     let rest = rest.trim_start_matches(['>', '|', '#', '*', '+', ' ', '\t']);
-    ["//", "- "].into_iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest)
+    ["//", "- "]
+        .into_iter()
+        .find_map(|mark| rest.strip_prefix(mark))
+        .unwrap_or(rest)
 }
 
 /// `None`: there are no escapes.
@@ -190,16 +201,27 @@ fn backslash(text: &str) -> (Option<char>, usize) {
 /// `0065`, `{65}`, and a pair of halves.
 fn unicode(text: &str) -> Option<(char, usize)> {
     if let Some(braced) = text.strip_prefix('{') {
-        let length = braced.bytes().take(MOST_DIGITS + 1).position(|byte| byte == b'}')?;
+        let length = braced
+            .bytes()
+            .take(MOST_DIGITS + 1)
+            .position(|byte| byte == b'}')?;
         let digits = &braced[..length];
-        return Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, digits.len() + 2));
+        return Some((
+            char::from_u32(u32::from_str_radix(digits, 16).ok()?)?,
+            digits.len() + 2,
+        ));
     }
     let first = hex(text, 0, 4)?;
     if !(0xd800..0xdc00).contains(&first) {
-        return Some((char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 4));
+        return Some((
+            char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
+            4,
+        ));
     }
     let run = text[4..].bytes().take_while(|byte| *byte == b'\\').count();
-    let second = text[4 + run..].strip_prefix('u').and_then(|low| hex(low, 0, 4));
+    let second = text[4 + run..]
+        .strip_prefix('u')
+        .and_then(|low| hex(low, 0, 4));
     match second.filter(|second| (0xdc00..0xe000).contains(second)) {
         Some(second) => {
             let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
@@ -212,7 +234,11 @@ fn unicode(text: &str) -> Option<(char, usize)> {
 fn hex(text: &str, from: usize, length: usize) -> Option<u32> {
     let digits = text.get(from..from + length)?;
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hex { u32::from_str_radix(digits, 16).ok() } else { None }
+    if is_hex {
+        u32::from_str_radix(digits, 16).ok()
+    } else {
+        None
+    }
 }
 
 fn percent(text: &str) -> Option<(Option<char>, usize)> {
@@ -223,7 +249,12 @@ fn percent(text: &str) -> Option<(Option<char>, usize)> {
 /// An entity of HTML; browsers take it without the semicolon, too.
 fn entity(text: &str) -> Option<(Option<char>, usize)> {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
-    let length = text.bytes().skip(1).take(LONGEST_ENTITY).take_while(is_name).count();
+    let length = text
+        .bytes()
+        .skip(1)
+        .take(LONGEST_ENTITY)
+        .take_while(is_name)
+        .count();
     let name = &text[1..1 + length];
     let end = 1 + length + usize::from(text[1 + length..].starts_with(';'));
     if let Some(number) = name.strip_prefix('#') {
@@ -234,8 +265,8 @@ fn entity(text: &str) -> Option<(Option<char>, usize)> {
         return Some((char::from_u32(code.ok()?), end));
     }
     let c = match name {
-        "quot" | "apos" | "ldquo" | "rdquo" | "lsquo" | "rsquo" | "nbsp" | "shy" | "zwj" | "zwnj"
-        | "ZeroWidthSpace" | "Tab" | "NewLine" | "bsol" => ' ',
+        "quot" | "apos" | "ldquo" | "rdquo" | "lsquo" | "rsquo" | "nbsp" | "shy" | "zwj"
+        | "zwnj" | "ZeroWidthSpace" | "Tab" | "NewLine" | "bsol" => ' ',
         "amp" => '&',
         "lt" => '<',
         "gt" => '>',
@@ -296,7 +327,12 @@ mod tests {
         let page = "<pre><span class=\"k\">{&quot;name&quot;</span>: <b>\"del</b>ete\"}</pre>";
         let (_, untagged) = plain_forms(page);
         assert_eq!(untagged.unwrap(), "{name:delete}");
-        for (text, untagged) in [("1 < 2 > 1", ""), ("a<b", ""), ("<a<b>c", "<ac"), ("no tags", "")] {
+        for (text, untagged) in [
+            ("1 < 2 > 1", ""),
+            ("a<b", ""),
+            ("<a<b>c", "<ac"),
+            ("no tags", ""),
+        ] {
             assert_eq!(plain_forms(text).1.unwrap_or_default(), untagged, "{text}");
         }
     }

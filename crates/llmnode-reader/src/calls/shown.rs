@@ -17,8 +17,17 @@ use crate::repair::parse;
 use crate::text::floor_char_boundary;
 
 /// Words that stand before the name of a tool in a call, and before its arguments; a part of other words, too: `tool_args`.
-const NAME: [&str; 7] = ["name", "function", "tool", "call", "action", "method", "invoke"];
-const ARGUMENTS: [&str; 6] = ["arguments", "parameters", "args", "params", "input", "inputs"];
+const NAME: [&str; 7] = [
+    "name", "function", "tool", "call", "action", "method", "invoke",
+];
+const ARGUMENTS: [&str; 6] = [
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "input",
+    "inputs",
+];
 /// What stands between the words and what they are about.
 const BETWEEN: [char; 3] = [':', '=', '>'];
 /// What else stands before the name of a tool.
@@ -109,17 +118,32 @@ impl Texts {
     /// Without arguments, only what stands beside the name tells a call from other uses of it.
     fn has_empty(&self, name: &str, arguments: &str) -> bool {
         let in_json = ARGUMENTS.iter().flat_map(|key| {
-            [format!("name:{name},{key}:{arguments}"), format!("{key}:{arguments},name:{name}")]
+            [
+                format!("name:{name},{key}:{arguments}"),
+                format!("{key}:{arguments},name:{name}"),
+            ]
         });
-        let in_marks = ["", ">", "(", "[args]", "json", "<|message|>", "<|constrain|>json<|message|>"]
-            .map(|between| format!("{name}{between}{arguments}"));
-        in_json.chain(in_marks).any(|call| self.joined.contains(&call))
+        let in_marks = [
+            "",
+            ">",
+            "(",
+            "[args]",
+            "json",
+            "<|message|>",
+            "<|constrain|>json<|message|>",
+        ]
+        .map(|between| format!("{name}{between}{arguments}"));
+        in_json
+            .chain(in_marks)
+            .any(|call| self.joined.contains(&call))
     }
 
     /// The places at which calls have the name.
     fn names(&self, name: &str) -> Vec<usize> {
         let places = self.joined.match_indices(name).map(|(at, _)| at);
-        places.filter(|at| is_name_of_call(&self.joined[..*at], &self.joined[at + name.len()..])).collect()
+        places
+            .filter(|at| is_name_of_call(&self.joined[..*at], &self.joined[at + name.len()..]))
+            .collect()
     }
 
     /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
@@ -154,7 +178,9 @@ impl Texts {
 
     /// The same, of lists that begin right behind the name.
     fn has_in_marks(&self, names: &[usize], name: &str, wanted: &Wanted) -> bool {
-        let lists = names.iter().filter_map(|at| in_marks(&self.joined[at + name.len()..], wanted.longest));
+        let lists = names
+            .iter()
+            .filter_map(|at| in_marks(&self.joined[at + name.len()..], wanted.longest));
         wanted.are_in_one_of(lists)
     }
 }
@@ -177,7 +203,11 @@ impl Wanted {
     /// `plain`: the arguments in plain form.
     fn of(arguments: &str, plain: &str) -> Self {
         let length = plain.len();
-        Wanted { values: values_of(arguments), length, longest: LONGEST_LIST.max(2 * length) }
+        Wanted {
+            values: values_of(arguments),
+            length,
+            longest: LONGEST_LIST.max(2 * length),
+        }
     }
 
     fn are_in_one_of<'t>(&self, lists: impl Iterator<Item = &'t str>) -> bool {
@@ -212,19 +242,34 @@ fn collect(key: &str, json: &Json<'_>, to: &mut Vec<Value>) {
     }
     match json {
         Json::Object(members) if !members.is_empty() => {
-            members.iter().for_each(|(key, value)| collect(key, value, to));
+            members
+                .iter()
+                .for_each(|(key, value)| collect(key, value, to));
         }
-        Json::Array(items) if !items.is_empty() => items.iter().for_each(|item| collect(key, item, to)),
+        Json::Array(items) if !items.is_empty() => {
+            items.iter().for_each(|item| collect(key, item, to))
+        }
         Json::Object(_) if key.is_empty() => {}
         // `None` in Python.
-        Json::Null => to.push(Value { key: plain(key), text: String::new() }),
-        Json::String(text) => to.push(Value { key: plain(key), text: plain(text) }),
-        other => to.push(Value { key: plain(key), text: plain(&other.to_string()) }),
+        Json::Null => to.push(Value {
+            key: plain(key),
+            text: String::new(),
+        }),
+        Json::String(text) => to.push(Value {
+            key: plain(key),
+            text: plain(text),
+        }),
+        other => to.push(Value {
+            key: plain(key),
+            text: plain(&other.to_string()),
+        }),
     }
 }
 
 fn holds(list: &str, values: &[Value]) -> bool {
-    values.iter().all(|value| list.contains(&value.key) && has_value(list, &value.text))
+    values
+        .iter()
+        .all(|value| list.contains(&value.key) && has_value(list, &value.text))
 }
 
 /// A number does not stand in a longer one.
@@ -266,9 +311,15 @@ fn in_marks(behind: &str, longest: usize) -> Option<&str> {
         return None;
     }
     let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
-    let marks = ["[args]", "json", ">", ":", ",", "|"].into_iter().find_map(|mark| near.strip_prefix(mark));
+    let marks = ["[args]", "json", ">", ":", ",", "|"]
+        .into_iter()
+        .find_map(|mark| near.strip_prefix(mark));
     let marks = marks.unwrap_or(near);
-    let begin = if marks.starts_with("<|") { marks.find('{').unwrap_or(0) } else { 0 };
+    let begin = if marks.starts_with("<|") {
+        marks.find('{').unwrap_or(0)
+    } else {
+        0
+    };
     let list = &behind[near.len() - marks.len() + begin..];
     self::list(list, longest)
 }
@@ -297,8 +348,12 @@ fn is_behind(before: &str, words: &[&str]) -> bool {
 
 /// Whether the name of another tool stands right before the arguments, as in `name:other,arguments:`.
 fn is_named_otherwise(before: &str, name: &str) -> bool {
-    let before = before.trim_end_matches(BETWEEN).trim_end_matches(is_of_name);
-    let Some(before) = before.strip_suffix(',') else { return false };
+    let before = before
+        .trim_end_matches(BETWEEN)
+        .trim_end_matches(is_of_name);
+    let Some(before) = before.strip_suffix(',') else {
+        return false;
+    };
     let begin = before.trim_end_matches(is_of_name);
     begin.ends_with("name:") && &before[begin.len()..] != name
 }
@@ -333,7 +388,9 @@ mod tests {
     }
 
     fn html(text: &str) -> String {
-        text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+        text.replace('&', "&amp;")
+            .replace('"', "&quot;")
+            .replace('<', "&lt;")
     }
 
     #[test]
@@ -404,7 +461,10 @@ delete({"days": 3, "path": "/tmp/a b"})"#,
     fn a_call_in_pieces_is_found() {
         for at in CALL.char_indices().map(|(at, _)| at) {
             let (first, second) = CALL.split_at(at);
-            assert!(shown(&["Hello.", first, second]).has(&call(CALL)), "{first} {second}");
+            assert!(
+                shown(&["Hello.", first, second]).has(&call(CALL)),
+                "{first} {second}"
+            );
         }
         let named = r#"Part 1: {"name": "delete","#;
         let arguments = r#"Part 2: "arguments": {"path": "/tmp/a b", "days": 3}}"#;
@@ -425,7 +485,8 @@ delete({"days": 3, "path": "/tmp/a b"})"#,
         ] {
             assert!(!shown(&[document]).has(&call(CALL)), "{document}");
         }
-        let described = r#"{"name": "delete", "description": "Deletes.", "parameters": {"type": "object"}}"#;
+        let described =
+            r#"{"name": "delete", "description": "Deletes.", "parameters": {"type": "object"}}"#;
         let query = r#"{"path": "/tmp/a b", "days": 3}"#;
         assert!(!shown(&[described, query]).has(&call(CALL)));
     }
@@ -442,9 +503,10 @@ delete({"days": 3, "path": "/tmp/a b"})"#,
         ] {
             assert!(shown(&[&escaped(document)]).has(&call), "{document}");
         }
-        for document in
-            ["The tools are delete and {}.", r#"{"name": "delete"}, {"name": "search", "arguments": {}}"#]
-        {
+        for document in [
+            "The tools are delete and {}.",
+            r#"{"name": "delete"}, {"name": "search", "arguments": {}}"#,
+        ] {
             assert!(!shown(&[document]).has(&call), "{document}");
         }
     }
@@ -454,7 +516,13 @@ delete({"days": 3, "path": "/tmp/a b"})"#,
     fn long_texts_are_looked_through_once() {
         const PIECES: usize = 200_000;
         let name = r#"{"name": "delete"} "#;
-        for piece in [r"\u{", "input: x ", "name:o,input:<x ", "name:o,input:{x ", "delete:x "] {
+        for piece in [
+            r"\u{",
+            "input: x ",
+            "name:o,input:<x ",
+            "name:o,input:{x ",
+            "delete:x ",
+        ] {
             let text = name.to_owned() + &piece.repeat(PIECES);
             assert!(!shown(&[&text]).has(&call(CALL)), "{piece}");
         }
@@ -463,10 +531,12 @@ delete({"days": 3, "path": "/tmp/a b"})"#,
     #[test]
     fn long_arguments_are_found_in_another_order() {
         let content = "a line of a file ".repeat(1_000);
-        let written =
-            format!(r#"{{"name": "delete", "arguments": {{"content": "{content}", "path": "/tmp/a"}}}}"#);
-        let document =
-            format!(r#"{{"name": "delete", "arguments": {{"path": "/tmp/a", "content": "{content}"}}}}"#);
+        let written = format!(
+            r#"{{"name": "delete", "arguments": {{"content": "{content}", "path": "/tmp/a"}}}}"#
+        );
+        let document = format!(
+            r#"{{"name": "delete", "arguments": {{"path": "/tmp/a", "content": "{content}"}}}}"#
+        );
         assert!(shown(&[&document]).has(&call(&written)));
         assert!(!shown(&[&document.replace("/tmp/a", "/tmp/b")]).has(&call(&written)));
     }

@@ -22,12 +22,17 @@ pub(super) fn of(text: &str, tools: &[&str]) -> Option<InText> {
     {
         let name = &text[at + RECIPIENT.len()..];
         let end = name.find(|c| !is_of_name(c)).unwrap_or(name.len());
-        let tool = tools.iter().find(|tool| **tool == &name[..end]).map(|tool| (*tool).to_owned());
+        let tool = tools
+            .iter()
+            .find(|tool| **tool == &name[..end])
+            .map(|tool| (*tool).to_owned());
         return Some(InText::Unread { tool });
     }
     let behind = behind_mark(text)?;
     let tool = tools.iter().find(|tool| names(behind, tool))?;
-    Some(InText::Unread { tool: Some((*tool).to_owned()) })
+    Some(InText::Unread {
+        tool: Some((*tool).to_owned()),
+    })
 }
 
 fn is_header(before: &str) -> bool {

@@ -9,17 +9,27 @@ use crate::tree::{Node, children};
 pub(crate) fn any(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
-        let Some(node) = schema.as_object() else { continue };
+        let Some(node) = schema.as_object() else {
+            continue;
+        };
         let own = |keyword: &str| match node.get("format").and_then(Value::as_str) {
             Some(format) => intrinsic_bound(format, keyword),
             None => Value::Null,
         };
         let is_bound = |keyword: &str| {
-            let begins = ["min", "max", "exclusiveM"].iter().any(|begin| keyword.starts_with(begin));
+            let begins = ["min", "max", "exclusiveM"]
+                .iter()
+                .any(|begin| keyword.starts_with(begin));
             (begins || keyword == "multipleOf") && !(keyword.ends_with("Items") && is_tuple(node))
         };
-        let format = node.get("format").and_then(Value::as_str).and_then(TextFormat::named);
-        if format.is_some() || node.iter().any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword))
+        let format = node
+            .get("format")
+            .and_then(Value::as_str)
+            .and_then(TextFormat::named);
+        if format.is_some()
+            || node
+                .iter()
+                .any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword))
         {
             return true;
         }
@@ -46,8 +56,13 @@ fn intrinsic_bound(format: &str, keyword: &str) -> Value {
 
 /// Whose length serde checks.
 fn is_tuple(node: &Node) -> bool {
-    let length = node.get("prefixItems").and_then(Value::as_array).map(|items| json!(items.len()));
-    length.is_some() && node.get("minItems") == length.as_ref() && node.get("maxItems") == length.as_ref()
+    let length = node
+        .get("prefixItems")
+        .and_then(Value::as_array)
+        .map(|items| json!(items.len()));
+    length.is_some()
+        && node.get("minItems") == length.as_ref()
+        && node.get("maxItems") == length.as_ref()
 }
 
 #[cfg(test)]

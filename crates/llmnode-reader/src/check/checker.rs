@@ -19,7 +19,13 @@ const MAX_DEPTH: u32 = 320;
 const MAX_FAULTS: usize = 50;
 
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    into_violations(faults(rules, rules.own(), CheckMode::Schema, value, wrapped))
+    into_violations(faults(
+        rules,
+        rules.own(),
+        CheckMode::Schema,
+        value,
+        wrapped,
+    ))
 }
 
 /// Whole numbers that a `Value` does not hold exactly.
@@ -101,11 +107,17 @@ impl<'s> Checker<'s> {
     pub(super) fn is_enough(&self, found: &[Fault]) -> bool {
         found.len() > MAX_FAULTS
             || (self.first_fault_only.get()
-                && found.iter().any(|fault| !self.type_faults_only.get() || fault.severity == Severity::Type))
+                && found
+                    .iter()
+                    .any(|fault| !self.type_faults_only.get() || fault.severity == Severity::Type))
     }
 
     pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
-        let left = self.work.get().checked_sub(work).filter(|_| depth <= MAX_DEPTH);
+        let left = self
+            .work
+            .get()
+            .checked_sub(work)
+            .filter(|_| depth <= MAX_DEPTH);
         self.work.set(left.unwrap_or(0));
         self.exhausted.set(self.exhausted.get() || left.is_none());
         left.is_some()
@@ -142,11 +154,14 @@ impl<'s> Checker<'s> {
             Json::Number(digits) => {
                 if self.mode == CheckMode::Type && has_type {
                     found.extend(
-                        number::unrepresentable(rule, digits).map(|fault| Fault::lossy(place, fault)),
+                        number::unrepresentable(rule, digits)
+                            .map(|fault| Fault::lossy(place, fault)),
                     );
                 }
                 if !rule.bounds.is_empty() {
-                    found.extend(number_faults(rule, digits).map(|fault| Fault::bound(place, fault)));
+                    found.extend(
+                        number_faults(rule, digits).map(|fault| Fault::bound(place, fault)),
+                    );
                 }
             }
             Json::String(text) => {
@@ -171,8 +186,10 @@ impl<'s> Checker<'s> {
 
     /// Even if serde would drop something.
     pub(super) fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
-        let (first_fault_only, type_faults_only) =
-            (self.first_fault_only.replace(true), self.type_faults_only.replace(true));
+        let (first_fault_only, type_faults_only) = (
+            self.first_fault_only.replace(true),
+            self.type_faults_only.replace(true),
+        );
         let found = self.apply(form, value, &Location::ROOT, depth + 1);
         self.first_fault_only.set(first_fault_only);
         self.type_faults_only.set(type_faults_only);
@@ -196,11 +213,14 @@ impl<'s> Checker<'s> {
             }
             Json::Array(items) => {
                 let items = items.iter().enumerate();
-                items.flat_map(|(index, item)| self.rounded(item, &place.item(index))).collect()
+                items
+                    .flat_map(|(index, item)| self.rounded(item, &place.item(index)))
+                    .collect()
             }
-            Json::Object(members) => {
-                members.iter().flat_map(|(name, value)| self.rounded(value, &place.member(name))).collect()
-            }
+            Json::Object(members) => members
+                .iter()
+                .flat_map(|(name, value)| self.rounded(value, &place.member(name)))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -215,7 +235,10 @@ impl<'s> Checker<'s> {
     ) {
         let apply = |number: &usize| self.apply(self.rules.at(*number), value, place, depth + 1);
         found.extend(rule.ref_target.iter().chain(&rule.all_of).flat_map(apply));
-        for (forms, exclusive) in [(&rule.any_of, false), (&rule.one_of, self.mode == CheckMode::Schema)] {
+        for (forms, exclusive) in [
+            (&rule.any_of, false),
+            (&rule.one_of, self.mode == CheckMode::Schema),
+        ] {
             if !forms.is_empty() {
                 found.extend(self.union(forms, exclusive, value, place, depth));
             }

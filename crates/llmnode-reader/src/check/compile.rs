@@ -17,14 +17,19 @@ impl Rules {
     }
 
     pub(crate) fn any() -> &'static Rules {
-        static ANY: LazyLock<Rules> = LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
+        static ANY: LazyLock<Rules> =
+            LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
         &ANY
     }
 }
 
 /// Follows only keywords that apply a schema. Returns the rules, that of `root` first, and the number of `own`.
 fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
-    let mut compiler = Compiler { root, known: HashMap::new(), found: Vec::new() };
+    let mut compiler = Compiler {
+        root,
+        known: HashMap::new(),
+        found: Vec::new(),
+    };
     compiler.number(root);
     let own = compiler.number(own);
     let mut all = Vec::new();
@@ -38,7 +43,8 @@ fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
 /// The part of a schema that a `$ref` names.
 pub fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
+    root.pointer(pointer)
+        .or_else(|| root.pointer(&percent_decoded(pointer)?))
 }
 
 struct Compiler<'v> {
@@ -49,19 +55,30 @@ struct Compiler<'v> {
 
 impl<'v> Compiler<'v> {
     fn number(&mut self, schema: &'v Value) -> usize {
-        *self.known.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
-            self.found.push(schema);
-            self.found.len() - 1
-        })
+        *self
+            .known
+            .entry(std::ptr::from_ref(schema))
+            .or_insert_with(|| {
+                self.found.push(schema);
+                self.found.len() - 1
+            })
     }
 
     fn numbers(&mut self, schemas: &'v Value) -> Vec<usize> {
-        schemas.as_array().into_iter().flatten().map(|schema| self.number(schema)).collect()
+        schemas
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|schema| self.number(schema))
+            .collect()
     }
 
     fn rule(&mut self, schema: &'v Value) -> Rule {
         let Some(node) = schema.as_object() else {
-            return Rule { boolean: Some(*schema != Value::Bool(false)), ..Rule::default() };
+            return Rule {
+                boolean: Some(*schema != Value::Bool(false)),
+                ..Rule::default()
+            };
         };
         let mut rule = Rule::default();
         for (keyword, value) in node.iter().filter(|(keyword, _)| !is_annotation(keyword)) {
@@ -71,10 +88,14 @@ impl<'v> Compiler<'v> {
                 "const" => rule.only = Some(Json::from(value).into_owned()),
                 "enum" => {
                     let owned = |choice| Json::from(choice).into_owned();
-                    rule.choices = value.as_array().map(|choices| choices.iter().map(owned).collect());
+                    rule.choices = value
+                        .as_array()
+                        .map(|choices| choices.iter().map(owned).collect());
                 }
                 "$ref" => {
-                    let to = value.as_str().and_then(|reference| target(self.root, reference));
+                    let to = value
+                        .as_str()
+                        .and_then(|reference| target(self.root, reference));
                     rule.ref_target = to.map(|schema| self.number(schema));
                 }
                 "allOf" => rule.all_of = self.numbers(value),
@@ -108,11 +129,18 @@ impl<'v> Compiler<'v> {
         for (name, schema) in named.into_iter().flatten() {
             let is_required = rule.required.contains(name);
             rule.property_index.insert(name.clone(), rule.named.len());
-            rule.named.push(Property { name: name.clone(), rule: self.number(schema), is_required });
+            rule.named.push(Property {
+                name: name.clone(),
+                rule: self.number(schema),
+                is_required,
+            });
         }
         rule.is_closed = node.get("additionalProperties") == Some(&Value::Bool(false));
-        for (pattern, schema) in
-            node.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
+        for (pattern, schema) in node
+            .get("patternProperties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
         {
             // schemars writes these for maps with integer keys.
             match pattern.as_str() {
@@ -125,6 +153,11 @@ impl<'v> Compiler<'v> {
 }
 
 fn texts(value: &Value) -> Vec<String> {
-    let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    let all = value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice);
+    all.iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }

@@ -28,7 +28,11 @@ pub(super) fn expected(rule: &Rule) -> String {
     }
     match rule.types() {
         [] if rule.has_properties || !rule.required.is_empty() => of_type(rule, "object"),
-        kinds => kinds.iter().map(|kind| of_type(rule, kind)).collect::<Vec<_>>().join(" or "),
+        kinds => kinds
+            .iter()
+            .map(|kind| of_type(rule, kind))
+            .collect::<Vec<_>>()
+            .join(" or "),
     }
 }
 
@@ -48,13 +52,16 @@ fn of_type(rule: &Rule, kind: &str) -> String {
 
 fn range(rule: &Rule) -> String {
     let bound = |keyword: &str, words: &str| {
-        rule.bound(keyword).map(|bound| format!(" {words} {bound}")).unwrap_or_default()
+        rule.bound(keyword)
+            .map(|bound| format!(" {words} {bound}"))
+            .unwrap_or_default()
     };
     let range = match (rule.bound("minimum"), rule.bound("maximum")) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
         _ => bound("minimum", "of at least") + &bound("maximum", "of at most"),
     };
-    let open = bound("exclusiveMinimum", "of more than") + &bound("exclusiveMaximum", "of less than");
+    let open =
+        bound("exclusiveMinimum", "of more than") + &bound("exclusiveMaximum", "of less than");
     range + &open + &bound("multipleOf", "that is a multiple of")
 }
 
@@ -75,7 +82,14 @@ fn members(rule: &Rule) -> String {
     }
     match property_list(rule) {
         none if none.is_empty() => String::new(),
-        known => format!(" with {}{known}", if rule.is_closed { "none but " } else { "any of " }),
+        known => format!(
+            " with {}{known}",
+            if rule.is_closed {
+                "none but "
+            } else {
+                "any of "
+            }
+        ),
     }
 }
 
@@ -88,7 +102,11 @@ fn quoted(name: &str) -> String {
 }
 
 pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) -> String {
-    let mut words = all.by_ref().take(MAX_NAMED).collect::<Vec<_>>().join(between);
+    let mut words = all
+        .by_ref()
+        .take(MAX_NAMED)
+        .collect::<Vec<_>>()
+        .join(between);
     if all.next().is_some() {
         words.push_str(between);
         words.push('…');
@@ -97,5 +115,7 @@ pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) ->
 }
 
 pub(super) fn display_value(value: &Json<'_>) -> String {
-    value.as_text().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_text()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -14,19 +14,35 @@ impl<'s> Checker<'s> {
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
-        found.extend(count_fault(rule, ["minItems", "maxItems"], items.len() as u64, "item", place));
+        found.extend(count_fault(
+            rule,
+            ["minItems", "maxItems"],
+            items.len() as u64,
+            "item",
+            place,
+        ));
         for (index, item) in items.iter().enumerate().take_while(|_| self.is_complete()) {
             if self.is_enough(found) {
                 break;
             }
             if let Some(number) = rule.item(index) {
-                found.extend(self.apply(self.rules.at(number), item, &place.item(index), depth + 1));
+                found.extend(self.apply(
+                    self.rules.at(number),
+                    item,
+                    &place.item(index),
+                    depth + 1,
+                ));
             }
         }
         if self.mode == CheckMode::Schema && rule.is_set {
-            let again =
-                |index: &usize| items[..*index].iter().any(|earlier| json_eq(earlier, &items[*index]));
-            let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
+            let again = |index: &usize| {
+                items[..*index]
+                    .iter()
+                    .any(|earlier| json_eq(earlier, &items[*index]))
+            };
+            let twice = (0..items.len())
+                .take_while(|index| self.spend(*index as u64, depth))
+                .find(again);
             found.extend(twice.map(|index| Fault::at(&place.item(index), "appears twice")));
         }
     }

@@ -16,16 +16,25 @@ enum Step<'p> {
 }
 
 impl Location<'static> {
-    pub(crate) const ROOT: Location<'static> = Location { up: None, step: Step::Root };
+    pub(crate) const ROOT: Location<'static> = Location {
+        up: None,
+        step: Step::Root,
+    };
 }
 
 impl<'p> Location<'p> {
     pub(crate) fn member(&'p self, name: &'p str) -> Location<'p> {
-        Location { up: Some(self), step: Step::Member(name) }
+        Location {
+            up: Some(self),
+            step: Step::Member(name),
+        }
     }
 
     pub(crate) fn item(&'p self, index: usize) -> Location<'p> {
-        Location { up: Some(self), step: Step::Item(index) }
+        Location {
+            up: Some(self),
+            step: Step::Item(index),
+        }
     }
 
     pub(crate) fn is_inner(&self) -> bool {

@@ -16,8 +16,15 @@ const MAX_UNKNOWN: usize = 16;
 /// Of a name in a map whose keys are integers.
 fn no_number(name: &str, rule: &Rule) -> String {
     let may_be_negative = rule.numeric_keys.iter().any(|(signed, _)| *signed);
-    let wanted = if may_be_negative { "a whole number" } else { "a whole number that is not negative" };
-    format!("has the key {:?}, must be {wanted}, in digits", excerpt(name))
+    let wanted = if may_be_negative {
+        "a whole number"
+    } else {
+        "a whole number that is not negative"
+    };
+    format!(
+        "has the key {:?}, must be {wanted}, in digits",
+        excerpt(name)
+    )
 }
 
 impl<'s> Checker<'s> {
@@ -30,7 +37,13 @@ impl<'s> Checker<'s> {
         found: &mut Vec<Fault>,
     ) {
         let count = members.len() as u64;
-        found.extend(count_fault(rule, ["minProperties", "maxProperties"], count, "member", place));
+        found.extend(count_fault(
+            rule,
+            ["minProperties", "maxProperties"],
+            count,
+            "member",
+            place,
+        ));
         if self.mode == CheckMode::Type
             && !self.type_faults_only.get()
             && let Some(fault) = self.unknown_member(rule, members, place)
@@ -45,10 +58,18 @@ impl<'s> Checker<'s> {
             if self.is_null_for_absent(rule, name, value) {
                 continue;
             }
-            let meant = respelled.iter().find(|(given, _)| given == name).map(|(_, meant)| *meant);
+            let meant = respelled
+                .iter()
+                .find(|(given, _)| given == name)
+                .map(|(_, meant)| *meant);
             match rule.member(meant.unwrap_or(name)) {
                 Some(number) => {
-                    found.extend(self.apply(self.rules.at(number), value, &place.member(name), depth + 1));
+                    found.extend(self.apply(
+                        self.rules.at(number),
+                        value,
+                        &place.member(name),
+                        depth + 1,
+                    ));
                 }
                 None if rule.is_closed && !rule.numeric_keys.is_empty() => {
                     found.push(Fault::at(place, no_number(name, rule)));
@@ -64,7 +85,12 @@ impl<'s> Checker<'s> {
     }
 
     /// serde would accept the object, and drop such members.
-    fn unknown_member(&self, rule: &'s Rule, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
+    fn unknown_member(
+        &self,
+        rule: &'s Rule,
+        members: &Members<'_>,
+        place: &Location<'_>,
+    ) -> Option<Fault> {
         let fault = |message: String| Some(Fault::lossy(place, message));
         if let [(name, _)] = members
             && name == "error"
@@ -88,7 +114,10 @@ impl<'s> Checker<'s> {
         if texts().count() > 1 && texts().all(|text| text == "string") {
             return fault("has placeholders for its texts; write the real values".to_owned());
         }
-        let unknown: Vec<_> = members.iter().filter(|(name, _)| rule.member(name).is_none()).collect();
+        let unknown: Vec<_> = members
+            .iter()
+            .filter(|(name, _)| rule.member(name).is_none())
+            .collect();
         if unknown.is_empty() {
             return None;
         }
@@ -101,27 +130,45 @@ impl<'s> Checker<'s> {
             let known = rule.names().find(|known| same_letters(known, name));
             let rival = known.and_then(|known| Some((known, given.get(known)?)));
             if let Some((known, _)) = rival.filter(|(_, other)| **other != value) {
-                return fault(format!("has `{}` beside `{known}`, with different values", excerpt(name)));
+                return fault(format!(
+                    "has `{}` beside `{known}`, with different values",
+                    excerpt(name)
+                ));
             }
         }
         if rule.required.is_empty() && unknown.len() * 2 > members.len() {
-            let most = if unknown.len() == members.len() { "no property" } else { "few properties" };
-            return fault(format!("has {most} of the type, which are {}", property_list(rule)));
+            let most = if unknown.len() == members.len() {
+                "no property"
+            } else {
+                "few properties"
+            };
+            return fault(format!(
+                "has {most} of the type, which are {}",
+                property_list(rule)
+            ));
         }
         let absent: Vec<&str> = rule
             .names()
-            .filter(|name| !given.contains_key(name) && !rule.required.iter().any(|one| one == name))
+            .filter(|name| {
+                !given.contains_key(name) && !rule.required.iter().any(|one| one == name)
+            })
             .collect();
         for (name, _) in unknown.iter().filter(|_| !rule.is_closed) {
             if let Some(meant) = misspelling_of(name, absent.iter().copied()) {
-                return fault(format!("unknown property `{}` (did you mean {meant:?}?)", excerpt(name)));
+                return fault(format!(
+                    "unknown property `{}` (did you mean {meant:?}?)",
+                    excerpt(name)
+                ));
             }
         }
         let (name, _) = unknown.into_iter().find(|(_, value)| {
             let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.has_property(name));
             matches!(value, Json::Object(inner) if known(inner) && self.fits(rule, value))
         })?;
-        fault(format!("the value is inside `{}`; answer with that value alone", excerpt(name)))
+        fault(format!(
+            "the value is inside `{}`; answer with that value alone",
+            excerpt(name)
+        ))
     }
 
     /// Returns the missing members that are written with another spelling, which is reported, with the right names.
@@ -142,16 +189,26 @@ impl<'s> Checker<'s> {
                 found.push(Fault::at(place, String::new()));
                 break;
             }
-            let unknown = members.iter().map(|(name, _)| &**name).filter(|name| rule.member(name).is_none());
+            let unknown = members
+                .iter()
+                .map(|(name, _)| &**name)
+                .filter(|name| rule.member(name).is_none());
             let unknown: Vec<&str> = unknown.take(MAX_UNKNOWN).collect();
             match unknown.iter().find(|given| same_letters(given, name)) {
                 Some(given) => {
-                    let message = format!("has `{}`, which must be written `{name}`", excerpt(given));
+                    let message =
+                        format!("has `{}`, which must be written `{name}`", excerpt(given));
                     found.push(Fault::at(place, message));
                     respelled.push((*given, name.as_str()));
                 }
-                None if rule.member(name).is_some_and(|number| self.would_hold(number, &unknown)) => {
-                    let belong = join_some(unknown.iter().map(|name| format!("`{}`", excerpt(name))), ", ");
+                None if rule
+                    .member(name)
+                    .is_some_and(|number| self.would_hold(number, &unknown)) =>
+                {
+                    let belong = join_some(
+                        unknown.iter().map(|name| format!("`{}`", excerpt(name))),
+                        ", ",
+                    );
                     let message = format!("missing property `{name}`, which must contain {belong}");
                     found.push(Fault::at(place, message));
                 }

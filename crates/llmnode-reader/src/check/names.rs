@@ -6,7 +6,11 @@ use crate::text::same_letters;
 
 /// Corrects a name that has the letters of only one member. `wrapped`: the path begins with the wrapper's member.
 pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> String {
-    let start = if wrapped { rules.root_rule() } else { rules.own() };
+    let start = if wrapped {
+        rules.root_rule()
+    } else {
+        rules.own()
+    };
     if start.has_property(&path) || path.is_empty() {
         return path;
     }
@@ -17,11 +21,16 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
         rest = behind;
         let leaves: Vec<&Rule> = at.iter().flat_map(|rule| rules.leaves(rule)).collect();
         let inner = |find: &dyn Fn(&Rule) -> Option<usize>| -> Vec<&Rule> {
-            leaves.iter().filter_map(|rule| Some(rules.at(find(rule)?))).collect()
+            leaves
+                .iter()
+                .filter_map(|rule| Some(rules.at(find(rule)?)))
+                .collect()
         };
         if let Some(index) = step.strip_prefix('[') {
             let index = index.trim_end_matches(']');
-            let key = index.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
+            let key = index
+                .strip_prefix('"')
+                .and_then(|key| key.strip_suffix('"'));
             at = match key {
                 Some(key) => inner(&|rule| rule.member(key)),
                 None => inner(&|rule| rule.item(index.parse().ok()?)),
@@ -29,7 +38,9 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
             named.push_str(step);
             continue;
         }
-        let (dot, name) = step.strip_prefix('.').map_or(("", step), |name| (".", name));
+        let (dot, name) = step
+            .strip_prefix('.')
+            .map_or(("", step), |name| (".", name));
         let mut known: Vec<&str> = leaves.iter().flat_map(|rule| rule.names()).collect();
         known.retain(|known| same_letters(known, name));
         known.sort_unstable();
@@ -48,9 +59,14 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
 fn step_length(path: &str) -> usize {
     let closing = if path.starts_with("[\"") { "\"]" } else { "]" };
     if path.starts_with('[') {
-        return path.find(closing).map_or(path.len(), |at| at + closing.len());
+        return path
+            .find(closing)
+            .map_or(path.len(), |at| at + closing.len());
     }
-    path.char_indices().skip(1).find(|(_, c)| matches!(c, '.' | '[')).map_or(path.len(), |(at, _)| at)
+    path.char_indices()
+        .skip(1)
+        .find(|(_, c)| matches!(c, '.' | '['))
+        .map_or(path.len(), |(at, _)| at)
 }
 
 #[cfg(test)]
@@ -99,12 +115,21 @@ mod tests {
         for (path, named) in [
             ("", ""),
             ("first_step.item_name", "firstStep.ITEM-NAME"),
-            ("firstStep.then.then.item_name", "firstStep.THEN.THEN.ITEM-NAME"),
+            (
+                "firstStep.then.then.item_name",
+                "firstStep.THEN.THEN.ITEM-NAME",
+            ),
             ("by_name.item_name.item_name", "byName.item_name.ITEM-NAME"),
-            ("by_name[\"a key\"].item_name", "byName[\"a key\"].ITEM-NAME"),
+            (
+                "by_name[\"a key\"].item_name",
+                "byName[\"a key\"].ITEM-NAME",
+            ),
             ("[\"a.b\"][1].item_name", "[\"a.b\"][1].ITEM-NAME"),
             ("way_out[2].OnFoot.how_far", "wayOut[2].on_foot.HowFar"),
-            ("way_out[2].ByTrain.first_class.x[0]", "wayOut[2].by_train.FirstClass.x[0]"),
+            (
+                "way_out[2].ByTrain.first_class.x[0]",
+                "wayOut[2].by_train.FirstClass.x[0]",
+            ),
         ] {
             assert_eq!(in_json_names(path.to_owned(), &schema.rules, false), named);
         }
@@ -130,7 +155,13 @@ mod tests {
     #[test]
     fn a_wrapped_value_has_the_wrapper_before_it() {
         let schema = OutputSchema::of::<Vec<Step>>();
-        assert_eq!(in_json_names("value[1].item_name".into(), &schema.rules, true), "value[1].ITEM-NAME");
-        assert_eq!(in_json_names("[1].item_name".into(), &schema.rules, false), "[1].ITEM-NAME");
+        assert_eq!(
+            in_json_names("value[1].item_name".into(), &schema.rules, true),
+            "value[1].ITEM-NAME"
+        );
+        assert_eq!(
+            in_json_names("[1].item_name".into(), &schema.rules, false),
+            "[1].ITEM-NAME"
+        );
     }
 }

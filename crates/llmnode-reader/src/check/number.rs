@@ -10,15 +10,24 @@ pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     }
     let shown = excerpt(digits);
     if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
-        return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
+        return Some(format!(
+            "is {shown}, which is too large; must be within ±{:e}",
+            f64::MAX
+        ));
     }
     is_rounded(digits).then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
 /// Integers beyond `i64` and `u64`, unless an `f64` holds them exactly.
 pub(super) fn rounded(digits: &str) -> Option<String> {
-    let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
-    (!held).then(|| format!("is {}, which cannot be held exactly; put it in quotes", excerpt(digits)))
+    let held =
+        digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
+    (!held).then(|| {
+        format!(
+            "is {}, which cannot be held exactly; put it in quotes",
+            excerpt(digits)
+        )
+    })
 }
 
 /// A point or an exponent marks a number as inexact: `6.02214076e23`.
@@ -27,7 +36,9 @@ fn is_rounded(digits: &str) -> bool {
     if digits.len() <= FEW || digits.contains(['.', 'e', 'E']) {
         return false;
     }
-    let Some(number) = Decimal::parse(digits) else { return false };
+    let Some(number) = Decimal::parse(digits) else {
+        return false;
+    };
     let kept = digits.parse::<f64>().map(|kept| format!("{kept:.0}"));
     !kept.is_ok_and(|kept| Decimal::parse(&kept).is_some_and(|kept| kept == number))
 }
@@ -37,15 +48,25 @@ pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = S
     const BOUNDS: [(&str, Fits, &str); 5] = [
         ("minimum", |value, bound| value >= bound, "at least"),
         ("maximum", |value, bound| value <= bound, "at most"),
-        ("exclusiveMinimum", |value, bound| value > bound, "more than"),
-        ("exclusiveMaximum", |value, bound| value < bound, "less than"),
+        (
+            "exclusiveMinimum",
+            |value, bound| value > bound,
+            "more than",
+        ),
+        (
+            "exclusiveMaximum",
+            |value, bound| value < bound,
+            "less than",
+        ),
         ("multipleOf", is_multiple, "a multiple of"),
     ];
-    BOUNDS.into_iter().filter_map(move |(keyword, fits, words)| {
-        let bound = rule.bound(keyword)?;
-        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
-        (!fitting).then(|| format!("is {}, must be {words} {bound}", excerpt(digits)))
-    })
+    BOUNDS
+        .into_iter()
+        .filter_map(move |(keyword, fits, words)| {
+            let bound = rule.bound(keyword)?;
+            let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
+            (!fitting).then(|| format!("is {}, must be {words} {bound}", excerpt(digits)))
+        })
 }
 
 /// Exact unless there are too many digits; then within the precision of floating point.

@@ -78,7 +78,13 @@ impl Rules {
                 leaves.extend((rule.boolean.is_none()).then_some(rule));
             } else {
                 // Reversed, since the last one is popped first.
-                open.extend(rule.any_of.iter().chain(&rule.one_of).rev().map(|form| self.at(*form)));
+                open.extend(
+                    rule.any_of
+                        .iter()
+                        .chain(&rule.one_of)
+                        .rev()
+                        .map(|form| self.at(*form)),
+                );
             }
         }
         leaves
@@ -93,8 +99,14 @@ impl Rules {
                 continue;
             }
             found.push(rule);
-            let combined = [&rule.all_of, &rule.any_of, &rule.one_of].into_iter().flatten();
-            open.extend(combined.chain(&rule.ref_target).map(|number| self.at(*number)));
+            let combined = [&rule.all_of, &rule.any_of, &rule.one_of]
+                .into_iter()
+                .flatten();
+            open.extend(
+                combined
+                    .chain(&rule.ref_target)
+                    .map(|number| self.at(*number)),
+            );
         }
         found
     }
@@ -107,21 +119,30 @@ impl Rules {
     }
 
     pub(crate) fn has_another_tag(&self, rule: &Rule, members: &Members<'_>) -> bool {
-        members.iter().any(|(name, value)| self.tag(rule, name).is_some_and(|tag| tag != value))
+        members
+            .iter()
+            .any(|(name, value)| self.tag(rule, name).is_some_and(|tag| tag != value))
     }
 
     pub(crate) fn absent_as_null(&self) -> Vec<String> {
         let takes_null = |rule: &&Rule| {
             let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
-            rule.is_type(|name| name == "null") && lists_it || !rule.all_of.is_empty() || rule.not.is_some()
+            rule.is_type(|name| name == "null") && lists_it
+                || !rule.all_of.is_empty()
+                || rule.not.is_some()
         };
         let mut names = BTreeMap::new();
         for named in self.all.iter().flat_map(|rule| &rule.named) {
             let leaves = self.leaves(self.at(named.rule));
-            let is_absent = !named.is_required && !leaves.is_empty() && !leaves.iter().any(takes_null);
+            let is_absent =
+                !named.is_required && !leaves.is_empty() && !leaves.iter().any(takes_null);
             *names.entry(&named.name).or_insert(true) &= is_absent;
         }
-        names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
+        names
+            .into_iter()
+            .filter(|(_, always)| *always)
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     /// Untagged enums that contain themselves in several variants: serde reads shared content again for each, at every
@@ -129,7 +150,12 @@ impl Rules {
     pub(crate) fn may_read_again(&self) -> bool {
         let contains_itself = |union: &Rule| {
             let leads_back = |form: &usize| self.reaches(*form, union);
-            union.any_of.iter().filter(|form| leads_back(form)).nth(1).is_some()
+            union
+                .any_of
+                .iter()
+                .filter(|form| leads_back(form))
+                .nth(1)
+                .is_some()
         };
         self.all.iter().any(contains_itself)
     }
@@ -158,11 +184,16 @@ impl Rule {
     }
 
     pub(crate) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
-        self.types.as_ref().is_none_or(|types| types.iter().any(|name| is_one(name)))
+        self.types
+            .as_ref()
+            .is_none_or(|types| types.iter().any(|name| is_one(name)))
     }
 
     pub(crate) fn values(&self) -> &[Json<'static>] {
-        self.only.as_ref().map_or(self.choices.as_deref().unwrap_or_default(), std::slice::from_ref)
+        self.only.as_ref().map_or(
+            self.choices.as_deref().unwrap_or_default(),
+            std::slice::from_ref,
+        )
     }
 
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
@@ -170,7 +201,11 @@ impl Rule {
     }
 
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
-        let listed = self.values().iter().filter(|_| self.types().is_empty()).map(|value| value.kind());
+        let listed = self
+            .values()
+            .iter()
+            .filter(|_| self.types().is_empty())
+            .map(|value| value.kind());
         self.types().iter().map(String::as_str).chain(listed)
     }
 
@@ -179,7 +214,10 @@ impl Rule {
     }
 
     pub(super) fn bound(&self, keyword: &str) -> Option<&str> {
-        self.bounds.iter().find(|(known, _)| known == keyword).map(|(_, bound)| bound.as_str())
+        self.bounds
+            .iter()
+            .find(|(known, _)| known == keyword)
+            .map(|(_, bound)| bound.as_str())
     }
 
     pub(super) fn count(&self, keyword: &str) -> Option<u64> {
@@ -199,9 +237,16 @@ impl Rule {
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<usize> {
-        let numeric_keys =
-            || self.numeric_keys.iter().find(|(signed, _)| is_number(*signed, name)).map(|(_, rule)| *rule);
-        self.named(name).map(|named| named.rule).or_else(numeric_keys).or(self.additional)
+        let numeric_keys = || {
+            self.numeric_keys
+                .iter()
+                .find(|(signed, _)| is_number(*signed, name))
+                .map(|(_, rule)| *rule)
+        };
+        self.named(name)
+            .map(|named| named.rule)
+            .or_else(numeric_keys)
+            .or(self.additional)
     }
 
     pub(crate) fn item(&self, index: usize) -> Option<usize> {
@@ -209,14 +254,26 @@ impl Rule {
     }
 
     fn inner(&self) -> impl Iterator<Item = usize> {
-        let lists = [&self.all_of, &self.any_of, &self.one_of, &self.prefix].into_iter().flatten().copied();
-        let single = [self.ref_target, self.not, self.additional, self.items].into_iter().flatten();
+        let lists = [&self.all_of, &self.any_of, &self.one_of, &self.prefix]
+            .into_iter()
+            .flatten()
+            .copied();
+        let single = [self.ref_target, self.not, self.additional, self.items]
+            .into_iter()
+            .flatten();
         let members = self.named.iter().map(|named| named.rule);
-        lists.chain(single).chain(members).chain(self.numeric_keys.iter().map(|(_, rule)| *rule))
+        lists
+            .chain(single)
+            .chain(members)
+            .chain(self.numeric_keys.iter().map(|(_, rule)| *rule))
     }
 }
 
 fn is_number(signed: bool, name: &str) -> bool {
-    let digits = if signed { name.strip_prefix('-').unwrap_or(name) } else { name };
+    let digits = if signed {
+        name.strip_prefix('-').unwrap_or(name)
+    } else {
+        name
+    };
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -18,7 +18,8 @@ fn a_value_of_no_form_is_told_what_each_lacks() {
         let members: serde_json::Map<_, _> = required.iter().map(member).collect();
         json!({"type": "object", "properties": members, "required": required})
     };
-    let forms = json!({"properties": {"of": {"anyOf": [of(&["kind", "path"]), of(&["kind", "url"])]}}});
+    let forms =
+        json!({"properties": {"of": {"anyOf": [of(&["kind", "path"]), of(&["kind", "url"])]}}});
     assert_eq!(
         violations_of(&forms, &json!({"of": {"kind": 1}})),
         [
@@ -34,21 +35,37 @@ fn a_value_of_no_form_is_told_what_each_lacks() {
         ]
     );
     // As servers write that one of two members is needed.
-    let either = json!({"type": "object", "anyOf": [{"required": ["path"]}, {"required": ["url"]}]});
+    let either =
+        json!({"type": "object", "anyOf": [{"required": ["path"]}, {"required": ["url"]}]});
     assert_eq!(
         violations_of(&either, &json!({"x": 1})),
         ["matches none of the allowed forms: object with `path`; or object with `url`"]
     );
-    let many: Vec<Value> = (0..40).map(|at| of(&["kind", &format!("member_{at}")])).collect();
+    let many: Vec<Value> = (0..40)
+        .map(|at| of(&["kind", &format!("member_{at}")]))
+        .collect();
     let told = violations_of(&json!({"anyOf": many}), &json!({"kind": 1}));
-    assert!(told.len() == 1 && told[0].len() < 900 && told[0].ends_with('…'), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].len() < 900 && told[0].ends_with('…'),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn every_keyword_accepts_and_rejects() {
     for (schema, good, bad, message) in [
-        (json!({"type": "integer"}), json!(1.0), json!(1.5), "is 1.5, expected integer"),
-        (json!({"type": ["string", "null"]}), json!(null), json!([]), "is an array, expected string or null"),
+        (
+            json!({"type": "integer"}),
+            json!(1.0),
+            json!(1.5),
+            "is 1.5, expected integer",
+        ),
+        (
+            json!({"type": ["string", "null"]}),
+            json!(null),
+            json!([]),
+            "is an array, expected string or null",
+        ),
         (
             json!({"enum": ["a", 1]}),
             json!(1.0),
@@ -67,7 +84,12 @@ fn every_keyword_accepts_and_rejects() {
             json!(2),
             r#"is 2, which is not allowed; allowed: "1""#,
         ),
-        (json!({"required": ["a"]}), json!({"a": null}), json!({}), "missing property `a`"),
+        (
+            json!({"required": ["a"]}),
+            json!({"a": null}),
+            json!({}),
+            "missing property `a`",
+        ),
         (
             json!({"properties": {"a": {"type": "null"}}}),
             json!({"b": 1}),
@@ -86,24 +108,84 @@ fn every_keyword_accepts_and_rejects() {
             json!({"b": 1}),
             "b: is 1, expected string",
         ),
-        (json!({"properties": {"a": false}}), json!({}), json!({"a": 1}), "a: must not be present"),
-        (json!({"minProperties": 1}), json!({"a": 1}), json!({}), "has 0 members, must have at least 1"),
-        (json!({"items": {"type": "string"}}), json!(["a"]), json!(["a", 1]), "[1]: is 1, expected string"),
+        (
+            json!({"properties": {"a": false}}),
+            json!({}),
+            json!({"a": 1}),
+            "a: must not be present",
+        ),
+        (
+            json!({"minProperties": 1}),
+            json!({"a": 1}),
+            json!({}),
+            "has 0 members, must have at least 1",
+        ),
+        (
+            json!({"items": {"type": "string"}}),
+            json!(["a"]),
+            json!(["a", 1]),
+            "[1]: is 1, expected string",
+        ),
         (
             json!({"prefixItems": [{"type": "null"}], "items": false}),
             json!([null]),
             json!([null, 1]),
             "[1]: must not be present",
         ),
-        (json!({"maxItems": 1}), json!([1]), json!([1, 2]), "has 2 items, must have at most 1"),
-        (json!({"uniqueItems": true}), json!([1, 2]), json!([1, 2, 1.0]), "[2]: appears twice"),
-        (json!({"minLength": 2}), json!("äö"), json!("ä"), "has 1 character, must have at least 2"),
-        (json!({"minimum": 1}), json!(1), json!(0), "is 0, must be at least 1"),
-        (json!({"maximum": 1.5}), json!(1.5), json!(2), "is 2, must be at most 1.5"),
-        (json!({"exclusiveMinimum": 1}), json!(2), json!(1), "is 1, must be more than 1"),
-        (json!({"exclusiveMaximum": 1}), json!(0), json!(1), "is 1, must be less than 1"),
-        (json!({"multipleOf": 0.1}), json!(0.3), json!(0.35), "is 0.35, must be a multiple of 0.1"),
-        (json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}), json!(1), json!(3), "is 3, must be at most 2"),
+        (
+            json!({"maxItems": 1}),
+            json!([1]),
+            json!([1, 2]),
+            "has 2 items, must have at most 1",
+        ),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, 2]),
+            json!([1, 2, 1.0]),
+            "[2]: appears twice",
+        ),
+        (
+            json!({"minLength": 2}),
+            json!("äö"),
+            json!("ä"),
+            "has 1 character, must have at least 2",
+        ),
+        (
+            json!({"minimum": 1}),
+            json!(1),
+            json!(0),
+            "is 0, must be at least 1",
+        ),
+        (
+            json!({"maximum": 1.5}),
+            json!(1.5),
+            json!(2),
+            "is 2, must be at most 1.5",
+        ),
+        (
+            json!({"exclusiveMinimum": 1}),
+            json!(2),
+            json!(1),
+            "is 1, must be more than 1",
+        ),
+        (
+            json!({"exclusiveMaximum": 1}),
+            json!(0),
+            json!(1),
+            "is 1, must be less than 1",
+        ),
+        (
+            json!({"multipleOf": 0.1}),
+            json!(0.3),
+            json!(0.35),
+            "is 0.35, must be a multiple of 0.1",
+        ),
+        (
+            json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}),
+            json!(1),
+            json!(3),
+            "is 3, must be at most 2",
+        ),
         (
             json!({"anyOf": [{"minimum": 1}, {"type": "string"}]}),
             json!(1),
@@ -116,7 +198,12 @@ fn every_keyword_accepts_and_rejects() {
             json!(2),
             "matches 2 forms and must match only one",
         ),
-        (json!({"not": {"type": "null"}}), json!(1), json!(null), "is null, which is not allowed"),
+        (
+            json!({"not": {"type": "null"}}),
+            json!(1),
+            json!(null),
+            "is null, which is not allowed",
+        ),
         (
             json!({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "null"}}}),
             json!(null),
@@ -124,7 +211,11 @@ fn every_keyword_accepts_and_rejects() {
             "is 1, expected null",
         ),
     ] {
-        assert_eq!(violations_of(&schema, &good), Vec::<String>::new(), "{schema}");
+        assert_eq!(
+            violations_of(&schema, &good),
+            Vec::<String>::new(),
+            "{schema}"
+        );
         assert_eq!(violations_of(&schema, &bad), [message], "{schema}");
     }
 }
@@ -147,8 +238,7 @@ fn all_that_is_wrong_is_said_with_its_path() {
 
 #[test]
 fn recursion_goes_as_deep_as_the_value() {
-    let tree =
-        json!({"type": "object", "properties": {"child": {"$ref": "#"}}, "additionalProperties": false});
+    let tree = json!({"type": "object", "properties": {"child": {"$ref": "#"}}, "additionalProperties": false});
     assert_eq!(
         violations_of(&tree, &json!({"child": {"child": {"x": 1}}})),
         [r#"child.child: unknown property `x`; allowed: "child""#]
@@ -176,13 +266,20 @@ fn large_numbers_are_told_from_their_neighbours() {
     let (id, next) = (9_007_199_254_740_992_u64, 9_007_199_254_740_993_u64);
     assert!(fits(json!({"uniqueItems": true}), json!([id, next])));
     assert!(!fits(json!({"enum": [id]}), json!(next)) && fits(json!({"const": next}), json!(next)));
-    assert!(!fits(json!({"maximum": id}), json!(next)) && !fits(json!({"minimum": -1}), json!(i64::MIN)));
-    assert!(fits(json!({"exclusiveMaximum": u64::MAX}), json!(u64::MAX - 1)));
+    assert!(
+        !fits(json!({"maximum": id}), json!(next))
+            && !fits(json!({"minimum": -1}), json!(i64::MIN))
+    );
+    assert!(fits(
+        json!({"exclusiveMaximum": u64::MAX}),
+        json!(u64::MAX - 1)
+    ));
 }
 
 #[test]
 fn a_multiple_is_exact_up_to_what_floating_point_makes_of_it() {
-    let fits = |of: Value, value: Value| violations_of(&json!({"multipleOf": of}), &value).is_empty();
+    let fits =
+        |of: Value, value: Value| violations_of(&json!({"multipleOf": of}), &value).is_empty();
     assert!(fits(json!(1000), json!(1_700_000_000_000_u64)));
     assert!(!fits(json!(1000), json!(1_700_000_000_001_u64)));
     assert!(!fits(json!(1), json!(10_000_000_000.5)));
@@ -190,7 +287,12 @@ fn a_multiple_is_exact_up_to_what_floating_point_makes_of_it() {
     let cent = json!({"multipleOf": 0.01});
     let rules = Rules::of(&cent, &cent);
     for cents in 0..100_000 {
-        let price = format!("{}.{:02}", cents / 100, cents % 100).parse::<f64>().unwrap();
-        assert!(violations(&rules, &Json::from(&json!(price)), false).is_empty(), "{price}");
+        let price = format!("{}.{:02}", cents / 100, cents % 100)
+            .parse::<f64>()
+            .unwrap();
+        assert!(
+            violations(&rules, &Json::from(&json!(price)), false).is_empty(),
+            "{price}"
+        );
     }
 }

@@ -34,7 +34,9 @@ impl TextFormat {
             TextFormat::DateTime => {
                 "a date and time with its offset, as YYYY-MM-DDThh:mm:ss and then Z, +hh:mm or -hh:mm"
             }
-            TextFormat::PartialDateTime => "a date and time as YYYY-MM-DDThh:mm:ss without an offset",
+            TextFormat::PartialDateTime => {
+                "a date and time as YYYY-MM-DDThh:mm:ss without an offset"
+            }
             TextFormat::Uuid => "a UUID of 8-4-4-4-12 hex digits",
         }
     }
@@ -49,7 +51,9 @@ pub(crate) fn format_in_words(format: &str) -> Option<&'static str> {
         }
         "duration" => "a duration in ISO's form PnDTnHnMnS, with a number for each n",
         "uri" => "an absolute URL, with its scheme and host",
-        "ip" => "an IP address: four numbers with dots between them, or groups of hex digits with colons",
+        "ip" => {
+            "an IP address: four numbers with dots between them, or groups of hex digits with colons"
+        }
         "ipv4" => "an IPv4 address: four numbers with dots between them",
         "ipv6" => "an IPv6 address: groups of hex digits with colons between them",
         "email" => "an email address",
@@ -72,7 +76,9 @@ fn number(text: &str, digits: usize) -> Option<u32> {
 fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let mut next = |digits| number(parts.next()?, digits);
-    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else { return false };
+    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else {
+        return false;
+    };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if leap => 29,
@@ -86,8 +92,12 @@ fn is_date(text: &str) -> bool {
 
 /// Accepts what the types do: a space for the `T`, no seconds, other forms of offsets.
 fn is_date_time(text: &str, with_offset: bool) -> bool {
-    let Some((date, time)) = text.split_once(['T', 't', ' ']) else { return false };
-    let end = time.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.'))).unwrap_or(time.len());
+    let Some((date, time)) = text.split_once(['T', 't', ' ']) else {
+        return false;
+    };
+    let end = time
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')))
+        .unwrap_or(time.len());
     let (clock, offset) = time.split_at(end);
     let has_offset = match offset.as_bytes() {
         [] => !with_offset,
@@ -105,7 +115,12 @@ fn is_date_time(text: &str, with_offset: bool) -> bool {
 fn is_clock(text: &str) -> bool {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = clock.split(':');
-    let mut below = |most| parts.next().and_then(|part| number(part, 2)).is_some_and(|value| value < most);
+    let mut below = |most| {
+        parts
+            .next()
+            .and_then(|part| number(part, 2))
+            .is_some_and(|value| value < most)
+    };
     let minutes = below(24) && below(60);
     let seconds = clock.len() == 5 || below(61);
     minutes
@@ -117,11 +132,18 @@ fn is_clock(text: &str) -> bool {
 
 fn is_uuid(text: &str) -> bool {
     let bare = text.strip_prefix("urn:uuid:").unwrap_or(text);
-    let bare = bare.strip_prefix('{').and_then(|bare| bare.strip_suffix('}')).unwrap_or(bare);
+    let bare = bare
+        .strip_prefix('{')
+        .and_then(|bare| bare.strip_suffix('}'))
+        .unwrap_or(bare);
     let hyphens: Vec<_> = bare.match_indices('-').map(|(at, _)| at).collect();
     let length = if hyphens.is_empty() { 32 } else { 36 };
     let placed = hyphens.is_empty() || hyphens == [8, 13, 18, 23];
-    placed && bare.len() == length && bare.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    placed
+        && bare.len() == length
+        && bare
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -195,7 +217,10 @@ mod tests {
                 assert!(!format.is_of(text), "{format:?} {text:?}");
             }
             let told = format.words();
-            assert!(!told.split([' ', ',']).any(|word| format.is_of(word)), "{told}");
+            assert!(
+                !told.split([' ', ',']).any(|word| format.is_of(word)),
+                "{told}"
+            );
         }
         assert_eq!(TextFormat::named("email"), None);
     }

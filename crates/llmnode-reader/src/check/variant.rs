@@ -14,7 +14,10 @@ pub(super) struct Variants<'s> {
 impl<'s> Variants<'s> {
     /// `None` unless it is an enum with content in some variant. A `null` among the forms is not a variant.
     pub(super) fn of(forms: &[&'s Rule]) -> Option<Variants<'s>> {
-        let mut all = Variants { bare: Vec::new(), full: Vec::new() };
+        let mut all = Variants {
+            bare: Vec::new(),
+            full: Vec::new(),
+        };
         for rule in forms {
             if let Some(variant) = with_content(rule) {
                 all.full.push(variant);
@@ -30,7 +33,12 @@ impl<'s> Variants<'s> {
         Some(all).filter(|all| !all.full.is_empty())
     }
 
-    pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Location<'_>) -> Option<Fault> {
+    pub(super) fn fault(
+        &self,
+        rules: &Rules,
+        value: &Json<'_>,
+        place: &Location<'_>,
+    ) -> Option<Fault> {
         let message = match value {
             Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {
                 Some((name, content)) => {
@@ -47,8 +55,11 @@ impl<'s> Variants<'s> {
 
     fn object(&self, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
         let is_full = |name: &str| self.full.iter().any(|(full, _)| *full == name);
-        let given: Vec<String> =
-            members.iter().filter(|(name, _)| is_full(name)).map(|(name, _)| format!("`{name}`")).collect();
+        let given: Vec<String> = members
+            .iter()
+            .filter(|(name, _)| is_full(name))
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
         match (given.as_slice(), members) {
             ([], [(name, _)]) if self.bare.contains(&&**name) => Some(name_as_object(name, place)),
             ([], [(name, _)]) => {
@@ -56,7 +67,10 @@ impl<'s> Variants<'s> {
             }
             ([], _) => Some(Fault::at(
                 place,
-                format!("is an object with none of the allowed names; write one of {}", self.all()),
+                format!(
+                    "is an object with none of the allowed names; write one of {}",
+                    self.all()
+                ),
             )),
             ([_], _) => None,
             (several_given, _) => {
@@ -68,27 +82,47 @@ impl<'s> Variants<'s> {
     }
 
     fn unknown(&self, what: String, name: &str, place: &Location<'_>) -> Fault {
-        let names = self.bare.iter().copied().chain(self.full.iter().map(|(name, _)| *name));
+        let names = self
+            .bare
+            .iter()
+            .copied()
+            .chain(self.full.iter().map(|(name, _)| *name));
         let meant = crate::text::misspelling_of(&excerpt(name), names.take(100));
-        let hint = meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default();
+        let hint = meant
+            .map(|meant| format!(" (did you mean {meant:?}?)"))
+            .unwrap_or_default();
         Fault::at(place, format!("{what}{hint}; write one of {}", self.all()))
     }
 
     pub(super) fn all(&self) -> String {
         let bare = self.bare.iter().map(|name| format!("{name:?}"));
-        join_some(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
+        join_some(
+            bare.chain(
+                self.full
+                    .iter()
+                    .map(|(name, _)| format!("{{{name:?}: ..}}")),
+            ),
+            ", ",
+        )
     }
 }
 
 fn with_content(rule: &Rule) -> Option<(&str, usize)> {
     let mut names = rule.names();
-    let name = names.next().filter(|_| names.next().is_none() && rule.is_closed)?;
-    rule.required.iter().any(|required| required == name).then_some((name, rule.named(name)?.rule))
+    let name = names
+        .next()
+        .filter(|_| names.next().is_none() && rule.is_closed)?;
+    rule.required
+        .iter()
+        .any(|required| required == name)
+        .then_some((name, rule.named(name)?.rule))
 }
 
 fn sketch(rules: &Rules, content: usize) -> String {
     let leaves = rules.leaves(rules.at(content));
-    let [rule] = leaves.as_slice() else { return "..".to_owned() };
+    let [rule] = leaves.as_slice() else {
+        return "..".to_owned();
+    };
     match rule.types() {
         [kind] if kind == "object" => {
             let names = rule.required.iter().map(|name| format!("{name:?}: .."));

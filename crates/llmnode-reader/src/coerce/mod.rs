@@ -37,7 +37,11 @@ pub(super) fn coerce<'j>(
     let mut coerce = Coercer::new(Checker::new(rules, mode, json.value_count()), options);
     let mut json = json;
     coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
-    Coerced { json, notes: coerce.notes, changed: coerce.changed }
+    Coerced {
+        json,
+        notes: coerce.notes,
+        changed: coerce.changed,
+    }
 }
 
 /// Text without JSON may name a value that the schema knows: `Red`, `True`, `7`.
@@ -47,18 +51,29 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
         return None;
     }
     let mut json = Json::String(Cow::Borrowed(words));
-    let options = CoerceOptions { changes: true, lists: false };
+    let options = CoerceOptions {
+        changes: true,
+        lists: false,
+    };
     let mut coerce = Coercer {
         bare: true,
-        ..Coercer::new(Checker::new(rules, CheckMode::Type, json.value_count()), options)
+        ..Coercer::new(
+            Checker::new(rules, CheckMode::Type, json.value_count()),
+            options,
+        )
     };
     coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
-    let taken = coerce.changed || matches!(&json, Json::String(text) if coerce.is_listed(rules.own(), text));
+    let taken = coerce.changed
+        || matches!(&json, Json::String(text) if coerce.is_listed(rules.own(), text));
     let fits = taken && coerce.check.fits(rules.own(), &json);
     if coerce.notes.is_empty() {
         coerce.note(kind::CHOICE, &Location::ROOT);
     }
-    fits.then_some(Coerced { json, notes: coerce.notes, changed: true })
+    fits.then_some(Coerced {
+        json,
+        notes: coerce.notes,
+        changed: true,
+    })
 }
 
 fn without_markup(words: &str) -> &str {
@@ -66,8 +81,11 @@ fn without_markup(words: &str) -> &str {
     let line = words.trim_start_matches(is_markup);
     // `#` and `>` start a Markdown line only before a space: `#1` is a value.
     let behind = line.trim_start_matches(['#', '>']);
-    let begin =
-        if behind.starts_with(char::is_whitespace) { behind.trim_start_matches(is_markup) } else { line };
+    let begin = if behind.starts_with(char::is_whitespace) {
+        behind.trim_start_matches(is_markup)
+    } else {
+        line
+    };
     begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
 }
 
@@ -83,7 +101,14 @@ struct Coercer<'s> {
 
 impl<'s> Coercer<'s> {
     fn new(check: Checker<'s>, options: CoerceOptions) -> Self {
-        Coercer { check, notes: Vec::new(), changed: false, options, bare: false, keeps_lists: false }
+        Coercer {
+            check,
+            notes: Vec::new(),
+            changed: false,
+            options,
+            bare: false,
+            keeps_lists: false,
+        }
     }
 
     fn note(&mut self, kind: &'static str, place: &Location<'_>) {
@@ -91,7 +116,11 @@ impl<'s> Coercer<'s> {
         let flag = Flag::Fitted(Cow::Borrowed(kind));
         match self.notes.iter_mut().find(|note| note.flag == flag) {
             Some(note) => note.times = note.times.saturating_add(1),
-            None => self.notes.push(Note { flag, place: place.path(), times: 1 }),
+            None => self.notes.push(Note {
+                flag,
+                place: place.path(),
+                times: 1,
+            }),
         }
     }
 
@@ -122,7 +151,12 @@ impl<'s> Coercer<'s> {
             Json::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Some(number) = rule.item(index) {
-                        self.value(self.check.rules.at(number), item, &place.item(index), depth + 1);
+                        self.value(
+                            self.check.rules.at(number),
+                            item,
+                            &place.item(index),
+                            depth + 1,
+                        );
                     }
                 }
             }
@@ -163,7 +197,13 @@ impl<'s> Coercer<'s> {
     }
 
     /// Not for strings: one may hold all of the items.
-    fn wrap_in_list(&mut self, items: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+    fn wrap_in_list(
+        &mut self,
+        items: &'s Rule,
+        json: &mut Json<'_>,
+        place: &Location<'_>,
+        depth: u32,
+    ) {
         let mut item = json.clone();
         let (notes, changed) = (self.notes.len(), self.changed);
         self.value(items, &mut item, place, depth + 1);
@@ -177,7 +217,11 @@ impl<'s> Coercer<'s> {
     }
 
     fn is_listed(&self, rule: &Rule, text: &str) -> bool {
-        self.check.rules.leaves(rule).iter().any(|rule| rule.texts().any(|one| one == text))
+        self.check
+            .rules
+            .leaves(rule)
+            .iter()
+            .any(|rule| rule.texts().any(|one| one == text))
     }
 
     fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
@@ -186,16 +230,22 @@ impl<'s> Coercer<'s> {
         }
         let text = match json {
             Json::String(text) => text.clone(),
-            Json::Array(items) if items.len() == 1 && self.may_change_list(place) => match items.first() {
-                Some(Json::String(text)) => text.clone(),
-                _ => return,
-            },
+            Json::Array(items) if items.len() == 1 && self.may_change_list(place) => {
+                match items.first() {
+                    Some(Json::String(text)) => text.clone(),
+                    _ => return,
+                }
+            }
             _ => return,
         };
         let by_letters = || only(rule.texts().filter(|name| same_letters(name, &text)));
         let meant = rule.texts().find(|name| *name == text).or_else(by_letters);
         if let Some(name) = meant {
-            let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };
+            let kind = if matches!(json, Json::Array(_)) {
+                kind::SINGLE
+            } else {
+                kind::CHOICE
+            };
             *json = Json::String(Cow::Owned(name.to_owned()));
             self.note(kind, place);
         }
@@ -219,15 +269,26 @@ impl<'s> Coercer<'s> {
         self.changed |= members.len() < before;
         for (name, value) in members.iter_mut() {
             if let Some(number) = rule.member(name) {
-                self.value(self.check.rules.at(number), value, &place.member(name), depth + 1);
+                self.value(
+                    self.check.rules.at(number),
+                    value,
+                    &place.member(name),
+                    depth + 1,
+                );
             }
         }
     }
 
     /// Ignores case and separators: `firstName`, `First Name`.
-    fn rename(&mut self, rule: &Rule, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Location<'_>) {
-        let mut unknown: Vec<usize> =
-            (0..members.len()).filter(|at| rule.member(&members[*at].0).is_none()).collect();
+    fn rename(
+        &mut self,
+        rule: &Rule,
+        members: &mut [(Cow<'_, str>, Json<'_>)],
+        place: &Location<'_>,
+    ) {
+        let mut unknown: Vec<usize> = (0..members.len())
+            .filter(|at| rule.member(&members[*at].0).is_none())
+            .collect();
         if unknown.is_empty() {
             return;
         }
@@ -237,9 +298,12 @@ impl<'s> Coercer<'s> {
             .map(|(name, _)| name.clone())
             .collect();
         for name in rule.names().filter(|name| !given.contains(*name)) {
-            let mut meant = unknown.iter().filter(|at| same_letters(&members[**at].0, name));
+            let mut meant = unknown
+                .iter()
+                .filter(|at| same_letters(&members[**at].0, name));
             let is_rival = |other: &str| other != name && same_letters(other, name);
-            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival)) else {
+            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival))
+            else {
                 continue;
             };
             members[at].0 = Cow::Owned(name.to_owned());
@@ -255,7 +319,9 @@ fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 }
 
 fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-    rule.required
-        .iter()
-        .all(|name| members.iter().any(|(given, _)| given == name || same_letters(given, name)))
+    rule.required.iter().all(|name| {
+        members
+            .iter()
+            .any(|(given, _)| given == name || same_letters(given, name))
+    })
 }

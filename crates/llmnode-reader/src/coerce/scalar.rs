@@ -20,14 +20,22 @@ pub(super) fn changed<'j>(rule: &Rule, json: &Json<'j>) -> Option<(Json<'j>, &'s
         Json::String(text) if !is("string") => {
             let text = text.trim();
             if is("null")
-                && (text.is_empty() || ["null", "n/a"].iter().any(|word| text.eq_ignore_ascii_case(word)))
+                && (text.is_empty()
+                    || ["null", "n/a"]
+                        .iter()
+                        .any(|word| text.eq_ignore_ascii_case(word)))
             {
                 return Some((Json::Null, kind::NULL));
             }
-            if is("boolean") && ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+            if is("boolean")
+                && ["true", "false"]
+                    .iter()
+                    .any(|word| text.eq_ignore_ascii_case(word))
+            {
                 return Some((Json::Bool(text.eq_ignore_ascii_case("true")), kind::BOOLEAN));
             }
-            let number = (is("number") && is_plain_number(text)) || (is("integer") && is_integer(text));
+            let number =
+                (is("number") && is_plain_number(text)) || (is("integer") && is_integer(text));
             number.then(|| (Json::Number(Cow::Owned(text.to_owned())), kind::NUMBER))
         }
         _ => None,

@@ -8,11 +8,19 @@ use crate::text::same_letters;
 
 impl<'s> Coercer<'s> {
     /// A form that takes the value unchanged wins; otherwise the only one that takes it coerced.
-    pub(super) fn union(&mut self, union: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+    pub(super) fn union(
+        &mut self,
+        union: &'s Rule,
+        json: &mut Json<'_>,
+        place: &Location<'_>,
+        depth: u32,
+    ) {
         let mut leaves = self.check.rules.leaves(union);
         leaves.retain(|form| self.could_match(form, json));
         let same_kind = |form: &Rule| self.check.is_kind(form, json);
-        if matches!(json, Json::Array(_) | Json::Object(_)) && leaves.iter().any(|form| same_kind(form)) {
+        if matches!(json, Json::Array(_) | Json::Object(_))
+            && leaves.iter().any(|form| same_kind(form))
+        {
             leaves.retain(|form| same_kind(form));
         }
         if let [form] = &leaves[..] {
@@ -22,7 +30,10 @@ impl<'s> Coercer<'s> {
             Json::Object(members) => members.iter().all(|(name, _)| form.member(name).is_some()),
             _ => true,
         };
-        if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
+        if leaves
+            .iter()
+            .any(|form| knows_all(form) && self.check.fits(form, json))
+        {
             return;
         }
         // A form that takes the value itself is closer than one that takes a list of it.

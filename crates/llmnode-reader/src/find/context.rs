@@ -9,7 +9,9 @@ use crate::text::floor_char_boundary;
 pub(super) fn begins_json(text: &str, begin: usize) -> bool {
     let is_object = text[begin..].starts_with('{');
     let inner = text[begin + 1..].trim_start();
-    let Some(first) = inner.chars().next() else { return false };
+    let Some(first) = inner.chars().next() else {
+        return false;
+    };
     if inner.starts_with("```") {
         return false;
     }
@@ -41,13 +43,20 @@ pub(super) fn holds_members(json: &Json<'_>) -> bool {
 
 pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxError> {
     let (before, behind) = (&text[..part.start], &text[part.end..]);
-    let is_glue =
-        |c: char| c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c);
+    let is_glue = |c: char| {
+        c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c)
+    };
     let last = before.chars().next_back();
-    let is_member = before.trim_end().strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(is_quote));
+    let is_member = before
+        .trim_end()
+        .strip_suffix(':')
+        .is_some_and(|key| key.trim_end().ends_with(is_quote));
     if last.is_some_and(is_glue) || is_member {
         let what = "the JSON seems to be part of something larger; answer with one complete JSON value only";
-        return Some(SyntaxError { at: part.start, what: Some(what.into()) });
+        return Some(SyntaxError {
+            at: part.start,
+            what: Some(what.into()),
+        });
     }
     let next = behind.chars().next();
     let rest = behind.trim_start();
@@ -59,7 +68,10 @@ pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxE
     let closes = rest.starts_with(['}', ']', ',']) || is_key;
     if next.is_some_and(|c| is_glue(c) || matches!(c, ',' | ':')) || closes {
         let what = "the text after the JSON seems to continue it; answer with one complete JSON value only";
-        return Some(SyntaxError { at: part.end, what: Some(what.into()) });
+        return Some(SyntaxError {
+            at: part.end,
+            what: Some(what.into()),
+        });
     }
     None
 }
@@ -82,21 +94,33 @@ pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, boo
 pub(super) fn matching_end(text: &str, begin: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let last = brackets(&text[begin..]).find(|(_, opens)| {
-        depth = if *opens { depth + 1 } else { depth.saturating_sub(1) };
+        depth = if *opens {
+            depth + 1
+        } else {
+            depth.saturating_sub(1)
+        };
         depth == 0
     });
     last.map(|(at, _)| begin + at + 1)
 }
 
 pub(super) fn begins_line(before: &str) -> bool {
-    let mut before = before.chars().rev().skip_while(|c| *c != '\n' && c.is_whitespace());
+    let mut before = before
+        .chars()
+        .rev()
+        .skip_while(|c| *c != '\n' && c.is_whitespace());
     before.next().is_none_or(|c| c == '\n')
 }
 
 /// As in `<answer>[3]</answer>`.
 pub(super) fn fills_tag(text: &str, part: &Range<usize>) -> bool {
-    let Some((_, tag)) = tag_before(&text[..part.start]) else { return false };
-    let end = text[part.end..].trim_start().strip_prefix("</").and_then(|end| end.strip_prefix(tag));
+    let Some((_, tag)) = tag_before(&text[..part.start]) else {
+        return false;
+    };
+    let end = text[part.end..]
+        .trim_start()
+        .strip_prefix("</")
+        .and_then(|end| end.strip_prefix(tag));
     end.is_some_and(|end| end.starts_with('>'))
 }
 
@@ -104,7 +128,10 @@ pub(super) fn tag_before(text: &str) -> Option<(&str, &str)> {
     const LONGEST: usize = 100;
     let inner = text.trim_end().strip_suffix('>')?;
     let near = floor_char_boundary(inner, inner.len().saturating_sub(LONGEST));
-    let begin = near + inner[near..].rfind(['<', '>']).filter(|at| inner[near + at..].starts_with('<'))?;
+    let begin = near
+        + inner[near..]
+            .rfind(['<', '>'])
+            .filter(|at| inner[near + at..].starts_with('<'))?;
     let name = &inner[begin + 1..][..name_length(&inner[begin + 1..])];
     (!name.is_empty()).then_some((&text[..begin], name))
 }

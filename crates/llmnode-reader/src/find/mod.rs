@@ -46,7 +46,9 @@ pub(super) enum Content<'t> {
 
 impl Content<'_> {
     fn repaired(mut self, kind: &'static str, at: usize) -> Option<Self> {
-        let Content::Json(_, repairs) = &mut self else { return None };
+        let Content::Json(_, repairs) = &mut self else {
+            return None;
+        };
         repairs.add(kind, at);
         Some(self)
     }
@@ -62,8 +64,15 @@ pub(super) struct Scan<'t> {
 pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
-    let mut scan =
-        Scanner { text, lenient, at: 0, start: 0, end: text.len(), whole_scans: 0, found: Scan::default() };
+    let mut scan = Scanner {
+        text,
+        lenient,
+        at: 0,
+        start: 0,
+        end: text.len(),
+        whole_scans: 0,
+        found: Scan::default(),
+    };
     scan.run();
     scan.found
 }
@@ -124,7 +133,10 @@ impl<'t> Scanner<'t> {
             } else {
                 // Each run of marks is examined once.
                 let byte = self.text.as_bytes()[self.at];
-                let run = self.text.as_bytes()[self.at..].iter().take_while(|one| **one == byte).count();
+                let run = self.text.as_bytes()[self.at..]
+                    .iter()
+                    .take_while(|one| **one == byte)
+                    .count();
                 self.at += if matches!(byte, b'`' | b'~') { run } else { 1 };
             }
         }
@@ -157,7 +169,10 @@ impl<'t> Scanner<'t> {
         let text = trimmed(&self.text[self.start..]);
         self.start = offset(self.text, text);
         let part = self.start..self.start + text.len();
-        match self.value(part.clone()).or_else(|| self.after_comments(part.clone())) {
+        match self
+            .value(part.clone())
+            .or_else(|| self.after_comments(part.clone()))
+        {
             Some(content) => {
                 self.push(Enclosure::WholeText, part, content);
                 true
@@ -171,7 +186,8 @@ impl<'t> Scanner<'t> {
         if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
             return None;
         }
-        self.value(begin..part.end)?.repaired(repair::kind::COMMENT, part.start)
+        self.value(begin..part.end)?
+            .repaired(repair::kind::COMMENT, part.start)
     }
 
     /// Either one value, or only objects on separate lines.
@@ -183,7 +199,12 @@ impl<'t> Scanner<'t> {
             return None;
         }
         let structured = matches!(first, '{' | '[');
-        if structured && let Some(json) = self.lenient.then(|| parse_escaped(&text[begin..])).flatten() {
+        if structured
+            && let Some(json) = self
+                .lenient
+                .then(|| parse_escaped(&text[begin..]))
+                .flatten()
+        {
             let mut repairs = Repairs::default();
             repairs.add(repair::kind::QUOTED, begin);
             return Some(Content::Json(json, repairs));
@@ -194,7 +215,11 @@ impl<'t> Scanner<'t> {
             repairs.add(repair::kind::COMMA, parsed.end);
             return Some(Content::Json(parsed.json, repairs));
         }
-        let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
+        let rest = if self.lenient {
+            skip_blank(text, parsed.end)
+        } else {
+            parsed.end
+        };
         // A comment with brackets or quotes may hold another version.
         if rest == text.len() && !text[parsed.end..].contains(MARKS) {
             if parsed.end < rest {
@@ -209,22 +234,31 @@ impl<'t> Scanner<'t> {
         let content = trimmed(&self.text[fence.content.clone()]);
         let begin = offset(self.text, content);
         let part = begin..begin + content.len();
-        if let Some(content) = self.value(part.clone()).or_else(|| self.assignment_value(part.clone())) {
+        if let Some(content) = self
+            .value(part.clone())
+            .or_else(|| self.assignment_value(part.clone()))
+        {
             return self.push(Enclosure::Fence, part, content);
         }
         let before = self.found.candidates.len();
         let (at, start, end) = (self.at, self.start, self.end);
         (self.at, self.start, self.end) = (part.start, part.start, part.end);
-        while let Some(found) =
-            self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'['))
+        while let Some(found) = self.text.as_bytes()[self.at..part.end]
+            .iter()
+            .position(|byte| matches!(byte, b'{' | b'['))
         {
             self.at += found;
-            if begins_line(&self.text[part.start..self.at]) || !begins_json(&self.text[..part.end], self.at) {
+            if begins_line(&self.text[part.start..self.at])
+                || !begins_json(&self.text[..part.end], self.at)
+            {
                 self.bracket();
                 continue;
             }
             let what = "the JSON is part of code; answer with only the JSON";
-            let fault = SyntaxError { at: self.at, what: Some(what.into()) };
+            let fault = SyntaxError {
+                at: self.at,
+                what: Some(what.into()),
+            };
             let end = matching_end(&self.text[..part.end], self.at).unwrap_or(part.end);
             if self.text[self.at..end].contains(['{', '"']) {
                 self.push(Enclosure::Prose, self.at..end, Content::Broken(fault));
@@ -242,7 +276,8 @@ impl<'t> Scanner<'t> {
         let text = self.text[..part.end].trim_end_matches(';');
         let line = text.get(part.start..)?.lines().next()?;
         let name = line.find('=').filter(|_| self.lenient)?;
-        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',');
+        let is_name =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',');
         let begin = part.start + name + 1;
         let value = text[begin..].trim_start();
         if name == 0 || !line[..name].chars().all(is_name) || !value.starts_with(['{', '[']) {
@@ -261,7 +296,11 @@ impl<'t> Scanner<'t> {
         match repair::parse(text, begin, self.lenient) {
             Ok(Parsed { json, end, repairs }) => {
                 self.at = end;
-                let place = if fills_tag(text, &(begin..end)) { Enclosure::Tag } else { Enclosure::Prose };
+                let place = if fills_tag(text, &(begin..end)) {
+                    Enclosure::Tag
+                } else {
+                    Enclosure::Prose
+                };
                 let odd = !repairs.is_empty() && !self.is_likely_json(begin);
                 if place == Enclosure::Prose && (!holds_members(&json) || odd) {
                     return;
@@ -281,8 +320,9 @@ impl<'t> Scanner<'t> {
                 let is_list = inner.starts_with('[') && !inner.contains(['{', '"']);
                 let is_template =
                     end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
-                let is_odd =
-                    inner.starts_with('{') && !inner.starts_with("{{") && !self.is_likely_json(begin);
+                let is_odd = inner.starts_with('{')
+                    && !inner.starts_with("{{")
+                    && !self.is_likely_json(begin);
                 if is_all || !(is_list || is_template || is_odd) {
                     self.push(Enclosure::Prose, part, Content::Broken(fault));
                 }
@@ -302,14 +342,22 @@ impl<'t> Scanner<'t> {
     }
 
     fn push(&mut self, place: Enclosure, part: Range<usize>, content: Content<'t>) {
-        self.found.candidates.push(Candidate { place, part, content });
+        self.found.candidates.push(Candidate {
+            place,
+            part,
+            content,
+        });
     }
 
     fn only_words(&mut self) {
         let text = trimmed(&self.text[self.start..]);
         if self.found.candidates.is_empty() && !text.is_empty() {
             let begin = offset(self.text, text);
-            self.push(Enclosure::WholeText, begin..begin + text.len(), Content::Text);
+            self.push(
+                Enclosure::WholeText,
+                begin..begin + text.len(),
+                Content::Text,
+            );
         }
     }
 }
@@ -321,22 +369,37 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     if !inner.starts_with("\\\"") {
         return None;
     }
-    let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
+    let text = text
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+        .replace('\t', "\\t");
     let plain: String = serde_json::from_str(&format!("\"{text}\"")).ok()?;
     repair::parse_strict(&plain).map(Json::into_owned)
 }
 
 fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
-    let Parsed { json: Json::Object(_), .. } = first else { return None };
-    let (mut objects, mut repairs, mut end) =
-        (vec![(begin..first.end, first.json)], first.repairs, first.end);
+    let Parsed {
+        json: Json::Object(_),
+        ..
+    } = first
+    else {
+        return None;
+    };
+    let (mut objects, mut repairs, mut end) = (
+        vec![(begin..first.end, first.json)],
+        first.repairs,
+        first.end,
+    );
     while end < text.len() {
         let next = end + text[end..].find(|c: char| !c.is_whitespace())?;
         if !text[end..next].contains('\n') || !text[next..].starts_with('{') {
             return None;
         }
         let parsed = repair::parse(text, next, lenient).ok()?;
-        parsed.repairs.iter().for_each(|one| repairs.add(one.kind, one.at));
+        parsed
+            .repairs
+            .iter()
+            .for_each(|one| repairs.add(one.kind, one.at));
         objects.push((next..parsed.end, parsed.json));
         end = parsed.end;
     }
@@ -347,8 +410,12 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
 pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
     let is_object =
         |candidate: &Candidate<'_>| matches!(candidate.content, Content::Json(Json::Object(_), _));
-    let fenced = candidates.iter().all(|candidate| candidate.place == Enclosure::Fence);
-    let [first, .., last] = &candidates[..] else { return candidates };
+    let fenced = candidates
+        .iter()
+        .all(|candidate| candidate.place == Enclosure::Fence);
+    let [first, .., last] = &candidates[..] else {
+        return candidates;
+    };
     if !candidates.iter().all(is_object) || !(fenced || is_numbered_list(text, &candidates)) {
         return candidates;
     }
@@ -360,7 +427,11 @@ pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Ve
             objects.push((candidate.part, object));
         }
     }
-    vec![Candidate { place, part, content: Content::Lines(objects, all) }]
+    vec![Candidate {
+        place,
+        part,
+        content: Content::Lines(objects, all),
+    }]
 }
 
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
@@ -369,8 +440,12 @@ fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
         let (between, line) = text[end..candidate.part.start]
             .rsplit_once('\n')
             .unwrap_or(("", &text[end..candidate.part.start]));
-        let number = line.trim().strip_suffix(['.', ')']).and_then(|number| number.parse::<u32>().ok());
-        let follows = last.is_none_or(|last: u32| number == last.checked_add(1) && is_blank(between));
+        let number = line
+            .trim()
+            .strip_suffix(['.', ')'])
+            .and_then(|number| number.parse::<u32>().ok());
+        let follows =
+            last.is_none_or(|last: u32| number == last.checked_add(1) && is_blank(between));
         if number.is_none() || !follows {
             return false;
         }

@@ -49,7 +49,9 @@ pub(crate) struct Tag {
 pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     let mut at = open.at.end;
     loop {
-        at += text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
+        at += text.as_bytes()[at..]
+            .iter()
+            .position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
         match tag_at(text, at, open.at.end) {
             Some(tag) if !tag.opens && tag.name == open.name => return Some(tag.at.end),
             Some(tag) => at = tag.at.end,
@@ -65,7 +67,10 @@ pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
 
 fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     // Cheap filter: JSON has many brackets, and prose many dashes.
-    if !matches!(text.as_bytes()[at..], [b'<', ..] | [b'[', b'T' | b'/', ..] | [0xe2, 0x97, ..]) {
+    if !matches!(
+        text.as_bytes()[at..],
+        [b'<', ..] | [b'[', b'T' | b'/', ..] | [0xe2, 0x97, ..]
+    ) {
         return None;
     }
     let rest = &text[at..];
@@ -73,10 +78,22 @@ fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
         return channel(text, at, from, header);
     }
     let pair = PAIRS.iter().find_map(|(open, closers)| {
-        let closes =
-            || closers.iter().find(|close| rest.starts_with(**close)).map(|close| (close.len(), false));
-        let (length, opens) = if rest.starts_with(open) { Some((open.len(), true)) } else { closes() }?;
-        Some(Tag { at: at..at + length, name: open, opens })
+        let closes = || {
+            closers
+                .iter()
+                .find(|close| rest.starts_with(**close))
+                .map(|close| (close.len(), false))
+        };
+        let (length, opens) = if rest.starts_with(open) {
+            Some((open.len(), true))
+        } else {
+            closes()
+        }?;
+        Some(Tag {
+            at: at..at + length,
+            name: open,
+            opens,
+        })
     });
     pair.or_else(|| named(at, rest))
 }
@@ -84,20 +101,33 @@ fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
 fn named(at: usize, rest: &str) -> Option<Tag> {
     const LONGEST: usize = 40;
     let inner = rest.strip_prefix('<')?;
-    let (opens, inner) = inner.strip_prefix('/').map_or((true, inner), |inner| (false, inner));
+    let (opens, inner) = inner
+        .strip_prefix('/')
+        .map_or((true, inner), |inner| (false, inner));
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
     let length = inner.bytes().take(LONGEST).take_while(is_part).count();
     if !inner[length..].starts_with('>') {
         return None;
     }
     let whole = &inner[..length];
-    let is = |part: &str| NAMES.into_iter().find(|name| part.eq_ignore_ascii_case(name));
+    let is = |part: &str| {
+        NAMES
+            .into_iter()
+            .find(|name| part.eq_ignore_ascii_case(name))
+    };
     let name = match whole.split_once(':') {
         None => is(whole)?,
-        Some((first, second)) => [first, second].into_iter().filter_map(is).find(|name| *name == "think")?,
+        Some((first, second)) => [first, second]
+            .into_iter()
+            .filter_map(is)
+            .find(|name| *name == "think")?,
     };
     let end = at + rest.len() - inner.len() + length + 1;
-    Some(Tag { at: at..end, name, opens })
+    Some(Tag {
+        at: at..end,
+        name,
+        opens,
+    })
 }
 
 /// The answer's header ends thinking, any other begins it.
@@ -106,16 +136,27 @@ fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let before = text[..at].trim_end_matches(' ');
     let begins = |begin: &usize| *begin >= from && at - before.len() <= LONGEST_HEADER;
-    let begin = before.strip_suffix(START).map(str::len).filter(begins).unwrap_or(at);
+    let begin = before
+        .strip_suffix(START)
+        .map(str::len)
+        .filter(begins)
+        .unwrap_or(at);
     let opens = !name[..length].eq_ignore_ascii_case("final");
-    let header = header[..floor_char_boundary(header, LONGEST_HEADER)].split('\n').next().unwrap_or("");
+    let header = header[..floor_char_boundary(header, LONGEST_HEADER)]
+        .split('\n')
+        .next()
+        .unwrap_or("");
     let message = header.find(MESSAGE);
     let end = match message {
         Some(found) => found + MESSAGE.len(),
         None if opens => all - name.len() + length,
         None => return None,
     };
-    Some(Tag { at: begin..at + CHANNEL.len() + end, name: CHANNEL, opens })
+    Some(Tag {
+        at: begin..at + CHANNEL.len() + end,
+        name: CHANNEL,
+        opens,
+    })
 }
 
 fn is_quoted(text: &str, at: &Range<usize>) -> bool {

@@ -89,7 +89,9 @@ struct Before {
 impl Before {
     /// No fence is partly behind `end`, where a mark begins.
     fn read_to(&mut self, text: &str, end: usize) {
-        let Some(piece) = text.get(self.at..end) else { return };
+        let Some(piece) = text.get(self.at..end) else {
+            return;
+        };
         self.fences += piece.matches("```").count();
         let line = piece.rsplit('\n').next().unwrap_or_default();
         if line.len() < piece.len() {
@@ -187,7 +189,10 @@ impl Thoughts {
             Found::Incomplete => return false,
             Found::Mark(tag) if tag.opens => {
                 self.enter(&tag);
-                self.state = State::Thinking { name: tag.name, from: tag.at.end };
+                self.state = State::Thinking {
+                    name: tag.name,
+                    from: tag.at.end,
+                };
             }
             // The header of the answer, or thoughts that end before they begin.
             Found::Mark(tag) => self.enter(&tag),
@@ -313,7 +318,9 @@ impl Thoughts {
             None if !is_end => None,
             None => Some(self.text[self.before.line..tag.at.start].trim().is_empty()),
             Some('\n' | '\r') => Some(true),
-            Some(next) => Some(!next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next)),
+            Some(next) => {
+                Some(!next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next))
+            }
         }
     }
 
@@ -343,7 +350,12 @@ impl Thoughts {
     /// Where a mark may begin.
     fn next_mark(&self) -> Option<usize> {
         let rest = &self.text.as_bytes()[self.at..];
-        Some(self.at + rest.iter().position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?)
+        Some(
+            self.at
+                + rest
+                    .iter()
+                    .position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?,
+        )
     }
 
     fn find(&self, at: usize, from: usize, is_end: bool) -> Found {
@@ -366,7 +378,8 @@ impl Thoughts {
         if !is_end && may_grow(&self.text[mark..]) {
             return Found::Incomplete;
         }
-        let Some(tag) = tag_at(&self.text, mark, from.min(at)).filter(|tag| tag.at.start >= at) else {
+        let Some(tag) = tag_at(&self.text, mark, from.min(at)).filter(|tag| tag.at.start >= at)
+        else {
             return Found::Nothing;
         };
         // The next character may be the other quote.
@@ -382,14 +395,18 @@ impl Thoughts {
 
     fn is_call(&self, at: usize) -> bool {
         let rest = &self.text[at..];
-        let header = rest.strip_prefix(START).unwrap_or(rest).trim_start_matches(' ');
+        let header = rest
+            .strip_prefix(START)
+            .unwrap_or(rest)
+            .trim_start_matches(' ');
         let header = &header[..floor_char_boundary(header, CHANNEL.len() + LONGEST_HEADER)];
         header.starts_with(CHANNEL)
             && names_recipient(header.split_once(MESSAGE).map_or("", |(header, _)| header))
     }
 
     fn end_of_message(&self, at: usize) -> Option<&'static str> {
-        ENDS.into_iter().find(|end| self.has_channels && self.text[at..].starts_with(end))
+        ENDS.into_iter()
+            .find(|end| self.has_channels && self.text[at..].starts_with(end))
     }
 
     fn show_answer(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
@@ -403,7 +420,11 @@ impl Thoughts {
     /// Space at the end of thoughts is not shown, so it waits.
     fn show_thought(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
         let waits = self.waits.max(self.shown);
-        if self.text.get(waits..end).is_none_or(|piece| piece.trim().is_empty()) {
+        if self
+            .text
+            .get(waits..end)
+            .is_none_or(|piece| piece.trim().is_empty())
+        {
             self.waits = waits.max(end);
             return;
         }
@@ -421,22 +442,30 @@ impl Thoughts {
 }
 
 fn names_recipient(header: &str) -> bool {
-    header.split_whitespace().any(|word| word.starts_with("to="))
+    header
+        .split_whitespace()
+        .any(|word| word.starts_with("to="))
 }
 
 /// Whether more text could make a mark of what begins here, or another one.
 fn may_grow(rest: &str) -> bool {
     const LONGEST_NAME: usize = 40;
     if let Some(header) = rest.strip_prefix(CHANNEL) {
-        return header.len() < LONGEST_HEADER && !header.contains(MESSAGE) && !header.contains('\n');
+        return header.len() < LONGEST_HEADER
+            && !header.contains(MESSAGE)
+            && !header.contains('\n');
     }
-    let mut fixed = PAIRS.iter().flat_map(|(open, ends)| std::iter::once(open).chain(*ends));
+    let mut fixed = PAIRS
+        .iter()
+        .flat_map(|(open, ends)| std::iter::once(open).chain(*ends));
     let others = [CHANNEL, START].into_iter().chain(ENDS);
     let begins = |mark: &str| rest.len() < mark.len() && mark.starts_with(rest);
     if fixed.any(|mark| begins(mark)) || others.into_iter().any(begins) {
         return true;
     }
-    let Some(name) = rest.strip_prefix('<') else { return false };
+    let Some(name) = rest.strip_prefix('<') else {
+        return false;
+    };
     let name = name.strip_prefix('/').unwrap_or(name);
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
     name.len() < LONGEST_NAME && name.bytes().all(is_part)
@@ -456,7 +485,9 @@ mod tests {
             Spoken::Thought(piece) => thoughts += piece,
             Spoken::Void => answer.clear(),
         };
-        pieces.into_iter().for_each(|piece| read.push(piece, &mut add));
+        pieces
+            .into_iter()
+            .for_each(|piece| read.push(piece, &mut add));
         read.end(&mut add);
         (answer, thoughts)
     }
@@ -469,9 +500,21 @@ mod tests {
         ("hmm</think>\n\nHello", "Hello", "hmm"),
         ("hmm\n</think>Hello", "Hello", "hmm"),
         ("hmm\n</think>", "", "hmm"),
-        ("I quote `</think>` and go on.\n</think>\nHello", "Hello", "I quote `</think>` and go on."),
-        ("<think>a < b</think><thinking>c</thinking>Hello", "Hello", "a < bc"),
-        ("<THINK>say \"</think>\" twice</THINK>Hello", "Hello", "say \"</think>\" twice"),
+        (
+            "I quote `</think>` and go on.\n</think>\nHello",
+            "Hello",
+            "I quote `</think>` and go on.",
+        ),
+        (
+            "<think>a < b</think><thinking>c</thinking>Hello",
+            "Hello",
+            "a < bc",
+        ),
+        (
+            "<THINK>say \"</think>\" twice</THINK>Hello",
+            "Hello",
+            "say \"</think>\" twice",
+        ),
         ("<think>hmm", "", "hmm"),
         (
             "<think>hmm</think>Say <think>x</think> or </think>\n.",
@@ -497,7 +540,11 @@ mod tests {
             "ab",
         ),
         ("<|channel|>final<|message|>Hello<|end|>", "Hello", ""),
-        ("hm<|start|>assistant<|channel|>final<|message|>Hello", "Hello", "hm"),
+        (
+            "hm<|start|>assistant<|channel|>final<|message|>Hello",
+            "Hello",
+            "hm",
+        ),
         (
             "<|channel|>commentary to=functions.shout <|constrain|>json<|message|>{\"value\":\"hi\"}<|call|>",
             "<|channel|>commentary to=functions.shout <|constrain|>json<|message|>{\"value\":\"hi\"}<|call|>",
@@ -530,7 +577,11 @@ mod tests {
     #[test]
     fn thoughts_are_no_answer() {
         for (text, answer, thoughts) in THOUGHTS {
-            assert_eq!(divided([text]), (answer.to_owned(), thoughts.to_owned()), "{text}");
+            assert_eq!(
+                divided([text]),
+                (answer.to_owned(), thoughts.to_owned()),
+                "{text}"
+            );
         }
         for text in MENTIONS {
             assert_eq!(divided([text]), (text.to_owned(), String::new()), "{text}");
@@ -546,14 +597,22 @@ mod tests {
     fn a_text_comes_to_the_same_however_it_is_cut() {
         for text in THOUGHTS.iter().map(|(text, ..)| *text).chain(MENTIONS) {
             let whole = divided([text]);
-            let places: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
-            for (first, rest) in places.iter().enumerate().map(|(at, place)| (*place, &places[at..])) {
+            let places: Vec<usize> = (0..=text.len())
+                .filter(|at| text.is_char_boundary(*at))
+                .collect();
+            for (first, rest) in places
+                .iter()
+                .enumerate()
+                .map(|(at, place)| (*place, &places[at..]))
+            {
                 for second in rest {
                     let pieces = [&text[..first], &text[first..*second], &text[*second..]];
                     assert_eq!(divided(pieces), whole, "{text}: {first} {second}");
                 }
             }
-            let characters = text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]);
+            let characters = text
+                .char_indices()
+                .map(|(at, c)| &text[at..at + c.len_utf8()]);
             assert_eq!(divided(characters), whole, "{text}");
         }
     }
@@ -565,7 +624,15 @@ mod tests {
         for piece in ["Hel", "lo, ", "a <", "b", " c"] {
             read.push(piece, &mut |spoken| shown.push(format!("{spoken:?}")));
         }
-        assert_eq!(shown, ["Answer(\"Hel\")", "Answer(\"lo, \")", "Answer(\"a \")", "Answer(\"<b c\")"]);
+        assert_eq!(
+            shown,
+            [
+                "Answer(\"Hel\")",
+                "Answer(\"lo, \")",
+                "Answer(\"a \")",
+                "Answer(\"<b c\")"
+            ]
+        );
     }
 
     /// A piece that looked at all before it would not end here.
@@ -584,7 +651,11 @@ mod tests {
         ] {
             let pieces = || std::iter::once(begin).chain(std::iter::repeat_n(piece, PIECES));
             let whole: String = pieces().collect();
-            assert_eq!(divided(pieces()), divided([whole.as_str()]), "{begin}{piece}");
+            assert_eq!(
+                divided(pieces()),
+                divided([whole.as_str()]),
+                "{begin}{piece}"
+            );
         }
         let mentions = "a </think>".repeat(20_000);
         let pieces = std::iter::once(mentions.as_str()).chain(std::iter::repeat_n("", 100_000));

@@ -30,7 +30,10 @@ pub(super) struct Line {
 
 impl Preamble {
     pub(super) fn prose(at_start: bool) -> Self {
-        Preamble::Prose(Line { at_start, ..Line::default() })
+        Preamble::Prose(Line {
+            at_start,
+            ..Line::default()
+        })
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -45,7 +48,9 @@ impl Preamble {
             }
             Preamble::Nothing => (Preamble::Nothing, text.to_owned()),
             Preamble::Undecided(before) => (Preamble::Nothing, before + text),
-            Preamble::Thinking(before, tag) => (Preamble::Thinking(String::new(), tag), before + text),
+            Preamble::Thinking(before, tag) => {
+                (Preamble::Thinking(String::new(), tag), before + text)
+            }
             prose @ Preamble::Prose(_) => (prose, text.to_owned()),
         };
         loop {
@@ -77,7 +82,10 @@ fn classify(text: String) -> (Preamble, Option<String>) {
         (None, _) => (Preamble::Nothing, None),
         (Some('['), None) => (Preamble::Undecided(begun.to_owned()), None),
         (Some('<' | '◁'), _) | (Some('['), Some('T')) => match tag_at(begun, 0, 0) {
-            Some(tag) if tag.opens => (Preamble::Thinking(String::new(), tag), Some(begun.to_owned())),
+            Some(tag) if tag.opens => (
+                Preamble::Thinking(String::new(), tag),
+                Some(begun.to_owned()),
+            ),
             None if begun.len() < MAX_MARK && !begun.contains(['\n', ' ']) => {
                 (Preamble::Undecided(begun.to_owned()), None)
             }

@@ -99,13 +99,19 @@ impl IncrementalParser {
 
     /// Returns the complete items of the list at `path`; empty if there is no list.
     pub fn items(&self, path: &[String]) -> &[Value] {
-        let found = path.iter().try_fold(self.root.as_ref(), |value, name| Some(value?.get(name)));
-        let Some(Value::Array(items)) = found.flatten() else { return &[] };
+        let found = path
+            .iter()
+            .try_fold(self.root.as_ref(), |value, name| Some(value?.get(name)));
+        let Some(Value::Array(items)) = found.flatten() else {
+            return &[];
+        };
         let mut open = self.open.iter();
-        let is_open =
-            path.iter().all(|name| open.next().is_some_and(|open| open.is_object && open.key == *name))
-                && open.next().is_some();
-        let is_written = open.next().is_some() || self.state == ParseState::InString || self.ended_in_string;
+        let is_open = path.iter().all(|name| {
+            open.next()
+                .is_some_and(|open| open.is_object && open.key == *name)
+        }) && open.next().is_some();
+        let is_written =
+            open.next().is_some() || self.state == ParseState::InString || self.ended_in_string;
         &items[..items.len() - usize::from(is_open && is_written)]
     }
 
@@ -114,13 +120,21 @@ impl IncrementalParser {
             return;
         }
         let mut rest = text;
-        while let Some(c) = rest.chars().next().filter(|_| self.state != ParseState::End) {
+        while let Some(c) = rest
+            .chars()
+            .next()
+            .filter(|_| self.state != ParseState::End)
+        {
             let length = match self.state {
                 // One lookup of the value's place for each piece of plain text.
                 ParseState::InString if self.escape == Escape::None => rest
                     .find(['"', '\\'])
                     .filter(|at| *at > 0)
-                    .unwrap_or(if matches!(c, '"' | '\\') { 0 } else { rest.len() }),
+                    .unwrap_or(if matches!(c, '"' | '\\') {
+                        0
+                    } else {
+                        rest.len()
+                    }),
                 _ => 0,
             };
             if length > 0 {
@@ -185,9 +199,20 @@ impl IncrementalParser {
             '{' | '[' if self.open.len() == MAX_DEPTH => self.state = ParseState::End,
             '{' | '[' => {
                 let is_object = c == '{';
-                self.put(if is_object { Value::Object(Map::new()) } else { Value::Array(Vec::new()) });
-                self.open.push(Container { is_object, key: String::new() });
-                self.state = if is_object { ParseState::FirstKey } else { ParseState::FirstItem };
+                self.put(if is_object {
+                    Value::Object(Map::new())
+                } else {
+                    Value::Array(Vec::new())
+                });
+                self.open.push(Container {
+                    is_object,
+                    key: String::new(),
+                });
+                self.state = if is_object {
+                    ParseState::FirstKey
+                } else {
+                    ParseState::FirstItem
+                };
             }
             '"' => {
                 self.put(Value::String(String::new()));
@@ -220,10 +245,20 @@ impl IncrementalParser {
     }
 
     fn end_key(&mut self) {
-        let key = self.open.last().map(|open| open.key.as_str()).unwrap_or_default();
+        let key = self
+            .open
+            .last()
+            .map(|open| open.key.as_str())
+            .unwrap_or_default();
         // A duplicate would replace a value that was already shown.
-        let is_new = self.innermost().is_some_and(|object| object.get(key).is_none());
-        self.state = if is_new { ParseState::Colon } else { ParseState::End };
+        let is_new = self
+            .innermost()
+            .is_some_and(|object| object.get(key).is_none());
+        self.state = if is_new {
+            ParseState::Colon
+        } else {
+            ParseState::End
+        };
     }
 
     fn end_token(&mut self) {
@@ -253,17 +288,21 @@ impl IncrementalParser {
 
     fn innermost(&self) -> Option<&Value> {
         let outer = &self.open[..self.open.len().saturating_sub(1)];
-        outer.iter().try_fold(self.root.as_ref()?, |value, open| match value {
-            Value::Array(items) => items.last(),
-            value => value.get(&open.key),
-        })
+        outer
+            .iter()
+            .try_fold(self.root.as_ref()?, |value, open| match value {
+                Value::Array(items) => items.last(),
+                value => value.get(&open.key),
+            })
     }
 }
 
 fn innermost_mut<'v>(root: &'v mut Option<Value>, open: &[Container]) -> Option<&'v mut Value> {
     let outer = &open[..open.len().saturating_sub(1)];
-    outer.iter().try_fold(root.as_mut()?, |value, open| match value {
-        Value::Array(items) => items.last_mut(),
-        value => value.get_mut(&open.key),
-    })
+    outer
+        .iter()
+        .try_fold(root.as_mut()?, |value, open| match value {
+            Value::Array(items) => items.last_mut(),
+            value => value.get_mut(&open.key),
+        })
 }

@@ -6,7 +6,11 @@ use super::{Escape, IncrementalParser, MAX_KEY, ParseState, innermost_mut};
 
 impl IncrementalParser {
     pub(super) fn in_string(&mut self, c: char) {
-        let fresh = |high| Escape::Unicode { digits: 0, unit: 0, high };
+        let fresh = |high| Escape::Unicode {
+            digits: 0,
+            unit: 0,
+            high,
+        };
         match (std::mem::take(&mut self.escape), c) {
             (Escape::None, '"') if self.state == ParseState::InKey => self.end_key(),
             (Escape::None, '"') if self.open.is_empty() => self.state = ParseState::End,
@@ -18,9 +22,13 @@ impl IncrementalParser {
                 Some(text) => self.write(text),
                 None => self.stop_in_string(),
             },
-            (Escape::HighSurrogate(high), '\\') => self.escape = Escape::HighSurrogateBackslash(high),
+            (Escape::HighSurrogate(high), '\\') => {
+                self.escape = Escape::HighSurrogateBackslash(high)
+            }
             (Escape::HighSurrogateBackslash(high), 'u') => self.escape = fresh(Some(high)),
-            (Escape::HighSurrogate(_) | Escape::HighSurrogateBackslash(_), _) => self.stop_in_string(),
+            (Escape::HighSurrogate(_) | Escape::HighSurrogateBackslash(_), _) => {
+                self.stop_in_string()
+            }
             (Escape::Unicode { digits, unit, high }, c) => self.digit(digits, unit, high, c),
         }
     }
@@ -31,14 +39,22 @@ impl IncrementalParser {
     }
 
     fn digit(&mut self, digits: u8, unit: u16, high: Option<u16>, c: char) {
-        let Some(digit) = c.to_digit(16) else { return self.stop_in_string() };
+        let Some(digit) = c.to_digit(16) else {
+            return self.stop_in_string();
+        };
         let unit = unit << 4 | digit as u16;
         if digits < 3 {
-            self.escape = Escape::Unicode { digits: digits + 1, unit, high };
+            self.escape = Escape::Unicode {
+                digits: digits + 1,
+                unit,
+                high,
+            };
             return;
         }
         let written = match high {
-            None if (0xD800..0xDC00).contains(&unit) => return self.escape = Escape::HighSurrogate(unit),
+            None if (0xD800..0xDC00).contains(&unit) => {
+                return self.escape = Escape::HighSurrogate(unit);
+            }
             None => String::from_utf16(&[unit]),
             Some(high) => String::from_utf16(&[high, unit]),
         };

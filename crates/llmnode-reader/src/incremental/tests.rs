@@ -22,9 +22,9 @@ fn is_part(part: &Value, of: &Value) -> bool {
         (Value::Array(part), Value::Array(of)) => {
             part.len() <= of.len() && part.iter().zip(of).all(|(part, of)| is_part(part, of))
         }
-        (Value::Object(part), Value::Object(of)) => {
-            part.iter().all(|(key, part)| of.get(key).is_some_and(|of| is_part(part, of)))
-        }
+        (Value::Object(part), Value::Object(of)) => part
+            .iter()
+            .all(|(key, part)| of.get(key).is_some_and(|of| is_part(part, of))),
         (part, of) => part == of,
     }
 }
@@ -53,7 +53,9 @@ fn escaped(text: &str) -> String {
         if c.is_ascii() {
             whole.push(c);
         } else {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| whole += &format!("\\u{unit:04x}"));
+            c.encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| whole += &format!("\\u{unit:04x}"));
         }
     }
     whole
@@ -162,7 +164,10 @@ fn where_it_begins() {
         ("```json\n[1, 2]\n```", Some(json!([1, 2]))),
         ("3 steps:\n{\"a\": 1}", Some(json!({"a": 1}))),
         ("<b>bold</b>\n{\"a\": 1}", Some(json!({"a": 1}))),
-        ("[THINK]\n{\"b\": 1}\n[/THINK]{\"a\": 1}", Some(json!({"a": 1}))),
+        (
+            "[THINK]\n{\"b\": 1}\n[/THINK]{\"a\": 1}",
+            Some(json!({"a": 1})),
+        ),
         ("<think>\n{\"b\": 1}", None),
     ] {
         assert_eq!(of(text), value, "{text}");
@@ -246,10 +251,20 @@ fn ten_million_texts_only_grow() {
         for _ in 0..next(&mut state) % 16 {
             growing.push(FRAGMENTS[next(&mut state) as usize % FRAGMENTS.len()]);
             if let Some(last) = &last {
-                assert!(growing.value().is_some_and(|now| is_part(last, now)), "{number}: {last}");
+                assert!(
+                    growing.value().is_some_and(|now| is_part(last, now)),
+                    "{number}: {last}"
+                );
             }
             let complete = growing.items(&[]).len();
-            assert!(complete <= growing.value().and_then(Value::as_array).map_or(0, Vec::len), "{number}");
+            assert!(
+                complete
+                    <= growing
+                        .value()
+                        .and_then(Value::as_array)
+                        .map_or(0, Vec::len),
+                "{number}"
+            );
             last = growing.value().cloned();
         }
         growing.end();

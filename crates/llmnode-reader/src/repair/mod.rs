@@ -52,7 +52,11 @@ pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_
     super::counts::add(|counts| counts.parsed += 1);
     let mut parser = Parser::new(text, begin, lenient);
     let json = parser.value(Role::Item, 0)?;
-    Ok(Parsed { json, end: parser.at, repairs: parser.repairs })
+    Ok(Parsed {
+        json,
+        end: parser.at,
+        repairs: parser.repairs,
+    })
 }
 
 pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
@@ -88,7 +92,15 @@ type ParseResult<T> = Result<T, SyntaxError>;
 impl<'t> Parser<'t> {
     fn new(text: &'t str, at: usize, lenient: bool) -> Self {
         let repairs = Repairs::default();
-        Parser { text, at, lenient, repairs, lists: 0, open_ended: false, commented: false }
+        Parser {
+            text,
+            at,
+            lenient,
+            repairs,
+            lists: 0,
+            open_ended: false,
+            commented: false,
+        }
     }
 
     fn byte(&self) -> Option<u8> {
@@ -100,11 +112,17 @@ impl<'t> Parser<'t> {
     }
 
     fn wrong<T>(&self, at: usize, what: impl Into<Cow<'static, str>>) -> ParseResult<T> {
-        Err(SyntaxError { at, what: Some(what.into()) })
+        Err(SyntaxError {
+            at,
+            what: Some(what.into()),
+        })
     }
 
     fn truncated<T>(&self) -> ParseResult<T> {
-        Err(SyntaxError { at: self.text.len(), what: None })
+        Err(SyntaxError {
+            at: self.text.len(),
+            what: None,
+        })
     }
 
     fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> ParseResult<()> {
@@ -118,7 +136,9 @@ impl<'t> Parser<'t> {
     fn value(&mut self, role: Role, depth: usize) -> ParseResult<Json<'t>> {
         self.open_ended = false;
         match self.byte() {
-            Some(b'{' | b'[') if depth >= MAX_DEPTH => self.wrong(self.at, "JSON may be nested 127 times"),
+            Some(b'{' | b'[') if depth >= MAX_DEPTH => {
+                self.wrong(self.at, "JSON may be nested 127 times")
+            }
             Some(b'{') => self.object(depth),
             Some(b'[') => self.list(depth),
             Some(b'"') => self.string(role).map(Json::String),
@@ -143,12 +163,17 @@ impl<'t> Parser<'t> {
     }
 
     fn is_key(&self) -> bool {
-        self.char().is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
+        self.char()
+            .is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
     }
 
     fn key(&mut self) -> ParseResult<Cow<'t, str>> {
         let quoted = self.char().is_some_and(is_quote);
-        let key = if quoted { self.string(Role::Key)? } else { self.bare_key()? };
+        let key = if quoted {
+            self.string(Role::Key)?
+        } else {
+            self.bare_key()?
+        };
         self.space()?;
         match self.byte() {
             Some(b':') => self.at += 1,
@@ -182,7 +207,12 @@ impl<'t> Parser<'t> {
         Ok(Json::Array(items))
     }
 
-    fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> ParseResult<bool> {
+    fn has_next(
+        &mut self,
+        list: bool,
+        first: bool,
+        is_next: impl Fn(&Self) -> bool,
+    ) -> ParseResult<bool> {
         let end = self.at;
         self.space()?;
         let (comma, mut commas) = (self.at, 0_usize);
@@ -205,9 +235,9 @@ impl<'t> Parser<'t> {
             Some(b'}' | b']') => self.wrong(self.at, "a bracket of the wrong kind"),
             None => self.end_of_text(first || commas > 0),
             Some(_) if first || commas > 0 => Ok(true),
-            Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => {
-                self.repair(kind::COMMA, end, "a comma is missing").map(|()| true)
-            }
+            Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => self
+                .repair(kind::COMMA, end, "a comma is missing")
+                .map(|()| true),
             Some(_) => self.wrong(self.at, "expected a comma or the end of the list or object"),
         }
     }
@@ -224,7 +254,8 @@ impl<'t> Parser<'t> {
         if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();
         }
-        self.repair(kind::CLOSER, self.at, "a closing bracket is missing").map(|()| false)
+        self.repair(kind::CLOSER, self.at, "a closing bracket is missing")
+            .map(|()| false)
     }
 
     /// Drops duplicates with equal values.
@@ -237,16 +268,25 @@ impl<'t> Parser<'t> {
         if duplicate_keys.is_empty() {
             return Ok(Json::Object(members));
         }
-        if let Some((first, _)) =
-            duplicate_keys.iter().find(|(one, other)| members[*one].1 != members[*other].1)
+        if let Some((first, _)) = duplicate_keys
+            .iter()
+            .find(|(one, other)| members[*one].1 != members[*other].1)
         {
             let key = crate::text::one_line(&*members[*first].0, 60);
-            return self
-                .wrong(begin, format!("the key {key:?} appears twice in one object, with different values"));
+            return self.wrong(
+                begin,
+                format!("the key {key:?} appears twice in one object, with different values"),
+            );
         }
-        self.repair(kind::DUPLICATE_KEY, begin, "a key appears twice in one object")?;
+        self.repair(
+            kind::DUPLICATE_KEY,
+            begin,
+            "a key appears twice in one object",
+        )?;
         let mut dropped = vec![false; members.len()];
-        duplicate_keys.into_iter().for_each(|(_, second)| dropped[second] = true);
+        duplicate_keys
+            .into_iter()
+            .for_each(|(_, second)| dropped[second] = true);
         let mut dropped = dropped.into_iter();
         members.retain(|_| !dropped.next().unwrap_or(false));
         Ok(Json::Object(members))
@@ -261,5 +301,9 @@ fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
     }
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
-    order.windows(2).map(|pair| (pair[0], pair[1])).filter(|(a, b)| same(*a, *b)).collect()
+    order
+        .windows(2)
+        .map(|pair| (pair[0], pair[1]))
+        .filter(|(a, b)| same(*a, *b))
+        .collect()
 }

@@ -19,7 +19,10 @@ impl Repairs {
     }
 
     pub(super) fn times(&self, kind: &str) -> u32 {
-        self.0.iter().find(|repaired| repaired.kind == kind).map_or(0, |repaired| repaired.times)
+        self.0
+            .iter()
+            .find(|repaired| repaired.kind == kind)
+            .map_or(0, |repaired| repaired.times)
     }
 
     pub(in super::super) fn is_empty(&self) -> bool {

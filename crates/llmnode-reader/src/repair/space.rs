@@ -23,8 +23,10 @@ impl Parser<'_> {
                         return self.wrong(at, fault);
                     }
                     if self.lists > 0 && text[at..end].contains('"') {
-                        return self
-                            .wrong(at, "a comment that seems to contain an item; leave the comment out");
+                        return self.wrong(
+                            at,
+                            "a comment that seems to contain an item; leave the comment out",
+                        );
                     }
                     self.commented = !self.text[at..end].starts_with("/*");
                 }
@@ -39,7 +41,9 @@ impl Parser<'_> {
 /// Refuses comments that may hide content.
 fn comment_fault(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
-        return Some("an ellipsis in a comment, which means that something was left out; write all of it");
+        return Some(
+            "an ellipsis in a comment, which means that something was left out; write all of it",
+        );
     }
     if comment.starts_with("/*")
         && !comment.ends_with("*/")
@@ -73,20 +77,31 @@ fn unit(text: &str, at: usize) -> usize {
     match bytes.get(at..).unwrap_or(&[]) {
         [b' ' | b'\n' | b'\t' | b'\r' | 0x0b | 0x0c, ..] => at + 1,
         [b'/', b'/', ..] | [b'#', ..] => line_end(),
-        [b'/', b'*', ..] => text[at + 2..].find("*/").map_or(text.len(), |found| at + 2 + found + 2),
-        [first, ..] if !first.is_ascii() => match text[at..].chars().next().filter(|c| is_space(*c)) {
-            Some(c) => at + c.len_utf8(),
-            None => at,
-        },
+        [b'/', b'*', ..] => text[at + 2..]
+            .find("*/")
+            .map_or(text.len(), |found| at + 2 + found + 2),
+        [first, ..] if !first.is_ascii() => {
+            match text[at..].chars().next().filter(|c| is_space(*c)) {
+                Some(c) => at + c.len_utf8(),
+                None => at,
+            }
+        }
         _ => at,
     }
 }
 
 /// Includes zero-width characters.
 pub(in super::super) fn is_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+    c.is_whitespace()
+        || matches!(
+            c,
+            '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
+        )
 }
 
 pub(in super::super) fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
+    matches!(
+        c,
+        '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»'
+    )
 }

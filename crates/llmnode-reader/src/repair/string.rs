@@ -32,7 +32,11 @@ impl<'t> Parser<'t> {
         let open = self.at;
         let quote = self.char().unwrap_or('"');
         if quote != '"' {
-            self.repair(kind::QUOTES, open, "strings and keys must be in double quotes")?;
+            self.repair(
+                kind::QUOTES,
+                open,
+                "strings and keys must be in double quotes",
+            )?;
         }
         for triple in ["\"\"\"", "'''"] {
             if role != Role::Key && self.text[open..].starts_with(triple) {
@@ -42,7 +46,11 @@ impl<'t> Parser<'t> {
         let start = open + quote.len_utf8();
         let (mut end, mut escaped) = self.closing_quote(start, quote)?;
         if let Some(last) = self.closing_quote_after_marks(start, end, role) {
-            self.repair(kind::ESCAPE, end, "a quotation mark within a string must be escaped")?;
+            self.repair(
+                kind::ESCAPE,
+                end,
+                "a quotation mark within a string must be escaped",
+            )?;
             (end, escaped) = (last, self.text[start..last].contains('\\'));
         }
         let content = self.content(start, end, escaped, role, quote)?;
@@ -55,7 +63,9 @@ impl<'t> Parser<'t> {
         loop {
             let rest = &self.text.as_bytes()[at..];
             let found = match quote {
-                '"' | '\'' => rest.iter().position(|byte| *byte == quote as u8 || *byte == b'\\'),
+                '"' | '\'' => rest
+                    .iter()
+                    .position(|byte| *byte == quote as u8 || *byte == b'\\'),
                 _ => self.text[at..].find(|c| c == '\\' || closes_quote(quote, c)),
             };
             match found {
@@ -90,7 +100,8 @@ impl<'t> Parser<'t> {
                 let is_paired = at > first && !open && !(doubled && first == start);
                 // Who escapes one mark escapes all; a line end may be layout; a text that breaks off may have more
                 // marks.
-                let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
+                let is_odd =
+                    || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
             let (before, next) = (inner.chars().next_back(), rest.chars().next()?);
@@ -98,7 +109,9 @@ impl<'t> Parser<'t> {
             let closes = before.is_some_and(|c| !c.is_whitespace()) && !next.is_alphanumeric();
             open = match open {
                 _ if doubled => return None,
-                open if matches!(mark, '\'' | '’') && is_word(before) && is_word(Some(next)) => open,
+                open if matches!(mark, '\'' | '’') && is_word(before) && is_word(Some(next)) => {
+                    open
+                }
                 true if closes => false,
                 false if opens => true,
                 _ => return None,
@@ -134,21 +147,39 @@ impl<'t> Parser<'t> {
     ) -> ParseResult<Cow<'t, str>> {
         let raw = &self.text[start..end];
         if quote == '`' && raw.contains("${") {
-            return self.wrong(start, "a string with a place for a value in it; write the value");
+            return self.wrong(
+                start,
+                "a string with a place for a value in it; write the value",
+            );
         }
         if raw.ends_with(['\n', '\r']) && !raw.trim_end().contains('\n') {
             let what = "a line end before the quotation mark, which may be layout or a part of the string; write it as `\\n`";
             return self.wrong(end, what);
         }
         if let Some(control) = raw.bytes().position(|byte| byte < 0x20) {
-            let what = "a control character or line end in a string; write it as `\\n` or `\\u0000`";
+            let what =
+                "a control character or line end in a string; write it as `\\n` or `\\u0000`";
             self.repair(kind::CONTROL_CHARACTER, start + control, what)?;
         }
-        if escaped { self.unescaped(start, end, role, quote).map(Cow::Owned) } else { Ok(Cow::Borrowed(raw)) }
+        if escaped {
+            self.unescaped(start, end, role, quote).map(Cow::Owned)
+        } else {
+            Ok(Cow::Borrowed(raw))
+        }
     }
 
-    fn unescaped(&mut self, start: usize, end: usize, role: Role, quote: char) -> ParseResult<String> {
-        let (mut text, mut at, mut escapes) = (String::with_capacity(end - start), start, Escapes::default());
+    fn unescaped(
+        &mut self,
+        start: usize,
+        end: usize,
+        role: Role,
+        quote: char,
+    ) -> ParseResult<String> {
+        let (mut text, mut at, mut escapes) = (
+            String::with_capacity(end - start),
+            start,
+            Escapes::default(),
+        );
         while let Some(found) = self.text[at..end].find('\\') {
             text.push_str(&self.text[at..at + found]);
             let escape = at + found;
@@ -159,7 +190,9 @@ impl<'t> Parser<'t> {
             escapes.letters |= matches!(c, 'b' | 'f' | 'n' | 'r' | 't' | 'u');
             match c {
                 '"' | '\\' | '/' => text.push(c),
-                'b' | 'f' if self.text[at..end].starts_with(|next: char| next.is_ascii_alphabetic()) => {
+                'b' | 'f'
+                    if self.text[at..end].starts_with(|next: char| next.is_ascii_alphabetic()) =>
+                {
                     return self.wrong(
                         escape,
                         "`\\b` and `\\f` are a backspace and a form feed in JSON; write a backslash as `\\\\`",
@@ -177,8 +210,10 @@ impl<'t> Parser<'t> {
                 }
                 c => {
                     if role == Role::Key || c.is_whitespace() {
-                        return self
-                            .wrong(escape, "JSON does not allow this escape; write a backslash as `\\\\`");
+                        return self.wrong(
+                            escape,
+                            "JSON does not allow this escape; write a backslash as `\\\\`",
+                        );
                     }
                     self.repair(
                         kind::ESCAPE,

@@ -7,14 +7,19 @@ use super::{Json, ParseResult, Parser, Role, kind};
 use crate::decimal::is_number;
 
 /// Models that repeat the schema write type names as values: `{"name": string}`.
-const TYPES: [&str; 9] =
-    ["string", "number", "integer", "int", "float", "boolean", "bool", "object", "array"];
+const TYPES: [&str; 9] = [
+    "string", "number", "integer", "int", "float", "boolean", "bool", "object", "array",
+];
 
 impl<'t> Parser<'t> {
     pub(super) fn number(&mut self) -> ParseResult<Json<'t>> {
         let start = self.at;
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
-        self.at += self.text.as_bytes()[start..].iter().take_while(|byte| is_part(byte)).count();
+        let is_part =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
+        self.at += self.text.as_bytes()[start..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .count();
         self.open_ended = true;
         let digits = &self.text[start..self.at];
         if is_number(digits) {
@@ -24,19 +29,30 @@ impl<'t> Parser<'t> {
             return self.truncated();
         }
         if is_number(digits.trim_start_matches(['-', '0'])) {
-            return self.wrong(start, "a number may not begin with 0; a string must be in quotes");
+            return self.wrong(
+                start,
+                "a number may not begin with 0; a string must be in quotes",
+            );
         }
-        self.wrong(start, "this is not a JSON number; a string must be in quotes")
+        self.wrong(
+            start,
+            "this is not a JSON number; a string must be in quotes",
+        )
     }
 
     pub(super) fn word(&mut self, role: Role) -> ParseResult<Json<'t>> {
         let start = self.at;
         if is_ellipsis(&self.text[start..]) {
-            return self
-                .wrong(start, "an ellipsis, which means that something was left out; write all of it");
+            return self.wrong(
+                start,
+                "an ellipsis, which means that something was left out; write all of it",
+            );
         }
         if self.byte() == Some(b'.') {
-            return self.wrong(start, "a number may not begin with a point; write a 0 before it");
+            return self.wrong(
+                start,
+                "a number may not begin with a point; write a 0 before it",
+            );
         }
         if !self.char().is_some_and(|c| c.is_alphabetic() || c == '_') {
             return self.wrong(start, "expected a value");
@@ -44,7 +60,10 @@ impl<'t> Parser<'t> {
         let rest = &self.text[start..];
         let end = rest.find([',', ']', '}', '\n', '\r']);
         let line = &rest[..end.unwrap_or(rest.len())];
-        let comment = [" /", " #", "\t/", "\t#"].iter().filter_map(|mark| line.find(mark)).min();
+        let comment = [" /", " #", "\t/", "\t#"]
+            .iter()
+            .filter_map(|mark| line.find(mark))
+            .min();
         let words = line[..comment.unwrap_or(line.len())].trim_end_matches(is_space);
         if end.is_none() && !matches!(words, "null" | "true" | "false") {
             return self.truncated();
@@ -60,16 +79,37 @@ impl<'t> Parser<'t> {
             "False" => Json::Bool(false),
             _ => return self.bare_string(role, start, words),
         };
-        self.repair(kind::LITERAL, start, "JSON writes `null`, `true` and `false` in lower case")?;
+        self.repair(
+            kind::LITERAL,
+            start,
+            "JSON writes `null`, `true` and `false` in lower case",
+        )?;
         Ok(literal)
     }
 
     fn bare_string(&mut self, role: Role, start: usize, words: &'t str) -> ParseResult<Json<'t>> {
-        let literals = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
-        if literals.iter().any(|literal| words.eq_ignore_ascii_case(literal)) {
-            return self.wrong(start, "write `null`, `true` or `false`, or put a string in quotes");
+        let literals = [
+            "null",
+            "true",
+            "false",
+            "none",
+            "nil",
+            "nan",
+            "inf",
+            "infinity",
+            "undefined",
+        ];
+        if literals
+            .iter()
+            .any(|literal| words.eq_ignore_ascii_case(literal))
+        {
+            return self.wrong(
+                start,
+                "write `null`, `true` or `false`, or put a string in quotes",
+            );
         }
-        if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_')
+        if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name))
+            || words.bytes().all(|byte| byte == b'_')
         {
             return self.wrong(start, "a type's name in place of a value; write the value");
         }
@@ -118,7 +158,8 @@ pub(in super::super) fn name_length(text: &str) -> usize {
     if !text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
         return 0;
     }
-    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-' | '.')).unwrap_or(text.len())
+    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-' | '.'))
+        .unwrap_or(text.len())
 }
 
 fn is_quoted(words: &str) -> bool {
@@ -126,7 +167,8 @@ fn is_quoted(words: &str) -> bool {
     let mut chars = words.chars().peekable();
     while let Some(c) = chars.next() {
         if is_quote(c)
-            && !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric()))
+            && !(before.is_alphanumeric()
+                && chars.peek().is_some_and(|next| next.is_alphanumeric()))
         {
             return true;
         }

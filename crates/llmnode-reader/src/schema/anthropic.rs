@@ -48,15 +48,23 @@ fn rewrite(schema: &mut Value, unions: &mut usize) {
 }
 
 pub(super) fn into_description(node: &mut Map<String, Value>, names: &[&str]) {
-    let few = |(name, value): (&str, &Value)| name == "minItems" && matches!(value.as_u64(), Some(0 | 1));
-    let bounds = names.iter().filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
+    let few =
+        |(name, value): (&str, &Value)| name == "minItems" && matches!(value.as_u64(), Some(0 | 1));
+    let bounds = names
+        .iter()
+        .filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
     let bounds: Vec<&str> = bounds.copied().collect();
-    let notes: Vec<_> =
-        bounds.iter().filter_map(|name| Some(format!("{name}: {}", node.shift_remove(*name)?))).collect();
+    let notes: Vec<_> = bounds
+        .iter()
+        .filter_map(|name| Some(format!("{name}: {}", node.shift_remove(*name)?)))
+        .collect();
     if notes.is_empty() {
         return;
     }
-    let before = node.get("description").and_then(Value::as_str).map(|text| format!("{text} "));
+    let before = node
+        .get("description")
+        .and_then(Value::as_str)
+        .map(|text| format!("{text} "));
     let described = format!("{}({})", before.unwrap_or_default(), notes.join(", "));
     node.insert("description".to_owned(), Value::String(described));
 }
@@ -71,9 +79,16 @@ pub(super) fn is_recursive(strict: &Value) -> bool {
             let (mut reached, mut open) = (BTreeSet::new(), vec![own.clone()]);
             while let Some(target) = open.pop() {
                 let mut next = BTreeSet::new();
-                let inner = target.strip_prefix("#/$defs/").and_then(|name| defs?.get(name));
-                inner.into_iter().for_each(|inner| references(inner, &mut next));
-                open.extend(next.into_iter().filter(|target| reached.insert(target.clone())));
+                let inner = target
+                    .strip_prefix("#/$defs/")
+                    .and_then(|name| defs?.get(name));
+                inner
+                    .into_iter()
+                    .for_each(|inner| references(inner, &mut next));
+                open.extend(
+                    next.into_iter()
+                        .filter(|target| reached.insert(target.clone())),
+                );
             }
             reached.contains(&own)
         })

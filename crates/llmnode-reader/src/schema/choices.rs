@@ -66,9 +66,17 @@ pub(crate) fn with_lists(
         if in_schema {
             set(defs, wrapped, &mut with, &list, &set_enum)?;
         }
-        listed.push(Listed { list, path, values, in_schema });
+        listed.push(Listed {
+            list,
+            path,
+            values,
+            in_schema,
+        });
     }
-    Ok(WithLists { tree: with, lists: Lists { form, listed } })
+    Ok(WithLists {
+        tree: with,
+        lists: Lists { form, listed },
+    })
 }
 
 fn set(
@@ -78,7 +86,12 @@ fn set(
     list: &ChoiceList,
     set: &dyn Fn(&[Value], &mut Node),
 ) -> Result<(String, Vec<Value>), ChoicesError> {
-    let mut walk = Walk { defs, list, json_path: String::new(), set };
+    let mut walk = Walk {
+        defs,
+        list,
+        json_path: String::new(),
+        set,
+    };
     let steps = steps(&list.path);
     let root = match tree.get_mut("properties").filter(|_| wrapped) {
         Some(wrapper) => wrapper.get_mut(WRAPPER),
@@ -87,7 +100,9 @@ fn set(
     let values = walk.at(root.ok_or_else(|| walk.no_place("is not there"))?, &steps)?;
     if values.is_empty() {
         let ChoiceList { path, source, .. } = list;
-        return Err(ChoicesError::Values(format!("`choices({path} = {source})`: the list is empty")));
+        return Err(ChoicesError::Values(format!(
+            "`choices({path} = {source})`: the list is empty"
+        )));
     }
     Ok((walk.json_path, values))
 }
@@ -110,7 +125,11 @@ impl Lists {
             return None;
         }
         let others = self.listed.iter().filter(|one| !is_there(one));
-        Some(others.map(|one| (one.list.clone(), one.in_schema)).collect())
+        Some(
+            others
+                .map(|one| (one.list.clone(), one.in_schema))
+                .collect(),
+        )
     }
 
     pub(crate) fn are_in_schema(&self) -> bool {
@@ -120,10 +139,25 @@ impl Lists {
     /// For a request whose schema lacks them. `is_sent`: the request has a schema.
     pub(crate) fn in_words(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
-        for Listed { path, values, .. } in self.listed.iter().filter(|one| !(is_sent && one.in_schema)) {
-            let shown = values.iter().take(MAX_LISTED).map(shortened).collect::<Vec<_>>().join(", ");
-            let more = if values.len() > MAX_LISTED { ", …" } else { "" };
-            let place = if path.is_empty() { "the answer".to_owned() } else { format!("`{path}`") };
+        for Listed { path, values, .. } in
+            self.listed.iter().filter(|one| !(is_sent && one.in_schema))
+        {
+            let shown = values
+                .iter()
+                .take(MAX_LISTED)
+                .map(shortened)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = if values.len() > MAX_LISTED {
+                ", …"
+            } else {
+                ""
+            };
+            let place = if path.is_empty() {
+                "the answer".to_owned()
+            } else {
+                format!("`{path}`")
+            };
             let _ = write!(words, "\n\nAllowed for {place}: {shown}{more}");
         }
         (!words.is_empty()).then_some(words)
@@ -172,17 +206,29 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn no_place(&self, why: &str) -> ChoicesError {
-        ChoicesError::Path(format!("`choices({} = …)`: in the schema, the place {why}", self.list.path))
+        ChoicesError::Path(format!(
+            "`choices({} = …)`: in the schema, the place {why}",
+            self.list.path
+        ))
     }
 
     fn at(&mut self, schema: &mut Value, steps: &[Step<'_>]) -> Result<Vec<Value>, ChoicesError> {
         self.copy_reference(schema)?;
-        let Some(node) = schema.as_object_mut() else { return Err(self.no_place("allows anything")) };
-        let union = ["anyOf", "oneOf"].into_iter().find(|key| node.contains_key(*key));
-        if let Some(forms) = union.and_then(|key| node.get_mut(key)).and_then(Value::as_array_mut) {
+        let Some(node) = schema.as_object_mut() else {
+            return Err(self.no_place("allows anything"));
+        };
+        let union = ["anyOf", "oneOf"]
+            .into_iter()
+            .find(|key| node.contains_key(*key));
+        if let Some(forms) = union
+            .and_then(|key| node.get_mut(key))
+            .and_then(Value::as_array_mut)
+        {
             return self.in_union(forms, steps);
         }
-        let Some((step, rest)) = steps.split_first() else { return self.end(node) };
+        let Some((step, rest)) = steps.split_first() else {
+            return self.end(node);
+        };
         match step {
             Step::Field(name) => {
                 let Some(name) = member(node, name) else {
@@ -190,7 +236,10 @@ impl Walk<'_> {
                 };
                 let dot = if self.json_path.is_empty() { "" } else { "." };
                 self.json_path += &format!("{dot}{name}");
-                match node.get_mut("properties").and_then(|all| all.get_mut(&name)) {
+                match node
+                    .get_mut("properties")
+                    .and_then(|all| all.get_mut(&name))
+                {
                     Some(inner) => self.at(inner, rest),
                     None => Err(self.no_place("is not there")),
                 }
@@ -206,7 +255,10 @@ impl Walk<'_> {
                 // An enum with one variant: the object around its fields.
                 Some(_) => {
                     let field = std::iter::once(Step::Field(name));
-                    self.at(schema, &field.chain(rest.iter().copied()).collect::<Vec<_>>())
+                    self.at(
+                        schema,
+                        &field.chain(rest.iter().copied()).collect::<Vec<_>>(),
+                    )
                 }
                 None => self.at(schema, rest),
             },
@@ -217,10 +269,16 @@ impl Walk<'_> {
     fn copy_reference(&self, schema: &mut Value) -> Result<(), ChoicesError> {
         // Bounded, since a reference may lead to itself.
         for _ in 0..32 {
-            let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(def_name) else {
+            let Some(name) = schema
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(def_name)
+            else {
                 return Ok(());
             };
-            let Some(mut copy) = self.defs.and_then(|defs| defs.get(name.as_ref())).cloned() else { break };
+            let Some(mut copy) = self.defs.and_then(|defs| defs.get(name.as_ref())).cloned() else {
+                break;
+            };
             let description = schema.get("description").cloned();
             if let (Some(copy), Some(description)) = (copy.as_object_mut(), description) {
                 copy.insert("description".to_owned(), description);
@@ -230,9 +288,15 @@ impl Walk<'_> {
         Err(self.no_place("leads nowhere"))
     }
 
-    fn in_union(&mut self, forms: &mut [Value], steps: &[Step<'_>]) -> Result<Vec<Value>, ChoicesError> {
+    fn in_union(
+        &mut self,
+        forms: &mut [Value],
+        steps: &[Step<'_>],
+    ) -> Result<Vec<Value>, ChoicesError> {
         let is_null = |form: &Value| form.get("type").is_some_and(|kind| kind == "null");
-        let own: Vec<usize> = (0..forms.len()).filter(|at| !is_null(&forms[*at])).collect();
+        let own: Vec<usize> = (0..forms.len())
+            .filter(|at| !is_null(&forms[*at]))
+            .collect();
         if let [only] = own[..] {
             let values = self.at(&mut forms[only], steps)?;
             if values.is_empty() && own.len() < forms.len() {
@@ -255,7 +319,11 @@ impl Walk<'_> {
         // In an untagged enum, the fields decide.
         if let Some(Step::Field(name)) = rest.first().filter(|_| taken.len() != 1) {
             taken = (0..forms.len())
-                .filter(|at| forms[*at].as_object().is_some_and(|node| member(node, name).is_some()))
+                .filter(|at| {
+                    forms[*at]
+                        .as_object()
+                        .is_some_and(|node| member(node, name).is_some())
+                })
                 .collect();
         }
         let [only] = taken[..] else {
@@ -266,7 +334,10 @@ impl Walk<'_> {
             Some(name) => {
                 let dot = if self.json_path.is_empty() { "" } else { "." };
                 self.json_path += &format!("{dot}{name}");
-                match forms[only].get_mut("properties").and_then(|all| all.get_mut(&name)) {
+                match forms[only]
+                    .get_mut("properties")
+                    .and_then(|all| all.get_mut(&name))
+                {
                     Some(inner) => self.at(inner, rest),
                     None => Err(self.no_place("is not there")),
                 }
@@ -276,7 +347,11 @@ impl Walk<'_> {
     }
 
     fn end(&self, node: &mut Node) -> Result<Vec<Value>, ChoicesError> {
-        let ChoiceList { path, source, values: given } = self.list;
+        let ChoiceList {
+            path,
+            source,
+            values: given,
+        } = self.list;
         let kinds: Vec<&str> = match node.get("type") {
             Some(Value::String(kind)) => vec![kind],
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -322,15 +397,26 @@ fn member(node: &Node, name: &str) -> Option<String> {
 }
 
 fn is_variant(form: &Value, name: &str) -> bool {
-    let Some(node) = form.as_object() else { return false };
-    let tags = node.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::values);
-    let is_name = |value: &Value| value.as_str().is_some_and(|tag| tag == name || same_letters(tag, name));
-    let tagged =
-        tags.into_iter().any(|tag| match (tag.get("const"), tag.get("enum").and_then(Value::as_array)) {
+    let Some(node) = form.as_object() else {
+        return false;
+    };
+    let tags = node
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Node::values);
+    let is_name = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|tag| tag == name || same_letters(tag, name))
+    };
+    let tagged = tags.into_iter().any(|tag| {
+        match (tag.get("const"), tag.get("enum").and_then(Value::as_array)) {
             (Some(only), _) => is_name(only),
             (None, Some(names)) => names.len() == 1 && names.iter().all(is_name),
             (None, None) => false,
-        });
+        }
+    });
     tagged || member(node, name).is_some()
 }
 
@@ -343,12 +429,24 @@ fn content(form: &Value, variant: &str, rest: &[Step<'_>]) -> Option<String> {
         return None;
     }
     let is_tag = |member: &Value| member.get("const").is_some() || member.get("enum").is_some();
-    let mut inner = node.get("properties")?.as_object()?.iter().filter(|(_, member)| !is_tag(member));
-    inner.next().filter(|_| inner.next().is_none()).map(|(name, _)| name.clone())
+    let mut inner = node
+        .get("properties")?
+        .as_object()?
+        .iter()
+        .filter(|(_, member)| !is_tag(member));
+    inner
+        .next()
+        .filter(|_| inner.next().is_none())
+        .map(|(name, _)| name.clone())
 }
 
 pub(crate) fn not_listed(value: &str, values: &BTreeSet<String>) -> String {
     let near = nearest(value, values.iter().map(String::as_str).take(1000));
-    let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-    format!("is {:?}, which is not one of the allowed values{near}", one_line(value, MAX_LISTED_BYTES))
+    let near = near
+        .map(|near| format!("; did you mean {near:?}?"))
+        .unwrap_or_default();
+    format!(
+        "is {:?}, which is not one of the allowed values{near}",
+        one_line(value, MAX_LISTED_BYTES)
+    )
 }

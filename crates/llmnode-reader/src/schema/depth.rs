@@ -27,8 +27,9 @@ fn bound_within(schema: &mut Value, left: usize) -> bool {
         return is_deep;
     };
     let mut truncated = false;
-    let deep =
-        node.iter().filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, MAX_VALUE_DEPTH));
+    let deep = node
+        .iter()
+        .filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, MAX_VALUE_DEPTH));
     for key in deep.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
         truncated = true;
         dismantle(node.shift_remove(&key).unwrap_or_default());
@@ -82,7 +83,12 @@ mod tests {
 
     /// `json!` itself goes as deep as its value.
     fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
-        Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Value::Object(
+            members
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     }
 
     fn nested(levels: usize, around: fn(Value) -> Value) -> Value {
@@ -108,7 +114,10 @@ mod tests {
                 assert!(bound(&mut deep));
                 let expected = (0..MAX_DEPTH).fold(json!({}), |inner, _| around(inner));
                 assert_eq!(deep, expected);
-                assert!(serde_json::from_str::<Value>(&deep.to_string()).is_ok(), "readers of JSON take it");
+                assert!(
+                    serde_json::from_str::<Value>(&deep.to_string()).is_ok(),
+                    "readers of JSON take it"
+                );
             }
         }
     }

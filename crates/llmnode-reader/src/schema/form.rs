@@ -46,13 +46,28 @@ impl Form {
         let mut uses = HashMap::new();
         // A recursive root is also in `$defs`.
         let is_root = |definition: &Node| {
-            definition.get("properties").is_some_and(|own| root.get("properties") == Some(own))
+            definition
+                .get("properties")
+                .is_some_and(|own| root.get("properties") == Some(own))
         };
-        let own = children(root).filter_map(Value::as_object).filter(|child| !is_root(child));
+        let own = children(root)
+            .filter_map(Value::as_object)
+            .filter(|child| !is_root(child));
         own.for_each(|child| count_references(child, &mut uses));
-        let definitions = defs.into_iter().flat_map(Node::values).filter_map(Value::as_object);
-        let open = definitions.filter(|definition| is_root(definition)).collect();
-        let mut writer = Writer { defs, uses, open, named: Vec::new(), placeholders: Vec::new() };
+        let definitions = defs
+            .into_iter()
+            .flat_map(Node::values)
+            .filter_map(Value::as_object);
+        let open = definitions
+            .filter(|definition| is_root(definition))
+            .collect();
+        let mut writer = Writer {
+            defs,
+            uses,
+            open,
+            named: Vec::new(),
+            placeholders: Vec::new(),
+        };
         let mut text = String::new();
         if let Some(description) = description(root) {
             text = description + "\n";
@@ -63,19 +78,35 @@ impl Form {
             next += 1;
             let definition = writer.defs?.get(&name)?.as_object()?;
             if is_root(definition) {
-                let _ = write!(text, "\nwhere {} is the whole form again", reference_name(&name));
+                let _ = write!(
+                    text,
+                    "\nwhere {} is the whole form again",
+                    reference_name(&name)
+                );
                 continue;
             }
-            let note = description(definition).map(|note| format!(" ({note})")).unwrap_or_default();
+            let note = description(definition)
+                .map(|note| format!(" ({note})"))
+                .unwrap_or_default();
             let _ = write!(text, "\nwhere {} is{note}: ", reference_name(&name));
             writer.value(definition, "", &mut text, true)?;
             if text.len() > MAX_FORM_BYTES {
                 return None;
             }
         }
-        let members = root.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::keys);
-        let members = members.map(|name| format!("`{}`", one_line(name, 64))).collect();
-        (text.len() <= MAX_FORM_BYTES).then_some(Form { text, placeholders: writer.placeholders, members })
+        let members = root
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Node::keys);
+        let members = members
+            .map(|name| format!("`{}`", one_line(name, 64)))
+            .collect();
+        (text.len() <= MAX_FORM_BYTES).then_some(Form {
+            text,
+            placeholders: writer.placeholders,
+            members,
+        })
     }
 
     /// Follows the question, where small models look.
@@ -85,7 +116,10 @@ impl Form {
             return None;
         }
         let and = if others.is_empty() { "" } else { " and " };
-        Some(format!("\n\nAnswer with JSON that has {}{and}{last}.", others.join(", ")))
+        Some(format!(
+            "\n\nAnswer with JSON that has {}{and}{last}.",
+            others.join(", ")
+        ))
     }
 
     /// Whether the answer has a placeholder as a value, blanks aside.
@@ -105,7 +139,9 @@ impl Form {
 
     fn is_leaf_of(&self, json: &Value) -> bool {
         match json {
-            Value::String(text) => text.contains('<') && self.placeholders.contains(&without_space(text)),
+            Value::String(text) => {
+                text.contains('<') && self.placeholders.contains(&without_space(text))
+            }
             Value::Array(items) => items.iter().any(|item| self.is_leaf_of(item)),
             Value::Object(members) => members.values().any(|member| self.is_leaf_of(member)),
             _ => false,
@@ -117,7 +153,9 @@ fn json_in(answer: &str) -> Option<Value> {
     let object = || answer.get(answer.find('{')?..=answer.rfind('}')?);
     let list = || answer.get(answer.find('[')?..=answer.rfind(']')?);
     let read = |text: &str| serde_json::from_str(text).ok();
-    read(answer).or_else(|| read(object()?)).or_else(|| read(list()?))
+    read(answer)
+        .or_else(|| read(object()?))
+        .or_else(|| read(list()?))
 }
 
 /// Whether `before` and `behind` delimit a complete value, in text without white space that is not JSON.
@@ -145,7 +183,9 @@ fn count_references<'a>(node: &'a Node, uses: &mut HashMap<&'a str, usize>) {
     if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
         *uses.entry(reference).or_default() += 1;
     }
-    children(node).filter_map(Value::as_object).for_each(|child| count_references(child, uses));
+    children(node)
+        .filter_map(Value::as_object)
+        .for_each(|child| count_references(child, uses));
 }
 
 /// On one line, without characters that end a placeholder or a text.
@@ -186,7 +226,12 @@ impl<'a> Writer<'a> {
         let note = own.as_deref().unwrap_or(note);
         if node.contains_key(MARK) {
             let null = matches!(node.get("type"), Some(Value::Array(_)));
-            self.placeholder("one of the values listed below the question", note, false, to);
+            self.placeholder(
+                "one of the values listed below the question",
+                note,
+                false,
+                to,
+            );
             to.push_str(if null { " or null" } else { "" });
             return Some(());
         }
@@ -206,10 +251,21 @@ impl<'a> Writer<'a> {
         if let Some(Value::Array(kinds)) = node.get("type") {
             return self.kinds(kinds, node, note, to);
         }
-        self.kind(node.get("type").and_then(Value::as_str).unwrap_or_default(), node, note, to)
+        self.kind(
+            node.get("type").and_then(Value::as_str).unwrap_or_default(),
+            node,
+            note,
+            to,
+        )
     }
 
-    fn reference(&mut self, node: &'a Node, reference: &'a str, note: &str, to: &mut String) -> Option<()> {
+    fn reference(
+        &mut self,
+        node: &'a Node,
+        reference: &'a str,
+        note: &str,
+        to: &mut String,
+    ) -> Option<()> {
         let name = def_name(reference)?.into_owned();
         let definition = target(self.defs, node)?.as_object()?;
         let is_short = !definition.contains_key("properties") && branches(definition).is_none();
@@ -226,19 +282,30 @@ impl<'a> Writer<'a> {
         self.open.push(definition);
         // A description of the place is more specific than that of its type.
         let own = description(definition).unwrap_or_default();
-        self.value(definition, if note.is_empty() { &own } else { note }, to, !note.is_empty())?;
+        self.value(
+            definition,
+            if note.is_empty() { &own } else { note },
+            to,
+            !note.is_empty(),
+        )?;
         self.open.pop();
         Some(())
     }
 
     fn union(&mut self, list: &'a [Value], note: &str, to: &mut String) -> Option<()> {
-        let (nulls, forms): (Vec<&Value>, Vec<&Value>) =
-            list.iter().partition(|form| form.get("type").is_some_and(|kind| kind == "null"));
+        let (nulls, forms): (Vec<&Value>, Vec<&Value>) = list
+            .iter()
+            .partition(|form| form.get("type").is_some_and(|kind| kind == "null"));
         for (at, form) in forms.iter().enumerate() {
             if at > 0 {
                 to.push_str("\nor ");
             }
-            self.value(form.as_object()?, if at + 1 == forms.len() { note } else { "" }, to, false)?;
+            self.value(
+                form.as_object()?,
+                if at + 1 == forms.len() { note } else { "" },
+                to,
+                false,
+            )?;
         }
         if !nulls.is_empty() {
             to.push_str(if forms.is_empty() { "null" } else { " or null" });
@@ -255,13 +322,26 @@ impl<'a> Writer<'a> {
             listed => self.placeholder(&format!("one of {}", listed.join(", ")), note, false, to),
         }
         if !nulls.is_empty() {
-            to.push_str(if listed.is_empty() { "null" } else { " or null" });
+            to.push_str(if listed.is_empty() {
+                "null"
+            } else {
+                " or null"
+            });
         }
         Some(())
     }
 
-    fn kinds(&mut self, kinds: &'a [Value], node: &'a Node, note: &str, to: &mut String) -> Option<()> {
-        let forms = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
+    fn kinds(
+        &mut self,
+        kinds: &'a [Value],
+        node: &'a Node,
+        note: &str,
+        to: &mut String,
+    ) -> Option<()> {
+        let forms = kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|kind| *kind != "null");
         for (at, kind) in forms.enumerate() {
             if at > 0 {
                 to.push_str(" or ");
@@ -277,7 +357,12 @@ impl<'a> Writer<'a> {
     fn kind(&mut self, kind: &str, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
         match kind {
             "string" => self.placeholder(&text_words(node), note, true, to),
-            "integer" => self.placeholder(&("whole number".to_owned() + &bounds(node)), note, false, to),
+            "integer" => self.placeholder(
+                &("whole number".to_owned() + &bounds(node)),
+                note,
+                false,
+                to,
+            ),
             "number" => self.placeholder(&("number".to_owned() + &bounds(node)), note, false, to),
             "boolean" => self.placeholder("true or false", note, false, to),
             "null" => to.push_str("null"),
@@ -292,7 +377,12 @@ impl<'a> Writer<'a> {
     fn object(&mut self, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
         let (required, mut separator) = (required(node), "");
         to.push('{');
-        for (name, member) in node.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, member) in node
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let _ = write!(to, "{separator}{}: ", Value::String(name.clone()));
             let before = to.len();
             match member.as_object() {
@@ -304,7 +394,9 @@ impl<'a> Writer<'a> {
             }
             separator = ", ";
         }
-        let free = node.get("additionalProperties").filter(|free| **free != Value::Bool(false));
+        let free = node
+            .get("additionalProperties")
+            .filter(|free| **free != Value::Bool(false));
         if free.is_some_and(Value::is_object) || !node.contains_key("properties") {
             to.push_str(separator);
             to.push_str("\"<name>\": ");
@@ -337,7 +429,11 @@ impl<'a> Writer<'a> {
             to.push_str(", ...]");
         }
         let count = |key: &str| node.get(key).filter(|_| !node.contains_key("prefixItems"));
-        let unique = if node.get("uniqueItems") == Some(&Value::Bool(true)) { "no item twice" } else { "" };
+        let unique = if node.get("uniqueItems") == Some(&Value::Bool(true)) {
+            "no item twice"
+        } else {
+            ""
+        };
         let items = match (count("minItems"), count("maxItems")) {
             (Some(least), Some(most)) if least == most => format!("{least} items"),
             (Some(least), Some(most)) => format!("{least} to {most} items"),
@@ -357,7 +453,11 @@ impl<'a> Writer<'a> {
     }
 
     fn placeholder(&mut self, kind: &str, note: &str, is_text: bool, to: &mut String) {
-        let shown = if note.is_empty() { format!("<{kind}>") } else { format!("<{kind}: {note}>") };
+        let shown = if note.is_empty() {
+            format!("<{kind}>")
+        } else {
+            format!("<{kind}: {note}>")
+        };
         let placeholder = without_space(&shown);
         if !self.placeholders.contains(&placeholder) {
             self.placeholders.push(placeholder);
@@ -398,7 +498,10 @@ fn text_words(node: &Node) -> String {
 /// Bounds of machine words from 32 bits on mean nothing to a model.
 fn bounds(node: &Node) -> String {
     let bound = |key: &str| node.get(key).filter(|value| !is_of_machine_words(value));
-    let least = bound("minimum").or_else(|| node.get("minimum").filter(|least| least.as_u64() == Some(0)));
+    let least = bound("minimum").or_else(|| {
+        node.get("minimum")
+            .filter(|least| least.as_u64() == Some(0))
+    });
     let mut words = match (least, bound("maximum")) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
         (Some(least), None) => format!(", {least} or more"),

@@ -7,7 +7,13 @@ use super::anthropic::{into_description, is_recursive};
 use crate::tree::children_mut;
 
 /// Moved into the description; reading the type checks them.
-const BOUNDS: [&str; 5] = ["pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"];
+const BOUNDS: [&str; 5] = [
+    "pattern",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "maxItems",
+];
 
 pub(super) fn subset(strict: &Value) -> Option<Value> {
     let mut subset = strict.clone();
@@ -17,7 +23,9 @@ pub(super) fn subset(strict: &Value) -> Option<Value> {
 
 /// Also of schemas that are not enforced.
 pub(super) fn rewrite(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
+    let Some(node) = schema.as_object_mut() else {
+        return;
+    };
     children_mut(node).for_each(|(_, inner)| rewrite(inner));
     without_const(node);
     only_words_and_numbers(node);
@@ -35,7 +43,9 @@ fn without_const(node: &mut Map<String, Value>) {
 
 /// An `enum` holds only texts and numbers: `null` is written beside it, other values move into the description.
 fn only_words_and_numbers(node: &mut Map<String, Value>) {
-    let Some(Value::Array(values)) = node.get("enum") else { return };
+    let Some(Value::Array(values)) = node.get("enum") else {
+        return;
+    };
     let listed = |value: &Value| value.is_string() || value.is_number();
     let (own, others): (Vec<Value>, Vec<Value>) = values.iter().cloned().partition(listed);
     if others.is_empty() {
@@ -71,7 +81,10 @@ mod tests {
     #[test]
     fn each_word_that_it_lacks_is_said_otherwise() {
         for (strict, subset_of_it) in [
-            (json!({"const": "a", "type": "string"}), json!({"type": "string", "enum": ["a"]})),
+            (
+                json!({"const": "a", "type": "string"}),
+                json!({"type": "string", "enum": ["a"]}),
+            ),
             (json!({"const": null}), json!({"type": "null"})),
             (
                 json!({"const": true, "type": "boolean"}),

@@ -17,7 +17,11 @@ pub(super) enum Kinds {
 
 /// Also sets the `type` of `out` where other keywords imply it.
 pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
-    for (key, kind) in [("properties", "object"), ("items", "array"), ("prefixItems", "array")] {
+    for (key, kind) in [
+        ("properties", "object"),
+        ("items", "array"),
+        ("prefixItems", "array"),
+    ] {
         if node.contains_key(key) && !out.contains_key("enum") {
             out.entry("type").or_insert_with(|| json!(kind));
         }
@@ -32,12 +36,20 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
         }
         named.sort_unstable();
         named.dedup();
-        let kind = if let [only] = named.as_slice() { json!(only) } else { json!(named) };
+        let kind = if let [only] = named.as_slice() {
+            json!(only)
+        } else {
+            json!(named)
+        };
         // More precise than a `type` beside them.
         out.insert("type".to_owned(), kind);
         return Kinds::Scalar;
     }
-    match (is_known(out), has_type(out, "object"), has_type(out, "array")) {
+    match (
+        is_known(out),
+        has_type(out, "object"),
+        has_type(out, "array"),
+    ) {
         (false, ..) => Kinds::Unknown,
         (true, true, true) => Kinds::Several,
         (true, true, false) => Kinds::Object,
@@ -58,12 +70,16 @@ pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
 }
 
 fn is_known(node: &Node) -> bool {
-    const NAMES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+    const NAMES: [&str; 7] = [
+        "null", "boolean", "integer", "number", "string", "array", "object",
+    ];
     let is_name = |kind: &Value| kind.as_str().is_some_and(|kind| NAMES.contains(&kind));
     match node.get("type") {
         Some(Value::Array(kinds)) => {
-            let once =
-                kinds.iter().enumerate().all(|(at, kind)| is_name(kind) && !kinds[..at].contains(kind));
+            let once = kinds
+                .iter()
+                .enumerate()
+                .all(|(at, kind)| is_name(kind) && !kinds[..at].contains(kind));
             once && !kinds.is_empty()
         }
         Some(kind) => is_name(kind),

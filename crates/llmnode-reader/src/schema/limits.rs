@@ -30,14 +30,28 @@ pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
     let mut found = Sizes::default();
     let mut open = vec![root];
     while let Some(schema) = open.pop() {
-        let Some(node) = schema.as_object() else { continue };
+        let Some(node) = schema.as_object() else {
+            continue;
+        };
         found.add(node);
         open.extend(children(node));
     }
-    let mut levels = Levels { defs: super::nulls::definitions(root), known: HashMap::new(), frames: 0 };
+    let mut levels = Levels {
+        defs: super::nulls::definitions(root),
+        known: HashMap::new(),
+        frames: 0,
+    };
     let faults = [
-        (levels.of(root) > MAX_LEVELS, "within more than 10 levels of objects", "flatten some of them"),
-        (found.properties > MAX_PROPERTIES, "a schema of more than 5000 properties", "ask for less at once"),
+        (
+            levels.of(root) > MAX_LEVELS,
+            "within more than 10 levels of objects",
+            "flatten some of them",
+        ),
+        (
+            found.properties > MAX_PROPERTIES,
+            "a schema of more than 5000 properties",
+            "ask for less at once",
+        ),
         (
             found.values > MAX_ENUM_VALUES,
             "a schema with more than 1000 values of enums",
@@ -55,7 +69,13 @@ pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
         ),
     ];
     let faults = faults.into_iter().filter(|(is, ..)| *is);
-    faults.map(|(_, what, remedy)| StrictProblem { path: name.to_owned(), what, remedy }).collect()
+    faults
+        .map(|(_, what, remedy)| StrictProblem {
+            path: name.to_owned(),
+            what,
+            remedy,
+        })
+        .collect()
 }
 
 #[derive(Default)]
@@ -70,11 +90,20 @@ impl Sizes {
     fn add(&mut self, node: &Node) {
         for named in ["properties", "$defs"] {
             let names = node.get(named).and_then(Value::as_object);
-            self.text += names.map_or(0, |names| names.keys().map(|name| name.chars().count()).sum());
+            self.text += names.map_or(0, |names| {
+                names.keys().map(|name| name.chars().count()).sum()
+            });
         }
-        self.properties += node.get("properties").and_then(Value::as_object).map_or(0, Node::len);
+        self.properties += node
+            .get("properties")
+            .and_then(Value::as_object)
+            .map_or(0, Node::len);
         if let Some(values) = node.get("enum").and_then(Value::as_array) {
-            let text: usize = values.iter().filter_map(Value::as_str).map(|text| text.chars().count()).sum();
+            let text: usize = values
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|text| text.chars().count())
+                .sum();
             self.values += values.len();
             self.text += text;
             self.long_enum |= values.len() > LARGE_ENUM && text > MAX_LARGE_ENUM_TEXT;
@@ -91,7 +120,9 @@ struct Levels<'a> {
 
 impl Levels<'_> {
     fn of(&mut self, schema: &Value) -> usize {
-        let Some(node) = schema.as_object() else { return 0 };
+        let Some(node) = schema.as_object() else {
+            return 0;
+        };
         if self.frames >= MAX_FRAMES {
             return MAX_LEVELS + 1;
         }
@@ -99,8 +130,16 @@ impl Levels<'_> {
         let own = usize::from(node.contains_key("properties"));
         let named = node.get("$ref").and_then(Value::as_str).and_then(def_name);
         let referred = named.map_or(0, |name| self.of_def(&name));
-        let properties = node.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::values);
-        let branches = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let properties = node
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Node::values);
+        let branches = node
+            .get("anyOf")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         let inner = properties.chain(branches).chain(node.get("items"));
         let inner = inner.map(|child| self.of(child)).max().unwrap_or(0);
         self.frames -= 1;
@@ -111,7 +150,9 @@ impl Levels<'_> {
         if let Some(levels) = self.known.get(name) {
             return *levels;
         }
-        let Some(def) = self.defs.and_then(|defs| defs.get(name)) else { return 0 };
+        let Some(def) = self.defs.and_then(|defs| defs.get(name)) else {
+            return 0;
+        };
         self.known.insert(name.to_owned(), 0);
         let levels = self.of(def);
         self.known.insert(name.to_owned(), levels);

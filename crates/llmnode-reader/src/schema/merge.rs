@@ -26,7 +26,13 @@ pub(super) struct Merger<'a> {
 
 impl<'a> Merger<'a> {
     pub(super) fn new(defs: &'a Node) -> Self {
-        Merger { defs, inlining: Vec::new(), merges: 0, copied: 0, depth: 0 }
+        Merger {
+            defs,
+            inlining: Vec::new(),
+            merges: 0,
+            copied: 0,
+            depth: 0,
+        }
     }
 
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
@@ -40,7 +46,9 @@ impl<'a> Merger<'a> {
     }
 
     fn simplified(&mut self, schema: Value) -> Value {
-        let Value::Object(mut node) = schema else { return schema };
+        let Value::Object(mut node) = schema else {
+            return schema;
+        };
         for (_, child) in children_mut(&mut node) {
             *child = self.simplify(child.take());
         }
@@ -56,13 +64,24 @@ impl<'a> Merger<'a> {
     fn conjunction(&mut self, node: &Node) -> Option<Node> {
         let own = |key: &str| !matches!(key, "$ref" | "allOf" | "anyOf" | "oneOf");
         let constrains = node.keys().any(|key| own(key) && !is_annotation(key));
-        let parts = ["$ref", "allOf", "anyOf", "oneOf"].iter().filter(|key| node.contains_key(**key)).count();
+        let parts = ["$ref", "allOf", "anyOf", "oneOf"]
+            .iter()
+            .filter(|key| node.contains_key(**key))
+            .count();
         if parts == 0 || (parts == 1 && !constrains && !node.contains_key("allOf")) {
             return None;
         }
-        let mut all: Node =
-            node.iter().filter(|(key, _)| own(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
-        for member in node.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        let mut all: Node = node
+            .iter()
+            .filter(|(key, _)| own(key))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+        for member in node
+            .get("allOf")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             all = self.both(all, member.as_object()?.clone())?;
         }
         for key in ["$ref", "anyOf", "oneOf"] {
@@ -106,8 +125,11 @@ impl<'a> Merger<'a> {
         let def = def.clone();
         self.inlining.push(name);
         let def = self.simplify(def);
-        let beside: Node =
-            node.iter().filter(|(key, _)| *key != "$ref").map(|(k, v)| (k.clone(), v.clone())).collect();
+        let beside: Node = node
+            .iter()
+            .filter(|(key, _)| *key != "$ref")
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         let merged = match def {
             Value::Object(def) if leads => self.both(annotated(def, beside), other.clone()),
             Value::Object(def) => self.both(other.clone(), annotated(def, beside)),
@@ -117,18 +139,34 @@ impl<'a> Merger<'a> {
         merged
     }
 
-    fn distributed(&mut self, node: &Node, list: &[Value], other: &Node, leads: bool) -> Option<Node> {
-        let key = if node.contains_key("anyOf") { "anyOf" } else { "oneOf" };
+    fn distributed(
+        &mut self,
+        node: &Node,
+        list: &[Value],
+        other: &Node,
+        leads: bool,
+    ) -> Option<Node> {
+        let key = if node.contains_key("anyOf") {
+            "anyOf"
+        } else {
+            "oneOf"
+        };
         if node.keys().any(|k| k != key && !is_annotation(k)) {
             return None;
         }
-        let (told, other): (Node, Node) = other.clone().into_iter().partition(|(key, _)| is_annotation(key));
+        let (told, other): (Node, Node) = other
+            .clone()
+            .into_iter()
+            .partition(|(key, _)| is_annotation(key));
         self.copied += list.len() * other.values().map(size).sum::<usize>();
         let mut merged = Vec::new();
         for branch in list {
             let branch = branch.as_object()?.clone();
-            let one =
-                if leads { self.both(branch, other.clone())? } else { self.both(other.clone(), branch)? };
+            let one = if leads {
+                self.both(branch, other.clone())?
+            } else {
+                self.both(other.clone(), branch)?
+            };
             match branches(&one) {
                 Some(inner) => merged.extend(inner.iter().cloned()),
                 None => merged.push(Value::Object(one)),
@@ -138,7 +176,10 @@ impl<'a> Merger<'a> {
             }
         }
         let mut union = Node::from_iter([(key.to_owned(), Value::Array(merged))]);
-        let annotations = node.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone()));
+        let annotations = node
+            .iter()
+            .filter(|(k, _)| *k != key)
+            .map(|(k, v)| (k.clone(), v.clone()));
         union.extend(annotations);
         Some(annotated(union, told))
     }
@@ -195,7 +236,10 @@ fn annotated(mut node: Node, over: Node) -> Node {
 
 /// The two keywords differ only beside others, which are merged by now.
 fn close(node: &mut Node) {
-    if ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(|key| node.contains_key(*key)) {
+    if ["$ref", "allOf", "anyOf", "oneOf", "if"]
+        .iter()
+        .any(|key| node.contains_key(*key))
+    {
         return;
     }
     if let Some(rest) = node.shift_remove("unevaluatedProperties") {
@@ -206,15 +250,25 @@ fn close(node: &mut Node) {
 /// A union of constant strings becomes one `enum`, whose description lists the variants' docs.
 fn constants(node: &mut Node) {
     let Some(list) = branches(node) else { return };
-    if !node.keys().all(|key| matches!(key.as_str(), "anyOf" | "oneOf" | "type") || is_annotation(key)) {
+    if !node
+        .keys()
+        .all(|key| matches!(key.as_str(), "anyOf" | "oneOf" | "type") || is_annotation(key))
+    {
         return;
     }
     let (mut values, mut met): (Vec<Value>, HashSet<Value>) = (Vec::new(), HashSet::new());
-    let mut told: Vec<String> =
-        node.get("description").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
+    let mut told: Vec<String> = node
+        .get("description")
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
     for branch in list {
-        let Some(branch) = branch.as_object() else { return };
-        let known = |key: &String| matches!(key.as_str(), "type" | "const" | "enum") || is_annotation(key);
+        let Some(branch) = branch.as_object() else {
+            return;
+        };
+        let known =
+            |key: &String| matches!(key.as_str(), "type" | "const" | "enum") || is_annotation(key);
         if !branch.keys().all(known) || branch.get("type").is_some_and(|kind| kind != "string") {
             return;
         }

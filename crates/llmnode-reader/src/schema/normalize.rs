@@ -19,7 +19,10 @@ pub(super) struct Normalized {
 
 pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
     clean(&mut schema);
-    let mut defs = match schema.as_object_mut().and_then(|root| root.shift_remove("$defs")) {
+    let mut defs = match schema
+        .as_object_mut()
+        .and_then(|root| root.shift_remove("$defs"))
+    {
         Some(Value::Object(defs)) => defs,
         _ => Map::new(),
     };
@@ -27,7 +30,10 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
 
     let mut merger = Merger::new(&defs);
     let root = merger.simplify(schema);
-    let simple = defs.iter().map(|(name, def)| (name.clone(), merger.simplify(def.clone()))).collect();
+    let simple = defs
+        .iter()
+        .map(|(name, def)| (name.clone(), merger.simplify(def.clone())))
+        .collect();
     let root = resolved(root, &simple);
 
     let wrapped = !is_object(&root);
@@ -37,11 +43,17 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
     let truncated = depth::bound(&mut tree);
-    Normalized { tree, wrapped, truncated }
+    Normalized {
+        tree,
+        wrapped,
+        truncated,
+    }
 }
 
 fn clean(schema: &mut Value) {
-    let Some(node) = schema.as_object_mut() else { return };
+    let Some(node) = schema.as_object_mut() else {
+        return;
+    };
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
     for (key, child) in children_mut(node) {
@@ -64,9 +76,10 @@ fn bound(node: &mut Node) {
         _ => return,
     };
     node.shift_remove("format");
-    for (tight, strict, value) in
-        [("minimum", "exclusiveMinimum", least), ("maximum", "exclusiveMaximum", most)]
-    {
+    for (tight, strict, value) in [
+        ("minimum", "exclusiveMinimum", least),
+        ("maximum", "exclusiveMaximum", most),
+    ] {
         if !value.is_null() && !node.contains_key(tight) && !node.contains_key(strict) {
             node.insert(tight.to_owned(), value);
         }
@@ -91,10 +104,14 @@ fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
 }
 
 fn redirect(schema: &mut Value, pointer: &str) -> bool {
-    let Some(node) = schema.as_object_mut() else { return false };
+    let Some(node) = schema.as_object_mut() else {
+        return false;
+    };
     let mut found = false;
     if let Some(Value::String(reference)) = node.get_mut("$ref")
-        && let Some(inside) = reference.strip_prefix('#').filter(|rest| !rest.starts_with("/$defs/"))
+        && let Some(inside) = reference
+            .strip_prefix('#')
+            .filter(|rest| !rest.starts_with("/$defs/"))
     {
         *reference = format!("{pointer}{inside}");
         found = true;
@@ -109,7 +126,9 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
 fn resolved(mut root: Value, defs: &Node) -> Value {
     for _ in 0..defs.len() {
         let Some(node) = root.as_object() else { break };
-        let Some(Value::Object(def)) = target(Some(defs), node) else { break };
+        let Some(Value::Object(def)) = target(Some(defs), node) else {
+            break;
+        };
         let mut merged = def.clone();
         if let Some(description) = node.get("description") {
             merged.insert("description".to_owned(), description.clone());
@@ -120,11 +139,15 @@ fn resolved(mut root: Value, defs: &Node) -> Value {
 }
 
 fn is_object(root: &Value) -> bool {
-    let Some(node) = root.as_object() else { return false };
+    let Some(node) = root.as_object() else {
+        return false;
+    };
     let object = node.get("type").is_some_and(|kind| kind == "object");
     object
         && branches(node).is_none()
-        && !["$ref", "allOf", "enum", "const"].iter().any(|k| node.contains_key(*k))
+        && !["$ref", "allOf", "enum", "const"]
+            .iter()
+            .any(|k| node.contains_key(*k))
 }
 
 fn wrap(root: Value) -> Value {
@@ -140,9 +163,17 @@ pub(super) fn reachable(tree: &Value, mut defs: Node) -> Node {
     let mut used = BTreeSet::new();
     let mut open = vec![tree];
     while let Some(schema) = open.pop() {
-        let Some(node) = schema.as_object() else { continue };
+        let Some(node) = schema.as_object() else {
+            continue;
+        };
         open.extend(children(node));
-        let Some(name) = node.get("$ref").and_then(Value::as_str).and_then(first_segment) else { continue };
+        let Some(name) = node
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(first_segment)
+        else {
+            continue;
+        };
         if let Some(def) = defs.get(&name)
             && used.insert(name)
         {

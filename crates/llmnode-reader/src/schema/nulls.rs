@@ -27,14 +27,19 @@ pub(super) fn definitions(tree: &Value) -> Option<&Node> {
 }
 
 fn admits_null<'a>(defs: Option<&'a Node>, schema: &'a Value, seen: &mut Seen<'a>) -> bool {
-    let Some(node) = schema.as_object() else { return schema == &Value::Bool(true) };
+    let Some(node) = schema.as_object() else {
+        return schema == &Value::Bool(true);
+    };
     if let Some(def) = target(defs, node) {
         return seen.is_new(def) && admits_null(defs, def, seen);
     }
     if let Some(list) = branches(node) {
         return list.iter().any(|branch| admits_null(defs, branch, seen));
     }
-    match (node.get("const"), node.get("enum").and_then(Value::as_array)) {
+    match (
+        node.get("const"),
+        node.get("enum").and_then(Value::as_array),
+    ) {
         (Some(only), _) => only.is_null(),
         (None, Some(values)) => values.contains(&Value::Null),
         (None, None) => !node.contains_key("type") || has_type(node, "null"),

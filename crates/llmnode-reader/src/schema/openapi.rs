@@ -13,7 +13,12 @@ const KEPT: [&str; 5] = ["description", "minItems", "maxItems", "minimum", "maxi
 
 /// `schema`: as the writer writes it, so that its references lead to definitions.
 pub(super) fn parameters(schema: &Value) -> Value {
-    let mut writer = Writer { root: schema, references: Vec::new(), depth: 0, types: 0 };
+    let mut writer = Writer {
+        root: schema,
+        references: Vec::new(),
+        depth: 0,
+        types: 0,
+    };
     writer.written(schema)
 }
 
@@ -28,7 +33,9 @@ struct Writer<'s> {
 impl<'s> Writer<'s> {
     fn written(&mut self, schema: &'s Value) -> Value {
         let is_within = self.depth < DEPTH && self.types < TYPES;
-        let Some(node) = schema.as_object().filter(|_| is_within) else { return free() };
+        let Some(node) = schema.as_object().filter(|_| is_within) else {
+            return free();
+        };
         self.types += 1;
         self.depth += 1;
         let written = match node.get("$ref").and_then(Value::as_str) {
@@ -41,8 +48,12 @@ impl<'s> Writer<'s> {
     }
 
     fn referred(&mut self, reference: &'s str) -> Value {
-        let target = reference.strip_prefix('#').and_then(|path| self.root.pointer(path));
-        let Some(target) = target.filter(|_| !self.references.contains(&reference)) else { return free() };
+        let target = reference
+            .strip_prefix('#')
+            .and_then(|path| self.root.pointer(path));
+        let Some(target) = target.filter(|_| !self.references.contains(&reference)) else {
+            return free();
+        };
         self.references.push(reference);
         let written = self.written(target);
         self.references.pop();
@@ -66,8 +77,12 @@ impl<'s> Writer<'s> {
                 ("type", kind) if kind == "null" => nullable = true,
                 ("items", Value::Object(_)) => drop(own.insert(name.clone(), self.written(value))),
                 ("properties", Value::Object(members)) if !members.is_empty() => {
-                    let member = |(name, member): (&String, &'s Value)| (name.clone(), self.written(member));
-                    own.insert(name.clone(), Value::Object(members.iter().map(member).collect()));
+                    let member =
+                        |(name, member): (&String, &'s Value)| (name.clone(), self.written(member));
+                    own.insert(
+                        name.clone(),
+                        Value::Object(members.iter().map(member).collect()),
+                    );
                 }
                 ("enum", Value::Array(values)) => own.extend(words(values)),
                 ("const", value) => own.extend(words(std::slice::from_ref(value))),
@@ -111,7 +126,9 @@ impl<'s> Writer<'s> {
 }
 
 fn has_members(node: &Map<String, Value>) -> bool {
-    node.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty())
+    node.get("properties")
+        .and_then(Value::as_object)
+        .is_some_and(|members| !members.is_empty())
 }
 
 /// Any value: the field has no word for it.
@@ -126,7 +143,9 @@ fn free_list() -> Value {
 }
 
 fn scalars() -> Vec<Value> {
-    ["string", "number", "boolean", "object"].map(|kind| json!({"type": kind})).to_vec()
+    ["string", "number", "boolean", "object"]
+        .map(|kind| json!({"type": kind}))
+        .to_vec()
 }
 
 /// Each schema needs a type, or choices.
@@ -135,14 +154,21 @@ fn typed(own: &mut Map<String, Value>, node: &Map<String, Value>) {
         return;
     }
     let listed = node.get("enum").and_then(Value::as_array).cloned();
-    let listed = listed.or_else(|| node.get("const").map(|only| vec![only.clone()])).unwrap_or_default();
+    let listed = listed
+        .or_else(|| node.get("const").map(|only| vec![only.clone()]))
+        .unwrap_or_default();
     let kinds = [
         ("string", listed.iter().all(Value::is_string)),
-        ("integer", listed.iter().all(|value| value.is_i64() || value.is_u64())),
+        (
+            "integer",
+            listed.iter().all(|value| value.is_i64() || value.is_u64()),
+        ),
         ("number", listed.iter().all(Value::is_number)),
         ("boolean", listed.iter().all(Value::is_boolean)),
     ];
-    let kind = kinds.into_iter().find(|(_, are)| *are && !listed.is_empty());
+    let kind = kinds
+        .into_iter()
+        .find(|(_, are)| *are && !listed.is_empty());
     let (name, form) = match (kind, free()) {
         (Some((kind, _)), _) => ("type", json!(kind)),
         (None, mut free) => {
@@ -155,7 +181,11 @@ fn typed(own: &mut Map<String, Value>, node: &Map<String, Value>) {
 
 /// An `enum` lists texts alone.
 fn words(values: &[Value]) -> Option<(String, Value)> {
-    let listed: Vec<Value> = values.iter().filter(|value| !value.is_null()).cloned().collect();
+    let listed: Vec<Value> = values
+        .iter()
+        .filter(|value| !value.is_null())
+        .cloned()
+        .collect();
     (!listed.is_empty() && listed.iter().all(Value::is_string))
         .then(|| ("enum".to_owned(), Value::Array(listed)))
 }
@@ -184,7 +214,8 @@ mod tests {
 
     #[test]
     fn it_has_the_words_of_openapi_alone() {
-        let choice = json!({"oneOf": [{"const": "a", "type": "string"}, {"const": "b", "type": "string"}]});
+        let choice =
+            json!({"oneOf": [{"const": "a", "type": "string"}, {"const": "b", "type": "string"}]});
         let schema = json!({
             "$schema": "x", "title": "T", "type": "object", "additionalProperties": false, "required": ["item"],
             "properties": {
@@ -198,7 +229,11 @@ mod tests {
             "$defs": {"Item": {"type": "string", "enum": ["pen", "ink"], "description": "An item."}}
         });
         let mut written = parameters(&schema);
-        let next = written["properties"].as_object_mut().unwrap().shift_remove("next").unwrap();
+        let next = written["properties"]
+            .as_object_mut()
+            .unwrap()
+            .shift_remove("next")
+            .unwrap();
         assert_eq!(next["properties"]["item"]["enum"], json!(["pen", "ink"]));
         assert_eq!(
             written,
@@ -217,12 +252,15 @@ mod tests {
 
     #[test]
     fn references_within_references_end() {
-        let children: Map<String, Value> =
-            (0..9).map(|child| (child.to_string(), json!({"$ref": "#/$defs/Tree"}))).collect();
-        let tree =
-            json!({"$ref": "#/$defs/Tree", "$defs": {"Tree": {"type": "object", "properties": children}}});
+        let children: Map<String, Value> = (0..9)
+            .map(|child| (child.to_string(), json!({"$ref": "#/$defs/Tree"})))
+            .collect();
+        let tree = json!({"$ref": "#/$defs/Tree", "$defs": {"Tree": {"type": "object", "properties": children}}});
         let free: Map<String, Value> = (0..9).map(|child| (child.to_string(), free())).collect();
-        assert_eq!(parameters(&tree), json!({"type": "object", "properties": free}));
+        assert_eq!(
+            parameters(&tree),
+            json!({"type": "object", "properties": free})
+        );
 
         let twice = |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}, "b": {"$ref": format!("#/$defs/{at}")}}});
         let defs: Map<String, Value> = (0..40).map(|at| (at.to_string(), twice(at + 1))).collect();
@@ -230,9 +268,10 @@ mod tests {
         assert!(parameters(&doubled).to_string().len() < 200_000);
 
         // A chain must not take the stack: schemas of tools may come from others.
-        let next =
-            |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}}});
-        let defs: Map<String, Value> = (0..1_900).map(|at| (at.to_string(), next(at + 1))).collect();
+        let next = |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}}});
+        let defs: Map<String, Value> = (0..1_900)
+            .map(|at| (at.to_string(), next(at + 1)))
+            .collect();
         let chain = parameters(&json!({"$ref": "#/$defs/0", "$defs": defs})).to_string();
         assert!(chain.matches("properties").count() < DEPTH, "{chain}");
     }

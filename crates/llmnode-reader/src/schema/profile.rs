@@ -38,8 +38,13 @@ const GEMINI: [&str; 15] = [
 const LONGEST_KEY: usize = 64;
 
 impl Profile {
-    pub(super) const ALL: [Profile; 5] =
-        [Profile::Output, Profile::Function, Profile::Anthropic, Profile::Gemini, Profile::OpenApi];
+    pub(super) const ALL: [Profile; 5] = [
+        Profile::Output,
+        Profile::Function,
+        Profile::Anthropic,
+        Profile::Gemini,
+        Profile::OpenApi,
+    ];
 
     pub(super) fn takes_key(self, key: &str) -> bool {
         self != Profile::Anthropic || is_plain(key)

@@ -26,7 +26,9 @@ impl Sent {
         if profile != Profile::Anthropic {
             return None;
         }
-        self.names.get_or_init(|| WireNames::of(tree, profile).map(Box::new)).as_deref()
+        self.names
+            .get_or_init(|| WireNames::of(tree, profile).map(Box::new))
+            .as_deref()
     }
 }
 

@@ -25,10 +25,26 @@ const SUPPORTED: [&str; 11] = [
     "minItems",
     "maxItems",
 ];
-const DESCRIPTION_ONLY: [&str; 7] =
-    ["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "format", "default"];
-const FORMATS: [&str; 9] =
-    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+const DESCRIPTION_ONLY: [&str; 7] = [
+    "minLength",
+    "maxLength",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "format",
+    "default",
+];
+const FORMATS: [&str; 9] = [
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+];
 
 const CONDITIONS: [&str; 8] = [
     "not",
@@ -41,23 +57,47 @@ const CONDITIONS: [&str; 8] = [
     "$dynamicRef",
 ];
 
-const MAP: (&str, &str) = ("a map with free keys", "use a list of structs with a key and a value");
-const OPEN: (&str, &str) =
-    ("an object with free members beside the named ones", "use a list of structs for the free ones");
+const MAP: (&str, &str) = (
+    "a map with free keys",
+    "use a list of structs with a key and a value",
+);
+const OPEN: (&str, &str) = (
+    "an object with free members beside the named ones",
+    "use a list of structs for the free ones",
+);
 const TUPLE: (&str, &str) = ("a tuple of mixed types", "use a struct with named fields");
-const ANY: (&str, &str) = ("a value of any kind", "give it a type, or use a String that holds JSON");
-const MIXED: (&str, &str) = ("several schemas at once that can't be merged", "nest instead of flattening");
-const CONDITION: (&str, &str) =
-    ("a condition that no type can have", "leave it out, and check it in a validator");
-const CONSTANT: (&str, &str) = ("a constant list or object", "use strings that name the values");
-const EXTERNAL_REF: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
+const ANY: (&str, &str) = (
+    "a value of any kind",
+    "give it a type, or use a String that holds JSON",
+);
+const MIXED: (&str, &str) = (
+    "several schemas at once that can't be merged",
+    "nest instead of flattening",
+);
+const CONDITION: (&str, &str) = (
+    "a condition that no type can have",
+    "leave it out, and check it in a validator",
+);
+const CONSTANT: (&str, &str) = (
+    "a constant list or object",
+    "use strings that name the values",
+);
+const EXTERNAL_REF: (&str, &str) = (
+    "a reference out of `$defs`",
+    "move what it refers to into `$defs`",
+);
 
 /// `tree`: in the plain dialect, with an object as root. `truncated`: levels were cut off.
 pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value, StrictError> {
-    let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
+    let mut writer = Writer {
+        defs: nulls::definitions(tree),
+        problems: Vec::new(),
+    };
     let mut root = writer.schema(tree, name);
     if let Some(defs) = writer.defs {
-        let strict = defs.iter().map(|(name, def)| (name.clone(), writer.schema(def, name)));
+        let strict = defs
+            .iter()
+            .map(|(name, def)| (name.clone(), writer.schema(def, name)));
         let strict = Value::Object(strict.collect());
         if let Some(root) = root.as_object_mut() {
             root.insert("$defs".to_owned(), strict);
@@ -76,7 +116,10 @@ pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value,
     // A recursive root is also in `$defs`, under the same name.
     let mut seen = std::collections::HashSet::new();
     problems.retain(|problem| seen.insert((problem.path.clone(), problem.what)));
-    Err(StrictError { name: name.to_owned(), problems })
+    Err(StrictError {
+        name: name.to_owned(),
+        problems,
+    })
 }
 
 struct Writer<'a> {
@@ -86,13 +129,27 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn refuse(&mut self, path: &str, (what, remedy): (&'static str, &'static str)) -> Value {
-        self.problems.push(StrictProblem { path: path.to_owned(), what, remedy });
+        self.problems.push(StrictProblem {
+            path: path.to_owned(),
+            what,
+            remedy,
+        });
         json!({})
     }
 
     fn schema(&mut self, schema: &Value, path: &str) -> Value {
-        let Some(node) = schema.as_object() else { return self.refuse(path, ANY) };
-        let shapes = ["$ref", "allOf", "anyOf", "oneOf", "properties", "items", "prefixItems"];
+        let Some(node) = schema.as_object() else {
+            return self.refuse(path, ANY);
+        };
+        let shapes = [
+            "$ref",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "properties",
+            "items",
+            "prefixItems",
+        ];
         let given = shapes.iter().filter(|key| node.contains_key(**key)).count();
         if node.contains_key("allOf")
             || (given > 1 && (node.contains_key("$ref") || branches(node).is_some()))
@@ -137,8 +194,15 @@ impl Writer<'_> {
         if list.is_empty() {
             return self.refuse(path, ANY);
         }
-        let mut out: Node = node.get_key_value("description").into_iter().map(owned).collect();
-        let list = list.iter().map(|branch| self.schema(branch, path)).collect();
+        let mut out: Node = node
+            .get_key_value("description")
+            .into_iter()
+            .map(owned)
+            .collect();
+        let list = list
+            .iter()
+            .map(|branch| self.schema(branch, path))
+            .collect();
         out.insert("anyOf".to_owned(), Value::Array(list));
         describe_constraints(node, &mut out);
         Value::Object(out)
@@ -166,9 +230,18 @@ impl Writer<'_> {
 
     fn object(&mut self, node: &Node, out: &mut Node, path: &str) {
         let none = Node::new();
-        let properties = node.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        let free = |key: &str| node.get(key).is_some_and(|rest| rest != &Value::Bool(false));
-        if free("additionalProperties") || free("unevaluatedProperties") || free("patternProperties") {
+        let properties = node
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&none);
+        let free = |key: &str| {
+            node.get(key)
+                .is_some_and(|rest| rest != &Value::Bool(false))
+        };
+        if free("additionalProperties")
+            || free("unevaluatedProperties")
+            || free("patternProperties")
+        {
             self.refuse(path, if properties.is_empty() { MAP } else { OPEN });
         }
         let required = tree::required(node);
@@ -190,7 +263,8 @@ impl Writer<'_> {
         let item = match node.get("prefixItems").and_then(Value::as_array) {
             Some(tuple) => {
                 let length = json!(tuple.len());
-                let fixed = node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
+                let fixed =
+                    node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
                 match tuple.first() {
                     Some(first) if fixed && tuple.iter().all(|item| item == first) => Some(first),
                     _ => {
@@ -213,7 +287,9 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 /// The subset has no look-around.
 fn is_unsupported_pattern(key: &str, value: &Value) -> bool {
     key == "pattern"
-        && value.as_str().is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
+        && value
+            .as_str()
+            .is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
 }
 
 fn describe_constraints(node: &Node, out: &mut Node) {
@@ -221,14 +297,17 @@ fn describe_constraints(node: &Node, out: &mut Node) {
     for key in DESCRIPTION_ONLY {
         match node.get(key) {
             None | Some(Value::Null | Value::Object(_) | Value::Array(_)) => {}
-            Some(Value::String(format)) if key == "format" && FORMATS.contains(&format.as_str()) => {
+            Some(Value::String(format))
+                if key == "format" && FORMATS.contains(&format.as_str()) =>
+            {
                 out.insert(key.to_owned(), json!(format));
             }
             Some(value) => notes.push(format!("{key}: {value}")),
         }
     }
-    if let Some(pattern) =
-        node.get("pattern").filter(|value| value.is_string() && is_unsupported_pattern("pattern", value))
+    if let Some(pattern) = node
+        .get("pattern")
+        .filter(|value| value.is_string() && is_unsupported_pattern("pattern", value))
     {
         notes.push(format!("pattern: {pattern}"));
     }
@@ -249,14 +328,18 @@ pub(super) fn describe(out: &mut Node, notes: Vec<String>) {
 }
 
 fn nullable(schema: Value) -> Value {
-    let Value::Object(mut node) = schema else { return schema };
+    let Value::Object(mut node) = schema else {
+        return schema;
+    };
     if let Some(Value::Array(list)) = node.get_mut("anyOf") {
         list.push(json!({"type": "null"}));
         return Value::Object(node);
     }
     match node.get_mut("type") {
         Some(Value::Array(kinds)) => kinds.push(json!("null")),
-        Some(kind @ Value::String(_)) if !kind.as_str().is_some_and(|k| k == "object" || k == "array") => {
+        Some(kind @ Value::String(_))
+            if !kind.as_str().is_some_and(|k| k == "object" || k == "array") =>
+        {
             *kind = json!([kind.take(), "null"]);
         }
         _ => {

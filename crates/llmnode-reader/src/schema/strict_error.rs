@@ -22,7 +22,9 @@ impl StrictError {
     /// Returns all places, in the schema's order; at least one. Each has its path, which begins with the name of a type
     /// (`Report.steps[].labels`), what cannot be expressed there, and what to write instead.
     pub fn problems(&self) -> impl ExactSizeIterator<Item = (&str, &'static str, &'static str)> {
-        self.problems.iter().map(|StrictProblem { path, what, remedy }| (path.as_str(), *what, *remedy))
+        self.problems
+            .iter()
+            .map(|StrictProblem { path, what, remedy }| (path.as_str(), *what, *remedy))
     }
 
     /// Where the format was chosen, another one is a remedy too.
@@ -33,7 +35,11 @@ impl StrictError {
 
 impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect: ", self.name)?;
+        write!(
+            f,
+            "the schema of `{}` can't be expressed in OpenAI's strict dialect: ",
+            self.name
+        )?;
         write_joined(&self.problems, "; ", f)
     }
 }

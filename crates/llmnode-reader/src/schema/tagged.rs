@@ -13,11 +13,16 @@ pub(super) fn unanswerable(schema: &Value) -> Option<String> {
 
 fn fault(node: &Node) -> Option<String> {
     const OF_NO_OBJECT: [&str; 5] = ["format", "minimum", "maximum", "items", "prefixItems"];
-    if node.get("type")? != "object" || !OF_NO_OBJECT.iter().any(|keyword| node.contains_key(*keyword)) {
+    if node.get("type")? != "object"
+        || !OF_NO_OBJECT
+            .iter()
+            .any(|keyword| node.contains_key(*keyword))
+    {
         return None;
     }
     let mut properties = node.get("properties")?.as_object()?.iter();
-    let (tag, variant) = properties.find_map(|(name, of)| Some((name, of.get("const")?.as_str()?)))?;
+    let (tag, variant) =
+        properties.find_map(|(name, of)| Some((name, of.get("const")?.as_str()?)))?;
     Some(format!(
         "the variant `{variant}` holds a value that is not an object, so it has no place beside the tag `{tag}`; give it \
          a named field, or write `content = \"value\"` beside `tag`"
@@ -60,9 +65,14 @@ mod tests {
             "the variant `Held` holds a value that is not an object, so it has no place beside the tag `kind`"
         ));
         assert!(
-            fault(schema_for!(Tagged<f32>)).is_some() && fault(schema_for!(Tagged<Vec<Named>>)).is_some()
+            fault(schema_for!(Tagged<f32>)).is_some()
+                && fault(schema_for!(Tagged<Vec<Named>>)).is_some()
         );
-        for fine in [schema_for!(Tagged<Named>), schema_for!(Beside), schema_for!(Vec<Named>)] {
+        for fine in [
+            schema_for!(Tagged<Named>),
+            schema_for!(Beside),
+            schema_for!(Vec<Named>),
+        ] {
             assert_eq!(fault(fine), None);
         }
     }

@@ -19,17 +19,30 @@ pub(super) fn plain(schema: &OutputSchema) -> Value {
 pub(super) fn strict(schema: &OutputSchema) -> Value {
     let strict = serde_json::from_str(schema.strict().unwrap().get()).unwrap();
     assert_eq!(rules::strict(&strict), Vec::<String>::new());
-    let gemini = schema.gemini().map(|schema| serde_json::from_str(schema.get()).unwrap());
-    assert_eq!(gemini.as_ref().map(rules::gemini).unwrap_or_default(), Vec::<String>::new());
-    let anthropic = schema.anthropic().map(|schema| serde_json::from_str(schema.get()).unwrap());
-    assert_eq!(anthropic.as_ref().map(rules::anthropic).unwrap_or_default(), Vec::<String>::new());
+    let gemini = schema
+        .gemini()
+        .map(|schema| serde_json::from_str(schema.get()).unwrap());
+    assert_eq!(
+        gemini.as_ref().map(rules::gemini).unwrap_or_default(),
+        Vec::<String>::new()
+    );
+    let anthropic = schema
+        .anthropic()
+        .map(|schema| serde_json::from_str(schema.get()).unwrap());
+    assert_eq!(
+        anthropic.as_ref().map(rules::anthropic).unwrap_or_default(),
+        Vec::<String>::new()
+    );
     strict
 }
 
 /// The refused places, as `path: what`.
 pub(super) fn refused(schema: &OutputSchema) -> Vec<String> {
     let error = schema.strict().unwrap_err();
-    error.problems().map(|(path, what, _)| format!("{path}: {what}")).collect()
+    error
+        .problems()
+        .map(|(path, what, _)| format!("{path}: {what}"))
+        .collect()
 }
 
 #[test]
@@ -51,18 +64,34 @@ fn a_schema_is_built_once_per_type_and_said_in_the_same_words() {
 fn the_error_of_strict_mode_is_taken_once() {
     let cannot = OutputSchema::from_value("Any", json!({}));
     let fits = OutputSchema::from_value("Text", json!({"type": "string"}));
-    let taken = (0..3).map(|_| (cannot.take_strict_error().is_some(), fits.take_strict_error().is_some()));
-    assert_eq!(taken.collect::<Vec<_>>(), [(true, false), (false, false), (false, false)]);
+    let taken = (0..3).map(|_| {
+        (
+            cannot.take_strict_error().is_some(),
+            fits.take_strict_error().is_some(),
+        )
+    });
+    assert_eq!(
+        taken.collect::<Vec<_>>(),
+        [(true, false), (false, false), (false, false)]
+    );
 }
 
 #[test]
 fn names_are_what_openai_accepts() {
-    for (name, sanitised) in
-        [("Choice", "Choice"), ("", "output"), ("Ärger mit <T>", "_rger_mit__T_"), ("a-b_1", "a-b_1")]
-    {
+    for (name, sanitised) in [
+        ("Choice", "Choice"),
+        ("", "output"),
+        ("Ärger mit <T>", "_rger_mit__T_"),
+        ("a-b_1", "a-b_1"),
+    ] {
         assert_eq!(OutputSchema::from_value(name, json!({})).name(), sanitised);
     }
-    assert_eq!(OutputSchema::from_value(&"x".repeat(100), json!({})).name().len(), 64);
+    assert_eq!(
+        OutputSchema::from_value(&"x".repeat(100), json!({}))
+            .name()
+            .len(),
+        64
+    );
 }
 
 #[test]
@@ -146,16 +175,29 @@ fn definitions_that_contain_only_themselves_end() {
     let mut value = json!({"a": null, "b": {"x": null}, "c": {"x": null}});
     drop_added_nulls(&schema, &mut value);
 
-    let root = OutputSchema::from_value("R", json!({"$ref": "#/$defs/R", "$defs": {"R": {"$ref": "#"}}}));
+    let root = OutputSchema::from_value(
+        "R",
+        json!({"$ref": "#/$defs/R", "$defs": {"R": {"$ref": "#"}}}),
+    );
     let _ = root.strict();
     let deep = (0..25).map(|i| {
         let next = json!({"$ref": format!("#/$defs/D{}", i + 1), "minProperties": 1});
-        (format!("D{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}))
+        (
+            format!("D{i}"),
+            json!({"type": "object", "properties": {"a": next, "b": next}}),
+        )
     });
     let mut defs: serde_json::Map<String, Value> = deep.collect();
     defs.insert("D25".to_owned(), json!({"type": "object"}));
-    let schema = json!({"type": "object", "properties": {"d": {"$ref": "#/$defs/D0"}}, "$defs": defs});
-    assert!(OutputSchema::from_value("Doubling", schema).plain().get().len() < 10_000_000);
+    let schema =
+        json!({"type": "object", "properties": {"d": {"$ref": "#/$defs/D0"}}, "$defs": defs});
+    assert!(
+        OutputSchema::from_value("Doubling", schema)
+            .plain()
+            .get()
+            .len()
+            < 10_000_000
+    );
 }
 
 #[test]
@@ -188,7 +230,10 @@ fn an_added_null_is_dropped_and_counted() {
         page: u32,
     }
     let mut answer = json!({"query": "rust", "page": null});
-    assert_eq!(drop_added_nulls(&OutputSchema::of::<Search>(), &mut answer), 1);
+    assert_eq!(
+        drop_added_nulls(&OutputSchema::of::<Search>(), &mut answer),
+        1
+    );
     assert_eq!(answer, json!({"query": "rust"}));
 }
 
@@ -205,8 +250,13 @@ fn drop_added_nulls(schema: &OutputSchema, value: &mut Value) -> usize {
     }
     let before = nulls(value);
     let json = crate::json::Json::from(&*value);
-    let allow = coerce::CoerceOptions { changes: false, lists: false };
-    let coerced = coerce::coerce(&schema.rules, CheckMode::Type, json, allow).json.to_string();
+    let allow = coerce::CoerceOptions {
+        changes: false,
+        lists: false,
+    };
+    let coerced = coerce::coerce(&schema.rules, CheckMode::Type, json, allow)
+        .json
+        .to_string();
     *value = serde_json::from_str(&coerced).unwrap();
     before - nulls(value)
 }

@@ -23,13 +23,21 @@ impl WireNames {
     pub(super) fn of(tree: &Value, profile: Profile) -> Option<WireNames> {
         let mut found = Found::default();
         found.add(tree);
-        let mut names = WireNames { by_own: BTreeMap::new(), by_wire: BTreeMap::new() };
+        let mut names = WireNames {
+            by_own: BTreeMap::new(),
+            by_wire: BTreeMap::new(),
+        };
         for own in found.names.iter().filter(|name| !profile.takes_key(name)) {
-            let is_free = |wire: &String| !found.names.contains(wire) && !names.by_wire.contains_key(wire);
+            let is_free =
+                |wire: &String| !found.names.contains(wire) && !names.by_wire.contains_key(wire);
             // Where a model may choose names itself, one that it would choose must not be taken for this member.
             let short = Some(readable(own)).filter(|wire| !found.has_free_names && is_free(wire));
-            let wire = short
-                .unwrap_or_else(|| (0..).map(|salt| marked(own, salt)).find(is_free).unwrap_or_default());
+            let wire = short.unwrap_or_else(|| {
+                (0..)
+                    .map(|salt| marked(own, salt))
+                    .find(is_free)
+                    .unwrap_or_default()
+            });
             names.by_wire.insert(wire.clone(), own.clone());
             names.by_own.insert(own.clone(), wire);
         }
@@ -42,7 +50,9 @@ impl WireNames {
 
     /// In a schema that was written with the members' own names.
     pub(super) fn rename(&self, schema: &mut Value) {
-        let Some(node) = schema.as_object_mut() else { return };
+        let Some(node) = schema.as_object_mut() else {
+            return;
+        };
         if let Some(Value::Object(members)) = node.get_mut("properties") {
             let renamed = |(own, mut member): (String, Value)| match self.wire(&own) {
                 Some(wire) => {
@@ -53,7 +63,12 @@ impl WireNames {
             };
             *members = std::mem::take(members).into_iter().map(renamed).collect();
         }
-        for name in node.get_mut("required").and_then(Value::as_array_mut).into_iter().flatten() {
+        for name in node
+            .get_mut("required")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             if let Some(wire) = name.as_str().and_then(|own| self.wire(own)) {
                 *name = wire.into();
             }
@@ -76,11 +91,18 @@ impl Found {
     fn add(&mut self, tree: &Value) {
         let mut open = vec![tree];
         while let Some(schema) = open.pop() {
-            let Some(node) = schema.as_object() else { continue };
+            let Some(node) = schema.as_object() else {
+                continue;
+            };
             let members = node.get("properties").and_then(Value::as_object);
-            self.names.extend(members.into_iter().flat_map(Node::keys).cloned());
-            self.names.extend(required(node).into_iter().map(str::to_owned));
-            let is_free = |keyword: &str| node.get(keyword).is_some_and(|rest| *rest != Value::Bool(false));
+            self.names
+                .extend(members.into_iter().flat_map(Node::keys).cloned());
+            self.names
+                .extend(required(node).into_iter().map(str::to_owned));
+            let is_free = |keyword: &str| {
+                node.get(keyword)
+                    .is_some_and(|rest| *rest != Value::Bool(false))
+            };
             self.has_free_names |= is_free("additionalProperties") || is_free("patternProperties");
             open.extend(children(node));
         }
@@ -88,11 +110,19 @@ impl Found {
 }
 
 fn readable(own: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = own.chars().map(plain).take(LONGEST - DIGITS - 1).collect();
     match name.trim_matches('_') {
         "" => "member".to_owned(),
-        name if own.chars().count() > LONGEST - DIGITS - 1 => format!("{name}_{:08x}", hash(own, 0)),
+        name if own.chars().count() > LONGEST - DIGITS - 1 => {
+            format!("{name}_{:08x}", hash(own, 0))
+        }
         name => name.to_owned(),
     }
 }
@@ -105,12 +135,17 @@ fn marked(own: &str, salt: u32) -> String {
 /// FNV-1a, which is the same in every version of the compiler.
 fn hash(text: &str, salt: u32) -> u32 {
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    salt.to_le_bytes().into_iter().chain(text.bytes()).fold(0x811c_9dc5, mix)
+    salt.to_le_bytes()
+        .into_iter()
+        .chain(text.bytes())
+        .fold(0x811c_9dc5, mix)
 }
 
 /// The name that prompts and complaints use. A reference has no place for it.
 pub(super) fn name_in_words(property: &mut Value, own: &str) {
-    let Some(node) = property.as_object_mut() else { return };
+    let Some(node) = property.as_object_mut() else {
+        return;
+    };
     let told = match node.get("description").and_then(Value::as_str) {
         Some(description) => format!("`{own}`: {description}"),
         None => format!("`{own}`"),

@@ -21,7 +21,9 @@ use super::{gemini, openapi};
 use crate::check::target;
 use crate::tree::{Node, has_type, is_annotation};
 
-const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+const TYPES: [&str; 7] = [
+    "null", "boolean", "integer", "number", "string", "array", "object",
+];
 const ANY: &str = "any JSON value";
 /// References to references to references.
 const MOST_HOPS: usize = 64;
@@ -42,12 +44,30 @@ const CONDITIONS: [&str; 12] = [
     "dependencies",
     "unevaluatedItems",
 ];
-const NUMBERS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-const COUNTS: [&str; 6] =
-    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
+const NUMBERS: [&str; 5] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+const COUNTS: [&str; 6] = [
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+];
 
 pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>) -> Value {
-    let mut writer = Writer { tree, profile, names, defs: Vec::new(), open: VecDeque::new() };
+    let mut writer = Writer {
+        tree,
+        profile,
+        names,
+        defs: Vec::new(),
+        open: VecDeque::new(),
+    };
     let mut root = writer.schema(tree, true);
     let mut defs = Vec::new();
     while let Some(at) = writer.open.pop_front() {
@@ -57,7 +77,10 @@ pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>)
     }
     defs.sort_by_key(|(place, ..)| *place);
     // A form that allows anything swallows the others, with their references.
-    let defs = reachable(&root, defs.into_iter().map(|(_, name, def)| (name, def)).collect());
+    let defs = reachable(
+        &root,
+        defs.into_iter().map(|(_, name, def)| (name, def)).collect(),
+    );
     if let (Some(root), false) = (root.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
@@ -86,7 +109,9 @@ struct Writer<'t> {
 
 impl<'t> Writer<'t> {
     fn schema(&mut self, schema: &'t Value, is_root: bool) -> Value {
-        let Some(node) = schema.as_object() else { return any() };
+        let Some(node) = schema.as_object() else {
+            return any();
+        };
         let mut out = Node::new();
         let mut notes = Vec::new();
         for (keyword, value) in node {
@@ -111,7 +136,11 @@ impl<'t> Writer<'t> {
         self.object(node, &mut out, is_root);
         self.array(node, &mut out, &mut notes);
         describe(&mut out, notes);
-        if out.is_empty() { any() } else { Value::Object(out) }
+        if out.is_empty() {
+            any()
+        } else {
+            Value::Object(out)
+        }
     }
 
     fn schemas(&mut self, list: &'t [Value]) -> Vec<Value> {
@@ -121,15 +150,23 @@ impl<'t> Writer<'t> {
 
     /// A reference that leads nowhere allows anything.
     fn reference(&mut self, reference: &'t str, out: &mut Node) {
-        let Some(schema) = self.definition(reference) else { return };
-        let known = self.defs.iter().position(|def| std::ptr::eq(def.schema, schema));
+        let Some(schema) = self.definition(reference) else {
+            return;
+        };
+        let known = self
+            .defs
+            .iter()
+            .position(|def| std::ptr::eq(def.schema, schema));
         let at = known.unwrap_or_else(|| {
             let name = self.free_name(reference);
             self.defs.push(Def { schema, name });
             self.open.push_back(self.defs.len() - 1);
             self.defs.len() - 1
         });
-        out.insert("$ref".to_owned(), json!(format!("#/$defs/{}", self.defs[at].name)));
+        out.insert(
+            "$ref".to_owned(),
+            json!(format!("#/$defs/{}", self.defs[at].name)),
+        );
     }
 
     /// `None`: there is none, or only references to each other.
@@ -137,7 +174,9 @@ impl<'t> Writer<'t> {
         let first = target(self.tree, reference)?;
         let mut schema = first;
         for _ in 0..MOST_HOPS {
-            let Some(next) = schema.get("$ref").and_then(Value::as_str) else { return Some(first) };
+            let Some(next) = schema.get("$ref").and_then(Value::as_str) else {
+                return Some(first);
+            };
             schema = target(self.tree, next)?;
         }
         None
@@ -146,9 +185,19 @@ impl<'t> Writer<'t> {
     /// Some readers of pointers decode neither `%C3` nor `~1`.
     fn free_name(&self, reference: &str) -> String {
         let last = reference.rsplit('/').next().unwrap_or(reference);
-        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') {
+                c
+            } else {
+                '_'
+            }
+        };
         let base: String = last.chars().map(plain).take(60).collect();
-        let base = if is_plain(&base) { base } else { "Type".to_owned() };
+        let base = if is_plain(&base) {
+            base
+        } else {
+            "Type".to_owned()
+        };
         let mut name = base.clone();
         let mut number = 2;
         while self.defs.iter().any(|def| def.name == name) {
@@ -160,28 +209,49 @@ impl<'t> Writer<'t> {
 
     /// In the order of the plain dialect.
     fn place_of(&self, def: &Value) -> usize {
-        let defs = self.tree.get("$defs").and_then(Value::as_object).into_iter().flat_map(Node::values);
-        defs.into_iter().position(|one| std::ptr::eq(one, def)).unwrap_or(usize::MAX)
+        let defs = self
+            .tree
+            .get("$defs")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Node::values);
+        defs.into_iter()
+            .position(|one| std::ptr::eq(one, def))
+            .unwrap_or(usize::MAX)
     }
 
     /// Writes a keyword that gives a value its shape. False: it is another one.
-    fn shape(&mut self, keyword: &'t str, value: &'t Value, node: &'t Node, out: &mut Node) -> bool {
+    fn shape(
+        &mut self,
+        keyword: &'t str,
+        value: &'t Value,
+        node: &'t Node,
+        out: &mut Node,
+    ) -> bool {
         let written = match (keyword, value) {
             ("type", _) => types(value),
             ("properties", Value::Object(members)) => Some(self.properties(members)),
             ("required", Value::Array(names)) => Some(self.required(names, node)),
             ("additionalProperties", _) if node.contains_key("patternProperties") => None,
-            ("additionalProperties" | "unevaluatedProperties", Value::Bool(_)) => Some(value.clone()),
-            ("additionalProperties" | "unevaluatedProperties", _) => Some(self.free_members(&[value])),
+            ("additionalProperties" | "unevaluatedProperties", Value::Bool(_)) => {
+                Some(value.clone())
+            }
+            ("additionalProperties" | "unevaluatedProperties", _) => {
+                Some(self.free_members(&[value]))
+            }
             ("patternProperties", Value::Object(patterns)) => Some(self.by_pattern(patterns, node)),
             ("allOf", _) if self.profile == Profile::Gemini => None,
-            ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => {
-                Some(self.schemas(list)).filter(|list| !list.is_empty()).map(Value::Array)
-            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => Some(self.schemas(list))
+                .filter(|list| !list.is_empty())
+                .map(Value::Array),
             ("items" | "prefixItems", _) => Some(self.items(node)),
             ("enum", Value::Array(values)) => Some(value.clone()).filter(|_| !values.is_empty()),
             ("const", _) => Some(value.clone()),
-            ("$defs" | "definitions" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$vocabulary", _)
+            (
+                "$defs" | "definitions" | "$anchor" | "$dynamicAnchor" | "$dynamicRef"
+                | "$vocabulary",
+                _,
+            )
             | ("additionalItems" | "properties" | "required" | "patternProperties", _)
             | ("anyOf" | "oneOf" | "allOf" | "enum" | "$ref", _) => None,
             _ => return false,
@@ -198,7 +268,14 @@ impl<'t> Writer<'t> {
     }
 
     /// Writes a keyword that narrows or describes a value, or what it says into the notes.
-    fn limit(&self, keyword: &str, value: &Value, node: &Node, out: &mut Node, notes: &mut Vec<String>) {
+    fn limit(
+        &self,
+        keyword: &str,
+        value: &Value,
+        node: &Node,
+        out: &mut Node,
+        notes: &mut Vec<String>,
+    ) {
         let is_kept = match keyword {
             _ if CONDITIONS.contains(&keyword) => false,
             "description" | "format" if !value.is_string() => return,
@@ -219,7 +296,10 @@ impl<'t> Writer<'t> {
 
     fn properties(&mut self, members: &'t Node) -> Value {
         let mut written = Node::new();
-        for (key, schema) in members.iter().filter(|(_, schema)| **schema != Value::Bool(false)) {
+        for (key, schema) in members
+            .iter()
+            .filter(|(_, schema)| **schema != Value::Bool(false))
+        {
             let mut property = self.schema(schema, false);
             let name = self.wire_name(key);
             if name != key {
@@ -233,7 +313,9 @@ impl<'t> Writer<'t> {
     fn required(&self, names: &[Value], node: &Node) -> Value {
         let members = node.get("properties").and_then(Value::as_object);
         let is_possible = |name: &&str| {
-            members.and_then(|members| members.get(*name)).is_none_or(|schema| *schema != Value::Bool(false))
+            members
+                .and_then(|members| members.get(*name))
+                .is_none_or(|schema| *schema != Value::Bool(false))
         };
         let names = names.iter().filter_map(Value::as_str).filter(is_possible);
         Value::Array(names.map(|name| json!(self.wire_name(name))).collect())
@@ -288,13 +370,22 @@ impl<'t> Writer<'t> {
                 forms.push(item);
             }
         }
-        if is_free || forms.contains(&any()) { any() } else { one_of(forms) }
+        if is_free || forms.contains(&any()) {
+            any()
+        } else {
+            one_of(forms)
+        }
     }
 
     fn object(&mut self, node: &Node, out: &mut Node, is_root: bool) {
-        let is_combined = ["$ref", "allOf"].iter().any(|keyword| out.contains_key(*keyword));
-        let names_members = out.contains_key("properties") || out.contains_key("additionalProperties");
-        let has_values = ["enum", "const", "anyOf", "oneOf"].iter().any(|keyword| out.contains_key(*keyword));
+        let is_combined = ["$ref", "allOf"]
+            .iter()
+            .any(|keyword| out.contains_key(*keyword));
+        let names_members =
+            out.contains_key("properties") || out.contains_key("additionalProperties");
+        let has_values = ["enum", "const", "anyOf", "oneOf"]
+            .iter()
+            .any(|keyword| out.contains_key(*keyword));
         if names_members && !has_values && !is_combined && !out.contains_key("type") {
             out.insert("type".to_owned(), json!("object"));
         }
@@ -309,9 +400,15 @@ impl<'t> Writer<'t> {
                 out.insert("additionalProperties".to_owned(), json!(true));
             }
         }
-        let Some(Value::Object(properties)) = out.get_mut("properties") else { return };
+        let Some(Value::Object(properties)) = out.get_mut("properties") else {
+            return;
+        };
         let given = node.get("properties").and_then(Value::as_object);
-        let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required = node
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         for name in required.filter_map(Value::as_str) {
             if given.is_none_or(|given| !given.contains_key(name)) {
                 properties.insert(self.wire_name(name).to_owned(), any());
@@ -321,7 +418,9 @@ impl<'t> Writer<'t> {
 
     fn array(&self, node: &Node, out: &mut Node, notes: &mut Vec<String>) {
         let has_values = ["enum", "const", "anyOf", "oneOf", "allOf", "$ref"].iter();
-        let has_values = has_values.into_iter().any(|keyword| out.contains_key(*keyword));
+        let has_values = has_values
+            .into_iter()
+            .any(|keyword| out.contains_key(*keyword));
         if out.contains_key("items") && !out.contains_key("type") && !has_values {
             out.insert("type".to_owned(), json!("array"));
         }
@@ -339,7 +438,10 @@ impl<'t> Writer<'t> {
         };
         let count = tuple.places.len();
         if tuple.is_closed(node) && self.profile.takes_keyword("maxItems") {
-            let most = node.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX);
+            let most = node
+                .get("maxItems")
+                .and_then(Value::as_u64)
+                .unwrap_or(u64::MAX);
             out.insert("maxItems".to_owned(), json!(most.min(count as u64)));
         }
         if !tuple.is_uniform() {
@@ -358,17 +460,21 @@ struct Tuple<'t> {
 impl<'t> Tuple<'t> {
     fn of(node: &'t Node) -> Option<Self> {
         match (node.get("prefixItems"), node.get("items")) {
-            (Some(Value::Array(places)), rest) if !places.is_empty() => Some(Tuple { places, rest }),
-            (_, Some(Value::Array(places))) if !places.is_empty() => {
-                Some(Tuple { places, rest: node.get("additionalItems") })
+            (Some(Value::Array(places)), rest) if !places.is_empty() => {
+                Some(Tuple { places, rest })
             }
+            (_, Some(Value::Array(places))) if !places.is_empty() => Some(Tuple {
+                places,
+                rest: node.get("additionalItems"),
+            }),
             _ => None,
         }
     }
 
     fn is_closed(&self, node: &Node) -> bool {
         let most = node.get("maxItems").and_then(Value::as_u64);
-        self.rest == Some(&Value::Bool(false)) || most.is_some_and(|most| most <= self.places.len() as u64)
+        self.rest == Some(&Value::Bool(false))
+            || most.is_some_and(|most| most <= self.places.len() as u64)
     }
 
     fn is_uniform(&self) -> bool {
@@ -399,7 +505,8 @@ fn types(value: &Value) -> Option<Value> {
                     known.push(kind.clone());
                 }
             }
-            Some(Value::Array(known)).filter(|known| known.as_array().is_some_and(|known| !known.is_empty()))
+            Some(Value::Array(known))
+                .filter(|known| known.as_array().is_some_and(|known| !known.is_empty()))
         }
         kind => Some(kind.clone()).filter(|kind| is_known(&kind)),
     }
@@ -432,7 +539,11 @@ fn kind_in_words(schema: &Value) -> String {
     }
     match schema.get("type") {
         Some(Value::String(kind)) => kind.clone(),
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => "value".to_owned(),
     }
 }

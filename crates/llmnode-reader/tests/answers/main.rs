@@ -30,8 +30,12 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
     Value::deserialize(from).map(Some)
 }
 
-fn read<T: DeserializeOwned + JsonSchema + Serialize + 'static>(answer: &str) -> Result<Value, String> {
-    let reading = Reader::new().read::<T>(answer).map_err(|error| error.to_string())?;
+fn read<T: DeserializeOwned + JsonSchema + Serialize + 'static>(
+    answer: &str,
+) -> Result<Value, String> {
+    let reading = Reader::new()
+        .read::<T>(answer)
+        .map_err(|error| error.to_string())?;
     serde_json::to_value(reading.value).map_err(|error| error.to_string())
 }
 
@@ -74,7 +78,10 @@ fn nothing_wrong_is_read_and_most_of_the_rest_is() {
             (Err(error), Some(_)) => println!("{} ({}) is refused: {error}", row.id, row.r#type),
         }
     }
-    println!("read {read} of {readable}; refused {refused}; wrong {}", wrong.len());
+    println!(
+        "read {read} of {readable}; refused {refused}; wrong {}",
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(read * 100 >= readable * 85, "{read} of {readable}");
 }

@@ -62,7 +62,9 @@ pub struct Person {
 }
 
 /// 5. A search filter: everything may be absent.
-#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct ProductFilter {
     pub brand: Option<String>,
     pub category: Option<String>,
@@ -76,10 +78,20 @@ pub struct ProductFilter {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum AgentStep {
-    SearchWeb { query: String, max_results: Option<u8> },
-    OpenUrl { url: String },
-    RunCommand { command: String, timeout_secs: u32 },
-    Finish { answer: String },
+    SearchWeb {
+        query: String,
+        max_results: Option<u8>,
+    },
+    OpenUrl {
+        url: String,
+    },
+    RunCommand {
+        command: String,
+        timeout_secs: u32,
+    },
+    Finish {
+        answer: String,
+    },
 }
 
 /// 7. A flash card; the texts hold LaTeX.
@@ -125,8 +137,15 @@ pub enum Finding {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Place {
-    Coordinates { lat: f64, lon: f64 },
-    Address { street: String, city: String, zip: Option<String> },
+    Coordinates {
+        lat: f64,
+        lon: f64,
+    },
+    Address {
+        street: String,
+        city: String,
+        zip: Option<String>,
+    },
     Named(String),
 }
 

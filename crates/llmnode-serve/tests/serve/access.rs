@@ -25,22 +25,100 @@ async fn what_does_not_come_from_the_page_is_refused_and_runs_nothing() {
     let good = format!("{with_key}{json}");
     for (request, status) in [
         // DNS that leads here from another name.
-        (attack("POST", "/api/run", &format!("evil.example:{port}"), &good), 403),
+        (
+            attack("POST", "/api/run", &format!("evil.example:{port}"), &good),
+            403,
+        ),
         (attack("POST", "/api/run", "127.0.0.1", &good), 403),
         (attack("GET", "/", "evil.example", ""), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}host: evil.example\r\n")), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}origin: http://evil.example\r\n")), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}origin: null\r\n")), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}origin: https://{host}\r\n")), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}sec-fetch-site: cross-site\r\n")), 403),
-        (attack("POST", "/api/run", &host, &format!("{good}sec-fetch-site: same-site\r\n")), 403),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}host: evil.example\r\n"),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}origin: http://evil.example\r\n"),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}origin: null\r\n"),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}origin: https://{host}\r\n"),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}sec-fetch-site: cross-site\r\n"),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{good}sec-fetch-site: same-site\r\n"),
+            ),
+            403,
+        ),
         (attack("POST", "/api/run", &host, json), 403),
-        (attack("POST", "/api/run", &host, &format!("{json}x-llmnode-key: {}\r\n", "0".repeat(32))), 403),
-        (attack("POST", "/api/run", &host, &format!("{json}x-llmnode-key: \r\n")), 403),
-        (attack("POST", &format!("/api/run?k={key}"), &host, json), 403),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{json}x-llmnode-key: {}\r\n", "0".repeat(32)),
+            ),
+            403,
+        ),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{json}x-llmnode-key: \r\n"),
+            ),
+            403,
+        ),
+        (
+            attack("POST", &format!("/api/run?k={key}"), &host, json),
+            403,
+        ),
         (attack("GET", "/api/run", &host, &good), 405),
         (attack("GET", "/api/stop", &host, &good), 405),
-        (attack("POST", "/api/run", &host, &format!("{with_key}content-type: text/plain\r\n")), 415),
+        (
+            attack(
+                "POST",
+                "/api/run",
+                &host,
+                &format!("{with_key}content-type: text/plain\r\n"),
+            ),
+            415,
+        ),
         (attack("POST", "/api/run", &host, &with_key), 415),
         (attack("GET", "/api/events", &host, ""), 403),
         (attack("GET", "/api/check", &host, ""), 403),
@@ -51,12 +129,19 @@ async fn what_does_not_come_from_the_page_is_refused_and_runs_nothing() {
     ] {
         assert_eq!(sent(&served, &request).await.0, status, "{request}");
     }
-    let (status, message) = post(&served, "/api/run", &json!({"inputs": "x".repeat(2 << 20)})).await;
+    let (status, message) =
+        post(&served, "/api/run", &json!({"inputs": "x".repeat(2 << 20)})).await;
     assert!(matches!(status, 0 | 413), "{status}: {message}");
-    for wrong in
-        [json!(3), json!({"file": 0}), json!({"again": 1}), json!({"file": 7, "inputs": {}, "requests": 1})]
-    {
-        assert!(matches!(post(&served, "/api/run", &wrong).await.0, 404 | 409 | 422), "{wrong}");
+    for wrong in [
+        json!(3),
+        json!({"file": 0}),
+        json!({"again": 1}),
+        json!({"file": 7, "inputs": {}, "requests": 1}),
+    ] {
+        assert!(
+            matches!(post(&served, "/api/run", &wrong).await.0, 404 | 409 | 422),
+            "{wrong}"
+        );
     }
     assert_eq!(model.requests().len(), 0);
 }
@@ -69,9 +154,13 @@ async fn answers_say_what_browsers_may_do_with_them() {
     for path in ["/", "/script.js", "/style.css", "/nothing"] {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
         let mut stream = TcpStream::connect(host).await.unwrap();
-        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes())
+            .await
+            .unwrap();
         let mut answer = String::new();
-        tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut answer).await.unwrap();
+        tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut answer)
+            .await
+            .unwrap();
         for header in [
             "content-security-policy: default-src 'none'; script-src 'self';",
             "x-content-type-options: nosniff",
@@ -107,16 +196,29 @@ async fn a_page_is_open_five_times_and_connections_are_many() {
     assert_eq!(get(&served, "/", "").await.0, 200);
     drop((open, idle));
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    Events::open(&served).await.panel("graph-0", "no mistakes").await;
+    Events::open(&served)
+        .await
+        .panel("graph-0", "no mistakes")
+        .await;
 }
 
 #[tokio::test]
 async fn without_runs_there_is_no_form_and_no_run() {
     let folder = Folder::new("no-runs");
     let served = page(&folder).runs(false).start().await.unwrap();
-    let (status, message) =
-        post(&served, "/api/run", &json!({"file": 0, "inputs": {"question": "?"}, "requests": 1})).await;
-    assert_eq!((status, &*message), (409, "this server draws and checks graphs, but runs none"));
-    let form = Events::open(&served).await.until(|event| event["panel"] == "form-0").await;
+    let (status, message) = post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": {"question": "?"}, "requests": 1}),
+    )
+    .await;
+    assert_eq!(
+        (status, &*message),
+        (409, "this server draws and checks graphs, but runs none")
+    );
+    let form = Events::open(&served)
+        .await
+        .until(|event| event["panel"] == "form-0")
+        .await;
     assert_eq!(form["html"], "");
 }

@@ -52,8 +52,9 @@ pub(crate) fn graph() -> Value {
 }
 
 pub(crate) fn page(folder: &Folder) -> Serve {
-    let pay = Toolset::new()
-        .function("pay", "Pays.", |amount: u32| async move { Ok::<_, BoxError>(format!("{amount} paid")) });
+    let pay = Toolset::new().function("pay", "Pays.", |amount: u32| async move {
+        Ok::<_, BoxError>(format!("{amount} paid"))
+    });
     let registry = Registry::new().tools(pay).build().unwrap();
     serve(registry).file(folder.write(&graph().to_string()))
 }
@@ -71,23 +72,42 @@ pub(crate) async fn sent(served: &Served, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(LONG, stream.read_to_end(&mut answer)).await.unwrap();
+    let _ = tokio::time::timeout(LONG, stream.read_to_end(&mut answer))
+        .await
+        .unwrap();
     let answer = String::from_utf8_lossy(&answer).into_owned();
-    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    (status, answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned()))
+    let status = answer
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .unwrap_or(0);
+    (
+        status,
+        answer
+            .split_once("\r\n\r\n")
+            .map_or(String::new(), |(_, body)| body.to_owned()),
+    )
 }
 
 /// `headers`: beside the host, each with its line break.
 pub(crate) async fn get(served: &Served, path: &str, headers: &str) -> (u16, String) {
     let host = served.address();
-    sent(served, &format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n")).await
+    sent(
+        served,
+        &format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n"),
+    )
+    .await
 }
 
 pub(crate) async fn post(served: &Served, path: &str, body: &Value) -> (u16, String) {
     let (host, key, body) = (served.address(), key(served), body.to_string());
-    let head =
-        format!("POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nx-llmnode-key: {key}\r\n");
-    let head = format!("{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nx-llmnode-key: {key}\r\n"
+    );
+    let head = format!(
+        "{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     sent(served, &(head + &body)).await
 }
 
@@ -101,9 +121,13 @@ impl Events {
     pub(crate) async fn open(served: &Served) -> Self {
         let mut stream = TcpStream::connect(served.address()).await.unwrap();
         let (host, key) = (served.address(), key(served));
-        let request = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\nx-llmnode-key: {key}\r\n\r\n");
+        let request =
+            format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\nx-llmnode-key: {key}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
-        Events { stream: BufReader::new(stream), text: String::new() }
+        Events {
+            stream: BufReader::new(stream),
+            text: String::new(),
+        }
     }
 
     /// The first event from now on that `wanted` takes. Chunks of HTTP are lines of their own, which hold no event.
@@ -113,7 +137,9 @@ impl Events {
                 while let Some(end) = self.text.find("\n\n") {
                     let event: String = self.text.drain(..end + 2).collect();
                     let data = event.lines().find_map(|line| line.strip_prefix("data: "));
-                    let Some(event) = data.and_then(|data| serde_json::from_str(data).ok()) else { continue };
+                    let Some(event) = data.and_then(|data| serde_json::from_str(data).ok()) else {
+                        continue;
+                    };
                     if wanted(&event) {
                         return event;
                     }
@@ -130,14 +156,21 @@ impl Events {
     /// Whether the server has closed them.
     pub(crate) async fn closed(&mut self) -> bool {
         let mut rest = Vec::new();
-        tokio::time::timeout(LONG, self.stream.read_to_end(&mut rest)).await.is_ok()
+        tokio::time::timeout(LONG, self.stream.read_to_end(&mut rest))
+            .await
+            .is_ok()
     }
 
     /// The forms of what waits, if they have this part.
     pub(crate) async fn waiting(&mut self, part: &str) -> String {
         let forms = |event: &Value| {
             let entries = event["waiting"].as_array()?;
-            Some(entries.iter().filter_map(|entry| entry["html"].as_str()).collect::<String>())
+            Some(
+                entries
+                    .iter()
+                    .filter_map(|entry| entry["html"].as_str())
+                    .collect::<String>(),
+            )
         };
         let is_it = |event: &Value| forms(event).is_some_and(|forms| forms.contains(part));
         forms(&self.until(is_it).await).unwrap()
@@ -145,7 +178,10 @@ impl Events {
 
     pub(crate) async fn panel(&mut self, name: &str, part: &str) -> String {
         let is_it = |event: &Value| {
-            event["panel"] == name && event["html"].as_str().is_some_and(|html| html.contains(part))
+            event["panel"] == name
+                && event["html"]
+                    .as_str()
+                    .is_some_and(|html| html.contains(part))
         };
         self.until(is_it).await["html"].as_str().unwrap().to_owned()
     }

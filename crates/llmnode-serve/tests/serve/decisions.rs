@@ -40,7 +40,9 @@ const ACCOUNT: u64 = 90_071_992_547_409_931;
 
 fn asks() -> ScriptedModel {
     let arguments = json!({"account": ACCOUNT, "to": "rent\u{202e}yadot"});
-    ScriptedModel::new().reply(Reply::text("").call("pay", arguments)).reply("Done.")
+    ScriptedModel::new()
+        .reply(Reply::text("").call("pay", arguments))
+        .reply("Done.")
 }
 
 async fn begun(served: &Served) -> Events {
@@ -54,12 +56,24 @@ async fn begun(served: &Served) -> Events {
 
 /// The id of the call that waits.
 fn call(form: &str) -> String {
-    form.split("data-decide=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    form.split("data-decide=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned()
 }
 
 async fn decided(served: &Served, body: Value) -> (u16, String) {
     let form = Events::open(served).await.waiting("data-decide").await;
-    let pause = form.split("data-pause=\"").nth(1).unwrap().split('"').next().unwrap();
+    let pause = form
+        .split("data-pause=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     let mut body = body;
     (body["pause"], body["id"]) = (json!(pause), json!(call(&form)));
     post(served, "/api/decide", &body).await
@@ -73,8 +87,14 @@ async fn what_stands_in_the_field_is_what_yes_means() {
     let mut events = begun(&served).await;
     let form = Events::open(&served).await.waiting("data-decide").await;
     // Hidden characters are shown, and the number is as it was.
-    assert!(form.contains("\"account\": 90071992547409931") && form.contains("rent\\u202eyadot"), "{form}");
-    assert!(form.contains("Pay the rent. 9007199254740993"), "the conversation stands beside it: {form}");
+    assert!(
+        form.contains("\"account\": 90071992547409931") && form.contains("rent\\u202eyadot"),
+        "{form}"
+    );
+    assert!(
+        form.contains("Pay the rent. 9007199254740993"),
+        "the conversation stands beside it: {form}"
+    );
     // Nothing answers to Enter but No, and all buttons are dead at first.
     assert!(
         form.contains("type=\"button\" value=\"yes\" disabled")
@@ -103,7 +123,10 @@ async fn what_stands_in_the_field_is_what_yes_means() {
     assert_eq!(decided(&served, edit).await.0, 200);
     events.panel("outcome", "completed").await;
     let told = model.requests()[1].messages.last().unwrap().shown();
-    assert!(told.contains("paid {\"account\":90071992547409933}"), "{told}");
+    assert!(
+        told.contains("paid {\"account\":90071992547409933}"),
+        "{told}"
+    );
 }
 
 /// All that the fields of a form may hold, with each button: what is taken is what stands there, and nothing else.
@@ -140,13 +163,17 @@ async fn fields_and_buttons_decide_together() {
     ];
     for answer in ["yes", "edit"] {
         for (text, why) in texts {
-            let (status, told) = decided(&served, json!({"answer": answer, "arguments": text})).await;
+            let (status, told) =
+                decided(&served, json!({"answer": answer, "arguments": text})).await;
             let is_kept = told.contains("nothing is decided") && told.contains(why);
             assert!(status == 409 && is_kept, "{answer} {text}: {status} {told}");
             // The field of a form is read before the reason, and both are refused.
             let with_reason = json!({"answer": answer, "arguments": text, "why": "too dear"});
             let (status, told) = decided(&served, with_reason).await;
-            assert!(status == 409 && told.contains("belongs to No"), "{answer} {text}: {status} {told}");
+            assert!(
+                status == 409 && told.contains("belongs to No"),
+                "{answer} {text}: {status} {told}"
+            );
         }
     }
     // A result is for a tool without a body.
@@ -157,15 +184,19 @@ async fn fields_and_buttons_decide_together() {
     // With a reason, No is what counts, whatever stands in the arguments.
     let no = json!({"answer": "no", "arguments": "{\"account\": 99999", "why": "too dear"});
     assert_eq!(decided(&served, no).await.0, 200);
-    let outcome = Events::open(&served).await.panel("outcome", "completed").await;
+    let outcome = Events::open(&served)
+        .await
+        .panel("outcome", "completed")
+        .await;
     assert!(outcome.contains("Done."), "{outcome}");
 }
 
 #[tokio::test]
 async fn a_result_is_written_and_a_reason_belongs_to_no() {
     let folder = Folder::new("result");
-    let model =
-        ScriptedModel::new().reply(Reply::text("").call("ask", json!({"what": "the code"}))).reply("Done.");
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("ask", json!({"what": "the code"})))
+        .reply("Done.");
     let schema = json!({"type": "object", "properties": {"what": {"type": "string"}}});
     let schema = Arc::new(OutputSchema::from_value("ask", schema));
     let ask = Toolset::new().external(ToolSpec::new("ask", "Asks a person.", schema));
@@ -175,25 +206,56 @@ async fn a_result_is_written_and_a_reason_belongs_to_no() {
     });
     let registry = Registry::new().tools(ask).build().unwrap();
     let file = folder.write(&graph.to_string());
-    let served = serve(registry).file(file).model(model.clone()).start().await.unwrap();
+    let served = serve(registry)
+        .file(file)
+        .model(model.clone())
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&served).await;
-    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": {}, "requests": 9}),
+    )
+    .await;
     let form = events.waiting("data-decide").await;
-    assert!(form.contains("type=\"button\" value=\"result\" disabled"), "{form}");
+    assert!(
+        form.contains("type=\"button\" value=\"result\" disabled"),
+        "{form}"
+    );
     for (body, why) in [
-        (json!({"answer": "result", "result": ""}), "the result is empty"),
-        (json!({"answer": "result", "result": " \n"}), "the result is empty"),
-        (json!({"answer": "result", "result": "1234", "why": "I will not say"}), "belongs to No"),
+        (
+            json!({"answer": "result", "result": ""}),
+            "the result is empty",
+        ),
+        (
+            json!({"answer": "result", "result": " \n"}),
+            "the result is empty",
+        ),
+        (
+            json!({"answer": "result", "result": "1234", "why": "I will not say"}),
+            "belongs to No",
+        ),
         (json!({"answer": "yes"}), "another decision"),
-        (json!({"answer": "yes", "arguments": "{\"what\": \"x\"}"}), "another decision"),
+        (
+            json!({"answer": "yes", "arguments": "{\"what\": \"x\"}"}),
+            "another decision",
+        ),
     ] {
         let (status, told) = decided(&served, body.clone()).await;
-        assert!(status == 409 && told.contains(why), "{body}: {status} {told}");
+        assert!(
+            status == 409 && told.contains(why),
+            "{body}: {status} {told}"
+        );
     }
     let long = json!({"answer": "result", "result": "123456789012345678901"});
     assert_eq!(decided(&served, long).await.0, 200);
     events.panel("outcome", "completed").await;
-    assert_eq!(model.requests()[1].messages.last().unwrap().shown(), "123456789012345678901");
+    assert_eq!(
+        model.requests()[1].messages.last().unwrap().shown(),
+        "123456789012345678901"
+    );
 }
 
 /// They go back as they stand in the field.
@@ -205,21 +267,31 @@ async fn long_arguments_are_decided_about() {
     let model = ScriptedModel::new().reply(call).reply("Done.");
     let served = bank(&folder).model(model.clone()).start().await.unwrap();
     let mut events = begun(&served).await;
-    let arguments =
-        format!("{{\n  \"account\": {ACCOUNT},\n  \"to\": \"{}\"\n}}", "\\u202ex".repeat(300_000));
-    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": arguments})).await.0, 200);
+    let arguments = format!(
+        "{{\n  \"account\": {ACCOUNT},\n  \"to\": \"{}\"\n}}",
+        "\\u202ex".repeat(300_000)
+    );
+    assert_eq!(
+        decided(&served, json!({"answer": "yes", "arguments": arguments}))
+            .await
+            .0,
+        200
+    );
     events.panel("outcome", "completed").await;
     let told = model.requests()[1].messages.last().unwrap().shown();
-    assert!(told.starts_with("paid {\"account\":90071992547409931") && told.contains('\u{202e}'), "{told}");
+    assert!(
+        told.starts_with("paid {\"account\":90071992547409931") && told.contains('\u{202e}'),
+        "{told}"
+    );
 }
 
 #[tokio::test]
 async fn an_edit_that_is_not_taken_stays_in_the_field() {
     let folder = Folder::new("draft");
-    let pay = Toolset::new()
-        .function("pay", "Pays.", |amount: u32| async move { Ok::<_, BoxError>(format!("{amount} paid")) });
-    let data =
-        json!({"tool_name": "pay", "arguments": {"value": 5}, "save_as": "paid", "require_approval": true});
+    let pay = Toolset::new().function("pay", "Pays.", |amount: u32| async move {
+        Ok::<_, BoxError>(format!("{amount} paid"))
+    });
+    let data = json!({"tool_name": "pay", "arguments": {"value": 5}, "save_as": "paid", "require_approval": true});
     let graph = json!({"nodes": [{"id": "pay-it", "type": "tool", "data": data}], "edges": [{"source": "pay-it", "target": "END"}]});
     let registry = Registry::new().tools(pay).build().unwrap();
     let served = serve(registry)
@@ -229,14 +301,38 @@ async fn an_edit_that_is_not_taken_stays_in_the_field() {
         .await
         .unwrap();
     let mut events = Events::open(&served).await;
-    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": {}, "requests": 9}),
+    )
+    .await;
     events.waiting("data-pause=\"1.1\"").await;
-    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": "{\"value\": \"much\"}"})).await.0, 200);
+    assert_eq!(
+        decided(
+            &served,
+            json!({"answer": "yes", "arguments": "{\"value\": \"much\"}"})
+        )
+        .await
+        .0,
+        200
+    );
     let form = events.waiting("data-pause=\"1.2\"").await;
-    assert!(form.contains("decide anew") && form.contains("much"), "{form}");
+    assert!(
+        form.contains("decide anew") && form.contains("much"),
+        "{form}"
+    );
     // Yes never means what was there before the edit.
     assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 409);
-    assert_eq!(decided(&served, json!({"answer": "yes", "arguments": "{\"value\": 7}"})).await.0, 200);
+    assert_eq!(
+        decided(
+            &served,
+            json!({"answer": "yes", "arguments": "{\"value\": 7}"})
+        )
+        .await
+        .0,
+        200
+    );
     let outcome = events.panel("outcome", "completed").await;
     assert!(outcome.contains("7 paid"), "{outcome}");
 }
@@ -247,15 +343,19 @@ async fn inputs_are_read_by_their_schemas() {
     let model = ScriptedModel::new().reply("a").reply("b");
     let served = bank(&folder).model(model.clone()).start().await.unwrap();
     let mut events = Events::open(&served).await;
-    for (number, why) in
-        [("123456789012345678901", "more digits"), ("five", "number: it is no JSON"), ("1.5", "number")]
-    {
-        let body = json!({"file": 0, "inputs": {"question": "5", "number": number}, "requests": "9"});
+    for (number, why) in [
+        ("123456789012345678901", "more digits"),
+        ("five", "number: it is no JSON"),
+        ("1.5", "number"),
+    ] {
+        let body =
+            json!({"file": 0, "inputs": {"question": "5", "number": number}, "requests": "9"});
         let (status, told) = post(&served, "/api/run", &body).await;
         assert!(status == 409 && told.contains(why), "{told}");
     }
     for requests in [json!("none"), json!("0"), json!("")] {
-        let body = json!({"file": 0, "inputs": {"question": "5", "number": "1"}, "requests": requests});
+        let body =
+            json!({"file": 0, "inputs": {"question": "5", "number": "1"}, "requests": requests});
         assert_eq!(post(&served, "/api/run", &body).await.0, 409);
     }
     let body = json!({"file": 0, "inputs": {"question": "5", "number": "9007199254740993"}, "requests": "9"});
@@ -264,7 +364,10 @@ async fn inputs_are_read_by_their_schemas() {
     assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 200);
     events.panel("outcome", "Run 2").await;
     for request in model.requests() {
-        assert_eq!(request.messages.last().unwrap().shown(), "5 9007199254740993");
+        assert_eq!(
+            request.messages.last().unwrap().shown(),
+            "5 9007199254740993"
+        );
     }
 }
 
@@ -278,20 +381,44 @@ async fn a_run_that_waits_is_there_after_a_restart() {
     let folder = Folder::new("restart");
     let kept = folder.0.join("kept");
     let model = asks().reply("never");
-    let first = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let first = bank(&folder)
+        .model(model.clone())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
     let mut events = begun(&first).await;
     // A second server beside it keeps nothing, and says so.
-    let second = bank(&folder).model(ScriptedModel::new()).keep(&kept).start().await.unwrap();
-    Events::open(&second).await.panel("history", "another server keeps its runs there").await;
+    let second = bank(&folder)
+        .model(ScriptedModel::new())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
+    Events::open(&second)
+        .await
+        .panel("history", "another server keeps its runs there")
+        .await;
     drop((second, first));
     assert!(events.closed().await);
     #[cfg(unix)]
-    assert_eq!((mode(&kept), mode(&kept.join("run-1.json"))), (0o700, 0o600));
+    assert_eq!(
+        (mode(&kept), mode(&kept.join("run-1.json"))),
+        (0o700, 0o600)
+    );
 
-    let again = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let again = bank(&folder)
+        .model(model.clone())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&again).await;
     let form = events.waiting("data-pause=\"1.1\"").await;
-    assert!(form.contains("90071992547409931") && form.contains("Pay the rent."), "{form}");
+    assert!(
+        form.contains("90071992547409931") && form.contains("Pay the rent."),
+        "{form}"
+    );
     assert_eq!(model.requests().len(), 1, "nothing is asked again");
     let yes = json!({"answer": "yes"});
     assert_eq!(decided(&again, yes).await.0, 200);
@@ -302,12 +429,22 @@ async fn a_run_that_waits_is_there_after_a_restart() {
     assert!(events.closed().await);
 
     // It is listed, and nothing waits.
-    let last = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let last = bank(&folder)
+        .model(model.clone())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&last).await;
-    events.until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty)).await;
+    events
+        .until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty))
+        .await;
     let history = events.panel("history", "completed").await;
     assert!(history.contains("/pages/"), "{history}");
-    let event = Events::open(&last).await.until(|event| event.get("now").is_some()).await;
+    let event = Events::open(&last)
+        .await
+        .until(|event| event.get("now").is_some())
+        .await;
     assert!(event["now"].is_null(), "it ended before: {event}");
 }
 
@@ -317,33 +454,65 @@ async fn what_was_decided_is_not_asked_again_after_a_restart() {
     let folder = Folder::new("decided-once");
     let kept = folder.0.join("kept");
     let arguments = json!({"account": ACCOUNT});
-    let model = ScriptedModel::new().reply(Reply::text("").call("pay", arguments)).reply(Reply::never());
-    let served = bank(&folder).model(model.clone()).keep(&kept).start().await.unwrap();
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("pay", arguments))
+        .reply(Reply::never());
+    let served = bank(&folder)
+        .model(model.clone())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
     let mut events = begun(&served).await;
     assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
-    events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("← pay")).await;
+    events
+        .until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("← pay"))
+        .await;
     drop(served);
     assert!(events.closed().await);
-    let again = bank(&folder).model(model).keep(&kept).start().await.unwrap();
+    let again = bank(&folder)
+        .model(model)
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&again).await;
-    events.until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty)).await;
+    events
+        .until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty))
+        .await;
     events.panel("history", "interrupted").await;
 }
 
 #[tokio::test]
 async fn a_chain_is_drawn_a_few_times_and_not_for_each_step() {
     let folder = Folder::new("chain");
-    let node =
-        |n: usize| json!({"id": format!("n{n}"), "type": "router", "data": {"source": "q", "routes": []}});
-    let to = |n: usize| if n < 199 { format!("n{}", n + 1) } else { "END".to_owned() };
-    let edges: Vec<Value> = (0..200).map(|n| json!({"source": format!("n{n}"), "target": to(n)})).collect();
+    let node = |n: usize| json!({"id": format!("n{n}"), "type": "router", "data": {"source": "q", "routes": []}});
+    let to = |n: usize| {
+        if n < 199 {
+            format!("n{}", n + 1)
+        } else {
+            "END".to_owned()
+        }
+    };
+    let edges: Vec<Value> = (0..200)
+        .map(|n| json!({"source": format!("n{n}"), "target": to(n)}))
+        .collect();
     let nodes: Vec<Value> = (0..200).map(node).collect();
     let graph = json!({"format": "llmnode/graph", "version": 1, "inputs": {"q": {"type": "string"}}, "nodes": nodes, "edges": edges});
     let registry = Registry::new().build().unwrap();
-    let served = serve(registry).file(folder.write(&graph.to_string())).start().await.unwrap();
+    let served = serve(registry)
+        .file(folder.write(&graph.to_string()))
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&served).await;
     events.panel("graph-0", "no mistakes").await;
-    post(&served, "/api/run", &json!({"file": 0, "inputs": {"q": "x"}, "requests": 1})).await;
+    post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": {"q": "x"}, "requests": 1}),
+    )
+    .await;
     let drawn = std::cell::Cell::new(0);
     events
         .until(|event| {
@@ -373,14 +542,28 @@ async fn a_failure_behind_what_was_approved_does_not_ask_again() {
     });
     let registry = Registry::new().tools(pay).build().unwrap();
     // Without a model, which the agent finds out.
-    let served = serve(registry).file(folder.write(&graph.to_string())).start().await.unwrap();
+    let served = serve(registry)
+        .file(folder.write(&graph.to_string()))
+        .start()
+        .await
+        .unwrap();
     let mut events = Events::open(&served).await;
-    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": {}, "requests": 9}),
+    )
+    .await;
     events.waiting("data-pause=\"1.1\"").await;
     assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
     let is_next = |event: &Value| {
-        let waits = event["waiting"].as_array().is_some_and(|all| !all.is_empty());
-        waits || event["html"].as_str().is_some_and(|html| html.contains("config_error"))
+        let waits = event["waiting"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty());
+        waits
+            || event["html"]
+                .as_str()
+                .is_some_and(|html| html.contains("config_error"))
     };
     let next = events.until(is_next).await;
     assert!(next["waiting"].is_null(), "{next}");

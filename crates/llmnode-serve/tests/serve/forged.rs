@@ -60,10 +60,26 @@ async fn every_call_is_refused_from_elsewhere() {
         ] {
             all.push(attack(&host, &format!("{with_key}origin: {origin}\r\n")));
         }
-        for site in ["cross-site", "same-site", "none, cross-site", "SAME-ORIGIN", ""] {
-            all.push(attack(&host, &format!("{with_key}sec-fetch-site: {site}\r\n")));
+        for site in [
+            "cross-site",
+            "same-site",
+            "none, cross-site",
+            "SAME-ORIGIN",
+            "",
+        ] {
+            all.push(attack(
+                &host,
+                &format!("{with_key}sec-fetch-site: {site}\r\n"),
+            ));
         }
-        for other in ["", "0", &key[1..], &key.to_uppercase(), &format!("{key}0"), &format!("Bearer {key}")] {
+        for other in [
+            "",
+            "0",
+            &key[1..],
+            &key.to_uppercase(),
+            &format!("{key}0"),
+            &format!("Bearer {key}"),
+        ] {
             if other != key {
                 all.push(attack(&host, &format!("x-llmnode-key: {other}\r\n")));
             }
@@ -129,7 +145,10 @@ async fn bodies_of_any_form_are_refused() {
                 body.len()
             );
             let (status, told) = sent(&served, &request).await;
-            assert!(matches!(status, 400 | 404 | 409 | 422), "{status} {told}: {body}");
+            assert!(
+                matches!(status, 400 | 404 | 409 | 422),
+                "{status} {told}: {body}"
+            );
         }
     }
     assert_eq!(model.requests().len(), 0);

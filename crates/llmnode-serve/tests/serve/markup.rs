@@ -27,10 +27,10 @@ const HOSTILE: [&str; 14] = [
 
 /// What the panels are made of.
 const ELEMENTS: [&str; 43] = [
-    "html", "head", "body", "meta", "title", "link", "script", "div", "p", "span", "a", "h1", "h2", "h3",
-    "header", "main", "nav", "section", "details", "summary", "pre", "code", "ul", "li", "table", "tbody",
-    "tr", "th", "td", "form", "label", "input", "textarea", "select", "option", "button", "iframe",
-    "noscript", "svg", "g", "rect", "path", "text",
+    "html", "head", "body", "meta", "title", "link", "script", "div", "p", "span", "a", "h1", "h2",
+    "h3", "header", "main", "nav", "section", "details", "summary", "pre", "code", "ul", "li",
+    "table", "tbody", "tr", "th", "td", "form", "label", "input", "textarea", "select", "option",
+    "button", "iframe", "noscript", "svg", "g", "rect", "path", "text",
 ];
 
 /// In pictures.
@@ -45,21 +45,40 @@ fn check(what: &str, html: &str) {
         );
     }
     for (element, name, value) in &dom.attributes {
-        assert!(!name.starts_with("on") && name != "style" && name != "srcdoc", "{what}: {element} {name}");
+        assert!(
+            !name.starts_with("on") && name != "style" && name != "srcdoc",
+            "{what}: {element} {name}"
+        );
         match &**name {
-            "src" => assert!(value == "/script.js" || value.starts_with("/pages/"), "{what}: {value}"),
+            "src" => assert!(
+                value == "/script.js" || value.starts_with("/pages/"),
+                "{what}: {value}"
+            ),
             "href" => {
-                let is_own =
-                    value.starts_with('#') || value.starts_with("/pages/") || value.starts_with("/file/");
+                let is_own = value.starts_with('#')
+                    || value.starts_with("/pages/")
+                    || value.starts_with("/file/");
                 assert!(is_own || value == "/style.css", "{what}: {value}");
             }
             _ => {}
         }
     }
-    let count = |name: &str| dom.elements.iter().filter(|element| *element == name).count();
-    assert!(count("script") <= 1 && count("iframe") <= 1, "{what}: {html}");
+    let count = |name: &str| {
+        dom.elements
+            .iter()
+            .filter(|element| *element == name)
+            .count()
+    };
+    assert!(
+        count("script") <= 1 && count("iframe") <= 1,
+        "{what}: {html}"
+    );
     if what == "waiting" {
-        assert_eq!((count("form"), count("button"), count("textarea")), (1, 2, 1), "{html}");
+        assert_eq!(
+            (count("form"), count("button"), count("textarea")),
+            (1, 2, 1),
+            "{html}"
+        );
     }
 }
 
@@ -84,18 +103,36 @@ async fn said_everywhere(folder: &Folder, said: &'static str) {
     });
     let call = Reply::text(said).call("pay", json!({"to": said, said: said}));
     let model = ScriptedModel::new().reply(call).reply(said);
-    let registry = Registry::new().tools(pay.require_approval()).build().unwrap();
-    let served = serve(registry).file(folder.write(&graph.to_string())).model(model).start().await.unwrap();
+    let registry = Registry::new()
+        .tools(pay.require_approval())
+        .build()
+        .unwrap();
+    let served = serve(registry)
+        .file(folder.write(&graph.to_string()))
+        .model(model)
+        .start()
+        .await
+        .unwrap();
     check("page", &get(&served, "/", "").await.1);
 
     let mut events = Events::open(&served).await;
     let inputs = json!({"text": said, "choice": said, "number": "7"});
-    let (status, told) =
-        post(&served, "/api/run", &json!({"file": 0, "inputs": inputs, "requests": 9})).await;
+    let (status, told) = post(
+        &served,
+        "/api/run",
+        &json!({"file": 0, "inputs": inputs, "requests": 9}),
+    )
+    .await;
     assert_eq!(status, 200, "{told}");
     let form = events.waiting("data-decide").await;
     check("waiting", &form);
-    let id = form.split("data-decide=\"").nth(1).unwrap().split('"').next().unwrap();
+    let id = form
+        .split("data-decide=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     for panel in ["graph-0", "form-0", "run"] {
         check(panel, &Events::open(&served).await.panel(panel, "<").await);
     }
@@ -107,10 +144,22 @@ async fn said_everywhere(folder: &Folder, said: &'static str) {
     let outcome = events.panel("outcome", "completed").await;
     check("outcome", &outcome);
     check("history", &events.panel("history", "completed").await);
-    let link = outcome.split("/pages/").nth(1).unwrap().split('"').next().unwrap();
+    let link = outcome
+        .split("/pages/")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     let page = get(&served, &format!("/pages/{link}"), "").await.1;
     let active = ["script", "img", "iframe", "form", "base", "object"];
-    assert!(!Dom::of(&page).elements.iter().any(|element| active.contains(&&**element)), "{said}");
+    assert!(
+        !Dom::of(&page)
+            .elements
+            .iter()
+            .any(|element| active.contains(&&**element)),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -124,12 +173,20 @@ async fn nothing_that_is_said_is_markup() {
 #[tokio::test]
 async fn the_script_reads_no_fields() {
     let script = include_str!("../../src/assets/script.js");
-    let lines =
-        |part: &str| script.lines().filter(|line| line.contains(part)).map(str::trim).collect::<Vec<_>>();
+    let lines = |part: &str| {
+        script
+            .lines()
+            .filter(|line| line.contains(part))
+            .map(str::trim)
+            .collect::<Vec<_>>()
+    };
     // What the server sends, and nothing else.
     assert_eq!(lines("JSON.parse").len(), 1);
     assert!(lines("JSON.parse")[0].contains("data.map"));
-    assert_eq!(lines("innerHTML"), ["place.innerHTML = html;", "section.innerHTML = html;"]);
+    assert_eq!(
+        lines("innerHTML"),
+        ["place.innerHTML = html;", "section.innerHTML = html;"]
+    );
     for part in [
         "eval(",
         "Function(",
@@ -154,7 +211,9 @@ async fn the_script_reads_no_fields() {
     // Only headings and what had it before get the focus.
     for line in lines(".focus(") {
         assert!(
-            ["heading", "element(focused)", "h2[tabindex]"].iter().any(|own| line.contains(own)),
+            ["heading", "element(focused)", "h2[tabindex]"]
+                .iter()
+                .any(|own| line.contains(own)),
             "{line}"
         );
     }

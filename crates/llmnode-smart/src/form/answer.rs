@@ -36,13 +36,21 @@ impl SmartAnswerForm {
     pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &ReasoningSlot) -> Self {
         let declared = N::declared();
         let other = |name: &str, description: &str| {
-            declared.signature.output(name).is_some_and(|field| field.description != description)
+            declared
+                .signature
+                .output(name)
+                .is_some_and(|field| field.description != description)
         };
-        let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
+        let fields = signature
+            .outputs
+            .iter()
+            .filter(|field| other(&field.name, &field.description));
         SmartAnswerForm {
             codec: declared.output,
             sections: (signature.form == Form::Chat).then(|| SectionReader::of(signature)),
-            described: fields.map(|field| (field.name.clone(), field.description.clone())).collect(),
+            described: fields
+                .map(|field| (field.name.clone(), field.description.clone()))
+                .collect(),
             reasoned: reasoned.clone(),
         }
     }
@@ -51,9 +59,17 @@ impl SmartAnswerForm {
         match (&self.sections, self.codec.thinking) {
             (Some(fields), _) => self.read_sections(fields, answer, reader),
             (None, Some(ReasoningCodec { read, .. })) => {
-                let Answer { value: (reasoning, value), notes, wrapped } = read(answer, reader)?;
+                let Answer {
+                    value: (reasoning, value),
+                    notes,
+                    wrapped,
+                } = read(answer, reader)?;
                 self.reasoned.set(Some(reasoning));
-                Ok(Answer { value, notes, wrapped })
+                Ok(Answer {
+                    value,
+                    notes,
+                    wrapped,
+                })
             }
             (None, None) => (self.codec.read)(answer, reader),
         }
@@ -65,7 +81,12 @@ impl SmartAnswerForm {
         answer: &str,
         reader: Reader,
     ) -> ReadResult<Box<dyn Any>> {
-        let Some(SectionValues { reasoning, json, missing }) = fields.gather(answer, reader) else {
+        let Some(SectionValues {
+            reasoning,
+            json,
+            missing,
+        }) = fields.gather(answer, reader)
+        else {
             // Some models answer with JSON although sections were asked for.
             let as_json = SmartAnswerForm {
                 sections: None,
@@ -73,7 +94,9 @@ impl SmartAnswerForm {
                 codec: self.codec,
                 reasoned: self.reasoned.clone(),
             };
-            return as_json.read_any(answer, reader).map_err(|_| fields.all_missing());
+            return as_json
+                .read_any(answer, reader)
+                .map_err(|_| fields.all_missing());
         };
         match (self.codec.read)(&json.to_string(), reader) {
             Ok(answer) if missing.is_empty() => {
@@ -83,7 +106,9 @@ impl SmartAnswerForm {
             Ok(_) => Err(missing),
             Err(found) => {
                 let other = |one: &Violation| {
-                    !missing.iter().any(|known| one.message.contains(&format!("`{}`", known.path)))
+                    !missing
+                        .iter()
+                        .any(|known| one.message.contains(&format!("`{}`", known.path)))
                 };
                 let others: Vec<_> = found.into_iter().filter(other).collect();
                 Err(missing.into_iter().chain(others).collect())
@@ -94,7 +119,9 @@ impl SmartAnswerForm {
 
 impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     fn schema(&self) -> Arc<OutputSchema> {
-        self.codec.thinking.map_or_else(self.codec.schema, |thinking| (thinking.schema)())
+        self.codec
+            .thinking
+            .map_or_else(self.codec.schema, |thinking| (thinking.schema)())
     }
 
     fn sent(&self) -> Option<Arc<OutputSchema>> {
@@ -106,9 +133,17 @@ impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     }
 
     fn read(&self, answer: &str, reader: Reader) -> ReadResult<T> {
-        let Answer { value, notes, wrapped } = self.read_any(answer, reader)?;
+        let Answer {
+            value,
+            notes,
+            wrapped,
+        } = self.read_any(answer, reader)?;
         match value.downcast::<T>() {
-            Ok(value) => Ok(Answer { value: *value, notes, wrapped }),
+            Ok(value) => Ok(Answer {
+                value: *value,
+                notes,
+                wrapped,
+            }),
             Err(_) => Err(vec![Violation::new("", "no value was read")]),
         }
     }
@@ -116,10 +151,13 @@ impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
 
 /// `None`: no descriptions were changed.
 fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
-    let mut plain: Value =
-        (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;
+    let mut plain: Value = (!descriptions.is_empty())
+        .then(|| serde_json::from_str(schema.plain().get()).ok())
+        .flatten()?;
     for (name, description) in descriptions {
-        let member = plain.get_mut("properties").and_then(|members| members.get_mut(name));
+        let member = plain
+            .get_mut("properties")
+            .and_then(|members| members.get_mut(name));
         if let Some(member) = member.and_then(Value::as_object_mut) {
             member.insert("description".to_owned(), description.as_str().into());
         }

@@ -32,7 +32,10 @@ impl SectionReader {
     pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<SectionValues> {
         let sections = split(answer);
         let text = |name: &str| {
-            sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str())
+            sections
+                .iter()
+                .find(|(known, _): &&Section<'_>| *known == name)
+                .map(|(_, text)| text.as_str())
         };
         if !self.fields.iter().any(|field| text(&field.name).is_some()) {
             return None;
@@ -41,7 +44,9 @@ impl SectionReader {
         let (mut reasoning, mut missing) = (None, Vec::new());
         for field in &self.fields {
             match text(&field.name) {
-                Some(text) if self.thinks && field.name == REASONING => reasoning = Some(text.to_owned()),
+                Some(text) if self.thinks && field.name == REASONING => {
+                    reasoning = Some(text.to_owned())
+                }
                 Some(text) => {
                     members.insert(field.name.clone(), parse_value(field, text, reader));
                 }
@@ -49,17 +54,30 @@ impl SectionReader {
                 None => missing.push(self.lacks(&field.name)),
             }
         }
-        let json =
-            if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
-        Some(SectionValues { reasoning, json, missing })
+        let json = if self.object {
+            Value::Object(members)
+        } else {
+            members.remove(VALUE).unwrap_or_default()
+        };
+        Some(SectionValues {
+            reasoning,
+            json,
+            missing,
+        })
     }
 
     fn lacks(&self, name: &str) -> Violation {
-        Violation::new(name, format!("there is no section of it; write it below a line `[[ ## {name} ## ]]`"))
+        Violation::new(
+            name,
+            format!("there is no section of it; write it below a line `[[ ## {name} ## ]]`"),
+        )
     }
 
     pub(crate) fn all_missing(&self) -> Vec<Violation> {
-        self.fields.iter().map(|field| self.lacks(&field.name)).collect()
+        self.fields
+            .iter()
+            .map(|field| self.lacks(&field.name))
+            .collect()
     }
 }
 
@@ -69,18 +87,27 @@ fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     if let Some(choices) = choices(schema) {
         let is = |choice: &Value, text: &str| choice.as_str() == Some(text);
         let name = unquoted(text);
-        let found = choices.into_iter().find(|choice| is(choice, text) || is(choice, name));
+        let found = choices
+            .into_iter()
+            .find(|choice| is(choice, text) || is(choice, name));
         return found.unwrap_or_else(|| read_or_text(text, reader));
     }
     if accepts_type(schema, "null") && matches!(text, "None" | "null") {
         return Value::Null;
     }
-    if accepts_type(schema, "string") { text.into() } else { read_or_text(text, reader) }
+    if accepts_type(schema, "string") {
+        text.into()
+    } else {
+        read_or_text(text, reader)
+    }
 }
 
 /// Also removes the type by which the prompt asks for the name: `Literal['a']`.
 fn unquoted(text: &str) -> &str {
-    let inside = text.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let inside = text
+        .strip_prefix("Literal[")
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(text);
     let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
     quoted('\'').or_else(|| quoted('"')).unwrap_or(inside)
 }
@@ -96,7 +123,9 @@ fn read_or_text(text: &str, reader: Reader) -> Value {
 }
 
 fn accepts_type(schema: &Value, kind: &str) -> bool {
-    let forms = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    let forms = ["anyOf", "oneOf"]
+        .iter()
+        .find_map(|key| schema.get(*key)?.as_array());
     match (schema.get("type"), forms) {
         (Some(Value::String(own)), _) => own == kind,
         (Some(Value::Array(own)), _) => own.iter().any(|own| own == kind),

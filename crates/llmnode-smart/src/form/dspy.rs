@@ -10,8 +10,7 @@ use crate::signature::{Field, Signature};
 
 const MISSING: &str = "Not supplied for this particular example. ";
 const COMPLETED: &str = "[[ ## completed ## ]]\n";
-const HEAD: &str =
-    "All interactions will be structured in the following way, with the appropriate values filled in.";
+const HEAD: &str = "All interactions will be structured in the following way, with the appropriate values filled in.";
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Adapter {
@@ -20,13 +19,16 @@ pub(super) enum Adapter {
 }
 
 pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message> {
-    let PromptParts { signature, inputs, .. } = asked;
+    let PromptParts {
+        signature, inputs, ..
+    } = asked;
     let signature = &with_pydantic_schemas(signature);
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
     // DSPy leaves out messages without text.
-    let mut say =
-        |role: Role, text: String| messages.extend((!text.is_empty()).then(|| Message::new(role, text)));
+    let mut say = |role: Role, text: String| {
+        messages.extend((!text.is_empty()).then(|| Message::new(role, text)))
+    };
     for demo in incomplete {
         say(Role::User, user(signature, demo, INCOMPLETE, None));
         say(Role::Assistant, assistant(signature, demo, adapter));
@@ -49,7 +51,12 @@ fn with_pydantic_schemas(signature: &Signature) -> Signature {
 }
 
 fn system(signature: &Signature, adapter: Adapter) -> String {
-    let Signature { inputs, outputs, goal, .. } = signature;
+    let Signature {
+        inputs,
+        outputs,
+        goal,
+        ..
+    } = signature;
     let mut system = format!(
         "Your input fields are:\n{}\nYour output fields are:\n{}\n",
         described(inputs),
@@ -60,13 +67,18 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
         Adapter::Chat => [
             HEAD,
             &ins,
-            &sections(outputs.iter().map(|field| (field, placeholder(field, &note(field))))),
+            &sections(
+                outputs
+                    .iter()
+                    .map(|field| (field, placeholder(field, &note(field)))),
+            ),
             COMPLETED,
         ]
         .join("\n\n"),
         Adapter::Json => {
-            let outs =
-                outputs.iter().map(|field| (field.name.clone(), placeholder(field, &note(field)).into()));
+            let outs = outputs
+                .iter()
+                .map(|field| (field.name.clone(), placeholder(field, &note(field)).into()));
             let outs = indented(&Value::Object(outs.collect()));
             let (inputs, outputs) = (
                 "Inputs will have the following structure:",
@@ -86,17 +98,27 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
 
 fn described(fields: &[Field]) -> String {
     let line = |(at, field): (usize, &Field)| {
-        let bounds =
-            constraints(&field.schema).map(|bounds| format!("\nConstraints: {bounds}")).unwrap_or_default();
-        format!("{}. `{}` ({}): {}{bounds}", at + 1, field.name, annotation(&field.schema), field.description)
+        let bounds = constraints(&field.schema)
+            .map(|bounds| format!("\nConstraints: {bounds}"))
+            .unwrap_or_default();
+        format!(
+            "{}. `{}` ({}): {}{bounds}",
+            at + 1,
+            field.name,
+            annotation(&field.schema),
+            field.description
+        )
     };
     let lines: Vec<_> = fields.iter().enumerate().map(line).collect();
     strip(&lines.join("\n")).to_owned()
 }
 
 fn placeholder(field: &Field, note: &str) -> String {
-    let note =
-        if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
+    let note = if note.is_empty() {
+        String::new()
+    } else {
+        format!("        # note: the value you produce {note}")
+    };
     format!("{{{}}}{note}", field.name)
 }
 
@@ -106,18 +128,26 @@ fn note(field: &Field) -> String {
     }
     if let Some(choices) = choices(&field.schema) {
         let choices: Vec<_> = choices.iter().map(text).collect();
-        return format!("must exactly match (no extra characters) one of: {}", choices.join("; "));
+        return format!(
+            "must exactly match (no extra characters) one of: {}",
+            choices.join("; ")
+        );
     }
     match field.schema.get("type").and_then(Value::as_str) {
         Some("boolean") => "must be True or False".to_owned(),
         Some("integer") => "must be a single int value".to_owned(),
         Some("number") => "must be a single float value".to_owned(),
-        _ => format!("must adhere to the JSON schema: {}", json(&sorted(&field.schema))),
+        _ => format!(
+            "must adhere to the JSON schema: {}",
+            json(&sorted(&field.schema))
+        ),
     }
 }
 
 fn sections<'f>(fields: impl Iterator<Item = (&'f Field, String)>) -> String {
-    let sections: Vec<_> = fields.map(|(field, value)| section(field, &value)).collect();
+    let sections: Vec<_> = fields
+        .map(|(field, value)| section(field, &value))
+        .collect();
     strip(&sections.join("\n\n")).to_owned()
 }
 
@@ -125,14 +155,22 @@ fn section(field: &Field, value: &str) -> String {
     format!("[[ ## {} ## ]]\n{value}", field.name)
 }
 
-fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Option<Adapter>) -> String {
-    let Signature { inputs, outputs, .. } = signature;
+fn user(
+    signature: &Signature,
+    values: &Map<String, Value>,
+    head: &str,
+    main: Option<Adapter>,
+) -> String {
+    let Signature {
+        inputs, outputs, ..
+    } = signature;
     let mut parts = vec![head.to_owned()];
-    parts.extend(
-        inputs
-            .iter()
-            .filter_map(|field| Some(section(field, &section_value(field, values.get(&field.name)?)))),
-    );
+    parts.extend(inputs.iter().filter_map(|field| {
+        Some(section(
+            field,
+            &section_value(field, values.get(&field.name)?),
+        ))
+    }));
     parts.extend(main.map(|adapter| response_instruction(outputs, adapter)));
     parts.push(String::new());
     strip(&parts.join("\n\n")).to_owned()
@@ -141,11 +179,17 @@ fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Op
 fn response_instruction(outputs: &[Field], adapter: Adapter) -> String {
     let kind = |field: &Field| {
         let kind = annotation(&field.schema);
-        if kind == "str" { String::new() } else { format!(" (must be formatted as a valid Python {kind})") }
+        if kind == "str" {
+            String::new()
+        } else {
+            format!(" (must be formatted as a valid Python {kind})")
+        }
     };
     let listed = |mark: fn(&str) -> String| {
-        let fields: Vec<_> =
-            outputs.iter().map(|field| format!("`{}`{}", mark(&field.name), kind(field))).collect();
+        let fields: Vec<_> = outputs
+            .iter()
+            .map(|field| format!("`{}`{}", mark(&field.name), kind(field)))
+            .collect();
         fields.join(", then ")
     };
     match adapter {
@@ -154,21 +198,37 @@ fn response_instruction(outputs: &[Field], adapter: Adapter) -> String {
             listed(|name| format!("[[ ## {name} ## ]]"))
         ),
         Adapter::Json => {
-            format!("Respond with a JSON object in the following order of fields: {}.", listed(str::to_owned))
+            format!(
+                "Respond with a JSON object in the following order of fields: {}.",
+                listed(str::to_owned)
+            )
         }
     }
 }
 
 fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapter) -> String {
-    let given = |field: &Field| values.get(&field.name).cloned().unwrap_or_else(|| MISSING.into());
+    let given = |field: &Field| {
+        values
+            .get(&field.name)
+            .cloned()
+            .unwrap_or_else(|| MISSING.into())
+    };
     match adapter {
         Adapter::Chat => {
-            sections(signature.outputs.iter().map(|field| (field, section_value(field, &given(field)))))
-                + "\n\n"
+            sections(
+                signature
+                    .outputs
+                    .iter()
+                    .map(|field| (field, section_value(field, &given(field)))),
+            ) + "\n\n"
                 + COMPLETED
         }
         Adapter::Json => indented(&Value::Object(
-            signature.outputs.iter().map(|field| (field.name.clone(), given(field))).collect(),
+            signature
+                .outputs
+                .iter()
+                .map(|field| (field.name.clone(), given(field)))
+                .collect(),
         )),
     }
 }

@@ -9,11 +9,16 @@ use super::parts::{INCOMPLETE, PromptParts};
 use crate::signature::{Field, Signature};
 
 pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {
-    let PromptParts { signature, inputs, .. } = asked;
+    let PromptParts {
+        signature, inputs, ..
+    } = asked;
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature))];
     for demo in incomplete {
-        messages.push(Message::user(format!("{INCOMPLETE}\n\n{}", user(signature, demo))));
+        messages.push(Message::user(format!(
+            "{INCOMPLETE}\n\n{}",
+            user(signature, demo)
+        )));
         messages.push(Message::assistant(answer(signature, demo)));
     }
     for demo in complete {
@@ -27,26 +32,47 @@ pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {
 /// Without descriptions of outputs, which the schema has.
 fn system(signature: &Signature) -> String {
     let mut text = signature.goal.clone();
-    let described: Vec<_> = signature.inputs.iter().filter(|field| !field.description.is_empty()).collect();
+    let described: Vec<_> = signature
+        .inputs
+        .iter()
+        .filter(|field| !field.description.is_empty())
+        .collect();
     if !described.is_empty() {
         text.push_str("\n\nThe input has these fields:");
         for field in described {
-            let _ = write!(text, "\n- {}: {}", field.name, field.description.replace('\n', "\n  "));
+            let _ = write!(
+                text,
+                "\n- {}: {}",
+                field.name,
+                field.description.replace('\n', "\n  ")
+            );
         }
     }
     text
 }
 
 fn user(signature: &Signature, values: &Map<String, Value>) -> String {
-    let section =
-        |field: &Field| Some(format!("# {}\n{}", field.name, section_value(values.get(&field.name)?)));
-    signature.inputs.iter().filter_map(section).collect::<Vec<_>>().join("\n\n")
+    let section = |field: &Field| {
+        Some(format!(
+            "# {}\n{}",
+            field.name,
+            section_value(values.get(&field.name)?)
+        ))
+    };
+    signature
+        .inputs
+        .iter()
+        .filter_map(section)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// Several lines are fenced, so that none of them passes for a section.
 fn section_value(value: &Value) -> String {
     match value {
-        Value::String(text) if !text.contains(['\n', '\r']) && !text.starts_with('#') => text.clone(),
+        Value::String(text) if !text.contains(['\n', '\r']) && !text.starts_with('#') => {
+            text.clone()
+        }
         Value::String(text) => {
             let fence = "`".repeat(longest_run(text).max(2) + 1);
             format!("{fence}\n{text}\n{fence}")
@@ -56,7 +82,10 @@ fn section_value(value: &Value) -> String {
 }
 
 fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+    text.split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default()
 }
 
 fn answer(signature: &Signature, values: &Map<String, Value>) -> String {

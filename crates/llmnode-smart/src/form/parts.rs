@@ -18,14 +18,25 @@ pub(crate) struct PromptParts<'a> {
 impl PromptParts<'_> {
     /// Incomplete ones first, if they have an input and an output. DSPy leaves out others.
     pub(super) fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
-        let Signature { inputs, outputs, .. } = self.signature;
+        let Signature {
+            inputs, outputs, ..
+        } = self.signature;
         let lacks = |demo: &&Demo| {
-            self.signature.fields().any(|field| demo.get(&field.name).is_none_or(Value::is_null))
+            self.signature
+                .fields()
+                .any(|field| demo.get(&field.name).is_none_or(Value::is_null))
         };
         let (incomplete, complete): (Vec<&Demo>, Vec<&Demo>) = self.demos.iter().partition(lacks);
-        let has = |demo: &Demo, fields: &[Field]| fields.iter().any(|field| demo.get(&field.name).is_some());
-        let shown =
-            incomplete.into_iter().filter(|demo| has(demo, inputs) && has(demo, outputs)).map(Demo::values);
-        (shown.collect(), complete.into_iter().map(Demo::values).collect())
+        let has = |demo: &Demo, fields: &[Field]| {
+            fields.iter().any(|field| demo.get(&field.name).is_some())
+        };
+        let shown = incomplete
+            .into_iter()
+            .filter(|demo| has(demo, inputs) && has(demo, outputs))
+            .map(Demo::values);
+        (
+            shown.collect(),
+            complete.into_iter().map(Demo::values).collect(),
+        )
     }
 }

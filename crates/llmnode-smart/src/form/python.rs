@@ -8,11 +8,16 @@ use serde_json::{Map, Value, json};
 pub(super) fn json(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members: Vec<_> =
-                members.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value))).collect();
+            let members: Vec<_> = members
+                .iter()
+                .map(|(name, value)| format!("{}: {}", quoted(name), json(value)))
+                .collect();
             format!("{{{}}}", members.join(", "))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(json).collect::<Vec<_>>().join(", ")
+        ),
         Value::String(text) => quoted(text),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             Some(figure) => float(figure),
@@ -46,10 +51,14 @@ fn indent(value: &Value, depth: usize, to: &mut String) {
         indent(value, depth + 1, to);
     };
     match value {
-        Value::Object(members) => {
-            members.iter().enumerate().for_each(|(at, (name, value))| next(Some(name), value, at == 0))
-        }
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| next(None, value, at == 0)),
+        Value::Object(members) => members
+            .iter()
+            .enumerate()
+            .for_each(|(at, (name, value))| next(Some(name), value, at == 0)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(at, value)| next(None, value, at == 0)),
         _ => {}
     }
     to.push('\n');
@@ -65,14 +74,20 @@ fn quoted(text: &str) -> String {
 /// `repr` of a float.
 fn float(figure: f64) -> String {
     let written = format!("{figure:e}");
-    let Some((mantissa, exponent)) = written.split_once('e') else { return written };
+    let Some((mantissa, exponent)) = written.split_once('e') else {
+        return written;
+    };
     let exponent: i32 = exponent.parse().unwrap_or_default();
     if figure != 0.0 && !(-4..16).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
     let plain = figure.to_string();
-    if plain.contains('.') { plain } else { plain + ".0" }
+    if plain.contains('.') {
+        plain
+    } else {
+        plain + ".0"
+    }
 }
 
 /// `str(value)`.
@@ -87,12 +102,17 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 pub(super) fn annotation(schema: &Value) -> String {
-    let Some(members) = schema.as_object() else { return "Any".to_owned() };
+    let Some(members) = schema.as_object() else {
+        return "Any".to_owned();
+    };
     if let Some(choices) = choices(schema) {
         let choices: Vec<_> = choices.iter().map(literal).collect();
         return format!("Literal[{}]", choices.join(", "));
     }
-    if let Some(forms) = ["anyOf", "oneOf"].iter().find_map(|key| members.get(*key)?.as_array()) {
+    if let Some(forms) = ["anyOf", "oneOf"]
+        .iter()
+        .find_map(|key| members.get(*key)?.as_array())
+    {
         return union(forms.iter().map(annotation).collect());
     }
     if let Some(target) = members.get("$ref").and_then(Value::as_str) {
@@ -100,9 +120,13 @@ pub(super) fn annotation(schema: &Value) -> String {
     }
     match members.get("type") {
         Some(Value::String(kind)) => kind_annotation(kind, members),
-        Some(Value::Array(kinds)) => {
-            union(kinds.iter().filter_map(Value::as_str).map(|kind| kind_annotation(kind, members)).collect())
-        }
+        Some(Value::Array(kinds)) => union(
+            kinds
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|kind| kind_annotation(kind, members))
+                .collect(),
+        ),
         _ => "Any".to_owned(),
     }
 }
@@ -123,17 +147,32 @@ fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
         "boolean" => "bool".to_owned(),
         "null" => "NoneType".to_owned(),
         "array" => match schema.get("prefixItems").and_then(Value::as_array) {
-            Some(items) => format!("tuple[{}]", items.iter().map(annotation).collect::<Vec<_>>().join(", ")),
+            Some(items) => format!(
+                "tuple[{}]",
+                items.iter().map(annotation).collect::<Vec<_>>().join(", ")
+            ),
             None => {
-                let kind = if schema.get("uniqueItems") == Some(&Value::Bool(true)) { "set" } else { "list" };
-                format!("{kind}[{}]", named("items").unwrap_or_else(|| "Any".to_owned()))
+                let kind = if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+                    "set"
+                } else {
+                    "list"
+                };
+                format!(
+                    "{kind}[{}]",
+                    named("items").unwrap_or_else(|| "Any".to_owned())
+                )
             }
         },
-        "object" if schema.contains_key("properties") => {
-            schema.get("title").and_then(Value::as_str).unwrap_or("dict[str, Any]").to_owned()
-        }
+        "object" if schema.contains_key("properties") => schema
+            .get("title")
+            .and_then(Value::as_str)
+            .unwrap_or("dict[str, Any]")
+            .to_owned(),
         "object" => {
-            format!("dict[str, {}]", named("additionalProperties").unwrap_or_else(|| "Any".to_owned()))
+            format!(
+                "dict[str, {}]",
+                named("additionalProperties").unwrap_or_else(|| "Any".to_owned())
+            )
         }
         _ => "Any".to_owned(),
     }
@@ -173,7 +212,10 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
         ("maxLength", "maximum length: "),
         ("multipleOf", "a multiple of the given number: "),
     ];
-    let scalar = schema.get("type")?.as_str().filter(|kind| matches!(*kind, "string" | "integer" | "number"));
+    let scalar = schema
+        .get("type")?
+        .as_str()
+        .filter(|kind| matches!(*kind, "string" | "integer" | "number"));
     let members = scalar.and(schema.as_object())?;
     let bound = |(name, value): (&String, &Value)| {
         let (_, words) = WORDS.iter().find(|(keyword, _)| keyword == name)?;
@@ -198,9 +240,12 @@ pub(super) fn to_pydantic(schema: &Value) -> Value {
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let is_number = kinds.iter().any(|kind| matches!(*kind, "integer" | "number"));
-    let members =
-        members.iter().filter(|(name, value)| !(is_number && *name == "format" && value.is_string()));
+    let is_number = kinds
+        .iter()
+        .any(|kind| matches!(*kind, "integer" | "number"));
+    let members = members
+        .iter()
+        .filter(|(name, value)| !(is_number && *name == "format" && value.is_string()));
     let members = members.map(|(name, value)| (name.clone(), to_pydantic(value)));
     if !(kinds.len() > 1 && kinds.contains(&"null")) {
         return Value::Object(members.collect());
@@ -223,8 +268,10 @@ pub(super) fn to_pydantic(schema: &Value) -> Value {
 pub(super) fn sorted(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
-            let mut members: Vec<_> =
-                members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            let mut members: Vec<_> = members
+                .iter()
+                .map(|(name, value)| (name.clone(), sorted(value)))
+                .collect();
             members.sort_by(|(a, _), (b, _)| (a != "type", a).cmp(&(b != "type", b)));
             Value::Object(members.into_iter().collect())
         }

@@ -18,9 +18,15 @@ fn signature() -> Signature {
         field("share", json!({"type": "number"})),
         field("sure", json!({"type": "boolean"})),
         field("kind", json!({"enum": ["a", "it's", "say \"x\""]})),
-        field("names", json!({"type": "array", "items": {"type": "string"}})),
+        field(
+            "names",
+            json!({"type": "array", "items": {"type": "string"}}),
+        ),
         field("near", json!({"type": ["integer", "null"]})),
-        field("map", json!({"type": "object", "additionalProperties": {"type": "boolean"}})),
+        field(
+            "map",
+            json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
+        ),
     ];
     let inputs = vec![field("letter", json!({"type": "string"}))];
     Signature {
@@ -36,8 +42,9 @@ fn signature() -> Signature {
 
 /// Outputs of the signature. A text begins and ends with a letter and has no line of a section: what is around it is not kept.
 fn outputs() -> impl Strategy<Value = Map<String, Value>> {
-    let text = "[a-z](?s:.{0,20})[a-z]"
-        .prop_filter("no section", |text| split(text).is_empty() && !text.contains("]]"));
+    let text = "[a-z](?s:.{0,20})[a-z]".prop_filter("no section", |text| {
+        split(text).is_empty() && !text.contains("]]")
+    });
     let kind = prop_oneof![Just("a"), Just("it's"), Just("say \"x\"")];
     let near = prop_oneof![Just(Value::Null), any::<i32>().prop_map(Value::from)];
     let map = prop::collection::btree_map("[a-zé\" ]{0,6}", any::<bool>(), 0..3);

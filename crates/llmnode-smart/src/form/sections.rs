@@ -11,7 +11,14 @@ pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
         match header(line) {
             Some((name, rest)) => {
                 let rest = strip(rest);
-                found.push((Some(name), if rest.is_empty() { Vec::new() } else { vec![rest] }));
+                found.push((
+                    Some(name),
+                    if rest.is_empty() {
+                        Vec::new()
+                    } else {
+                        vec![rest]
+                    },
+                ));
             }
             None => {
                 if let Some((_, lines)) = found.last_mut() {
@@ -43,13 +50,25 @@ mod tests {
     fn sections_end_where_the_next_begins() {
         let answer = "Sure.\n[[ ## b ## ]]\ntrue\n\n  [[ ## a ## ]] one\ntwo\n[[ ## b ## ]]\nfalse\n[[ ## completed ## ]]";
         let sections = split(answer);
-        let sections: Vec<_> = sections.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        assert_eq!(sections, [("b", "true"), ("a", "one\ntwo"), ("completed", "")]);
+        let sections: Vec<_> = sections
+            .iter()
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
+        assert_eq!(
+            sections,
+            [("b", "true"), ("a", "one\ntwo"), ("completed", "")]
+        );
     }
 
     #[test]
     fn what_is_no_line_of_a_section_is_text() {
-        for answer in ["", "[[ ## ## ]]", "[[ ## a b ## ]]", "see [[ ## a ## ]]", "[[ ##a## ]]"] {
+        for answer in [
+            "",
+            "[[ ## ## ]]",
+            "[[ ## a b ## ]]",
+            "see [[ ## a ## ]]",
+            "[[ ##a## ]]",
+        ] {
             assert_eq!(split(answer), [], "{answer}");
         }
     }

@@ -12,8 +12,9 @@ pub(super) fn strip(text: &str) -> &str {
 
 /// `str.splitlines()`.
 pub(super) fn lines(text: &str) -> Vec<&str> {
-    const ENDS: [char; 10] =
-        ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
+    const ENDS: [char; 10] = [
+        '\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}',
+    ];
     let mut found = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -22,7 +23,11 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
             break;
         };
         found.push(&rest[..at]);
-        let width = if rest[at..].starts_with("\r\n") { 2 } else { end.len_utf8() };
+        let width = if rest[at..].starts_with("\r\n") {
+            2
+        } else {
+            end.len_utf8()
+        };
         rest = &rest[at + width..];
     }
     found
@@ -32,12 +37,21 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
 pub(crate) fn clean_doc(text: &str) -> String {
     let expanded = expand_tabs(text);
     let lines: Vec<&str> = expanded.split('\n').collect();
-    let (first, rest) = lines.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    let (first, rest) = lines
+        .split_first()
+        .map_or(("", &[][..]), |(first, rest)| (*first, rest));
     let indent = |line: &str| line.chars().take_while(|c| is_space(*c)).count();
-    let margin =
-        rest.iter().filter(|line| !strip(line).is_empty()).map(|line| indent(line)).min().unwrap_or_default();
+    let margin = rest
+        .iter()
+        .filter(|line| !strip(line).is_empty())
+        .map(|line| indent(line))
+        .min()
+        .unwrap_or_default();
     let mut cleaned = vec![first.trim_start_matches(is_space).to_owned()];
-    cleaned.extend(rest.iter().map(|line| line.chars().skip(margin).collect::<String>()));
+    cleaned.extend(
+        rest.iter()
+            .map(|line| line.chars().skip(margin).collect::<String>()),
+    );
     while cleaned.last().is_some_and(String::is_empty) {
         cleaned.pop();
     }
@@ -72,14 +86,24 @@ fn expand_tabs(text: &str) -> String {
 /// `textwrap.dedent`.
 pub(super) fn dedent(text: &str) -> String {
     let is_blank = |line: &&str| line.chars().all(|c| c == ' ' || c == '\t');
-    let lines: Vec<&str> = text.split('\n').map(|line| if is_blank(&line) { "" } else { line }).collect();
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(|line| if is_blank(&line) { "" } else { line })
+        .collect();
     let indents = lines.iter().filter(|line| !line.is_empty()).map(|line| {
         let width = line.len() - line.trim_start_matches([' ', '\t']).len();
         &line[..width]
     });
     let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    let margin = indents.reduce(|a, b| &a[..common(a, b)]).unwrap_or_default().len();
-    lines.iter().map(|line| line.get(margin..).unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    let margin = indents
+        .reduce(|a, b| &a[..common(a, b)])
+        .unwrap_or_default()
+        .len();
+    lines
+        .iter()
+        .map(|line| line.get(margin..).unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// DSPy's prefix: `max_age2` becomes `Max Age 2:`.
@@ -108,7 +132,11 @@ pub(crate) fn prefix(name: &str) -> String {
             word.push(*c);
         }
     }
-    let words: Vec<_> = words.iter().filter(|word| !word.is_empty()).map(|word| capitalised(word)).collect();
+    let words: Vec<_> = words
+        .iter()
+        .filter(|word| !word.is_empty())
+        .map(|word| capitalised(word))
+        .collect();
     words.join(" ") + ":"
 }
 
@@ -117,6 +145,9 @@ fn capitalised(word: &str) -> String {
         return word.to_owned();
     }
     let mut letters = word.chars();
-    let first = letters.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
+    let first = letters
+        .next()
+        .map(|c| c.to_uppercase().collect::<String>())
+        .unwrap_or_default();
     first + &letters.as_str().to_lowercase()
 }

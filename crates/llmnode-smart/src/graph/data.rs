@@ -100,10 +100,23 @@ pub(super) struct Parameters {
 }
 
 fn input() -> Vec<Input> {
-    vec![Input { name: "input".to_owned(), kind: None, description: None, desc: None }]
+    vec![Input {
+        name: "input".to_owned(),
+        kind: None,
+        description: None,
+        desc: None,
+    }]
 }
 
 fn output() -> Vec<Output> {
     let (name, kind, description, desc) = ("output".to_owned(), None, None, None);
-    vec![Output { name, kind, description, desc, guardrails: Vec::new(), guardrail: None, force_json: None }]
+    vec![Output {
+        name,
+        kind,
+        description,
+        desc,
+        guardrails: Vec::new(),
+        guardrail: None,
+        force_json: None,
+    }]
 }

@@ -6,18 +6,24 @@ use serde_json::{Map, Value};
 
 use crate::signature::Signature;
 
-pub(super) fn inputs(signature: &Signature, visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
+pub(super) fn inputs(
+    signature: &Signature,
+    visit: &Visit<'_>,
+) -> Result<Map<String, Value>, NodeError> {
     let names = || signature.inputs.iter().map(|field| field.name.as_str());
-    let given: Map<String, Value> =
-        names().filter_map(|name| Some((name.to_owned(), visit.value(name)?.clone()))).collect();
+    let given: Map<String, Value> = names()
+        .filter_map(|name| Some((name.to_owned(), visit.value(name)?.clone())))
+        .collect();
     if given.is_empty() {
         return from_message(&names().collect::<Vec<_>>(), visit);
     }
     match names().find(|name| !given.contains_key(*name)) {
         None => Ok(given),
         Some(missing) => {
-            let message =
-                format!("the node `{}` reads the value {missing:?}, which is not there", visit.id());
+            let message = format!(
+                "the node `{}` reads the value {missing:?}, which is not there",
+                visit.id()
+            );
             Err(NodeError::new(Category::PrepError, message))
         }
     }
@@ -29,20 +35,34 @@ fn from_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>,
         let message = format!(
             "the node `{}` has nothing to read: no value of the state is called {}, and there is no message",
             visit.id(),
-            names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+            names
+                .iter()
+                .map(|name| format!("{name:?}"))
+                .collect::<Vec<_>>()
+                .join(", ")
         );
         return Err(NodeError::new(Category::PrepError, message));
     }
-    let read = serde_json::from_str::<Value>(text).ok().and_then(|json| from_json(names, &json));
-    let first = || names.first().map(|name| ((*name).to_owned(), Value::from(text))).into_iter().collect();
+    let read = serde_json::from_str::<Value>(text)
+        .ok()
+        .and_then(|json| from_json(names, &json));
+    let first = || {
+        names
+            .first()
+            .map(|name| ((*name).to_owned(), Value::from(text)))
+            .into_iter()
+            .collect()
+    };
     Ok(read.unwrap_or_else(first))
 }
 
 /// Also from the `params` of the message. `None`: it has none of the inputs.
 fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
     let by_name = |members: &Map<String, Value>| {
-        let found: Map<_, _> =
-            names.iter().filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone()))).collect();
+        let found: Map<_, _> = names
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone())))
+            .collect();
         (!found.is_empty()).then_some(found)
     };
     let of_params = match json.get("params") {
@@ -50,7 +70,11 @@ fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
         Some(Value::Array(values)) => match values.first() {
             Some(Value::Object(members)) => by_name(members),
             Some(_) => Some(
-                names.iter().zip(values).map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+                names
+                    .iter()
+                    .zip(values)
+                    .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                    .collect(),
             ),
             None => None,
         },
@@ -71,8 +95,14 @@ mod tests {
         let read = |json: Value| from_json(&["a", "b"], &json).map(Value::Object);
         for (message, inputs) in [
             (json!({"params": {"b": 2, "c": 3}}), Some(json!({"b": 2}))),
-            (json!({"params": [{"a": 1}, {"a": 2}]}), Some(json!({"a": 1}))),
-            (json!({"params": ["x", "y", "z"]}), Some(json!({"a": "x", "b": "y"}))),
+            (
+                json!({"params": [{"a": 1}, {"a": 2}]}),
+                Some(json!({"a": 1})),
+            ),
+            (
+                json!({"params": ["x", "y", "z"]}),
+                Some(json!({"a": "x", "b": "y"})),
+            ),
             (json!({"params": [], "a": 1}), Some(json!({"a": 1}))),
             (json!({"a": 1, "b": [2]}), Some(json!({"a": 1, "b": [2]}))),
             (json!({"c": 1}), None),

@@ -55,12 +55,17 @@ impl SmartRegistry for Registry {
     fn smart_nodes(self) -> Self {
         let mut is_new = false;
         let registry = self.extend_with::<Programs>(|programs| is_new = programs.register_once());
-        if is_new { registry.node_type(SmartType) } else { registry }
+        if is_new {
+            registry.node_type(SmartType)
+        } else {
+            registry
+        }
     }
 
     fn programs(self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        self.smart_nodes().extend_with::<Programs>(|programs| programs.set_folder(folder))
+        self.smart_nodes()
+            .extend_with::<Programs>(|programs| programs.set_folder(folder))
     }
 }
 
@@ -97,7 +102,10 @@ impl NodeType for SmartType {
         let met = (!guards.is_empty()).then(|| format!("{}_met", node.id()));
         match &data.save_as {
             Some(key) => node.writes(key.clone()),
-            None => data.outputs.iter().for_each(|output| node.writes(output.name.clone())),
+            None => data
+                .outputs
+                .iter()
+                .for_each(|output| node.writes(output.name.clone())),
         }
         met.iter().for_each(|key| node.writes(key.clone()));
         node.untrusted();

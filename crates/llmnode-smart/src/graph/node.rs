@@ -9,8 +9,8 @@ use llmnode_reader::internal::{Answer, ReadResult};
 use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader, Reading,
-    Settings,
+    BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader,
+    Reading, Settings,
 };
 use serde_json::{Map, Value};
 
@@ -38,7 +38,11 @@ pub(super) struct SmartNode {
 impl GraphNode for SmartNode {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            if let Some(profile) = self.profile.as_ref().filter(|profile| !visit.cx().has_model(profile)) {
+            if let Some(profile) = self
+                .profile
+                .as_ref()
+                .filter(|profile| !visit.cx().has_model(profile))
+            {
                 let message = format!(
                     "the node `{}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or \
                      add the model to it",
@@ -46,8 +50,11 @@ impl GraphNode for SmartNode {
                 );
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }
-            let visited =
-                VisitTries { node: self, inputs: inputs(&self.plan.signature, visit)?, cx: visit.cx() };
+            let visited = VisitTries {
+                node: self,
+                inputs: inputs(&self.plan.signature, visit)?,
+                cx: visit.cx(),
+            };
             let tries = if self.guards.is_empty() { 1 } else { TRIES };
             let Some(best) = run_tries(tries, 1.0, &visited).await? else {
                 return Err("nothing was tried".into());
@@ -62,14 +69,23 @@ impl SmartNode {
         outputs.retain(|name, _| name != REASONING);
         // Like React Flow's graphs: the output of this name, else the first one.
         let said = outputs.get("output").or_else(|| outputs.values().next());
-        let said = said.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        let update = said
-            .into_iter()
-            .fold(Update::new(), |update, text| update.with_message(Message::assistant(text)));
-        let update = self.met.iter().fold(update, |update, key| update.with_value(key.clone(), met));
+        let said = said.map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        });
+        let update = said.into_iter().fold(Update::new(), |update, text| {
+            update.with_message(Message::assistant(text))
+        });
+        let update = self
+            .met
+            .iter()
+            .fold(update, |update, key| update.with_value(key.clone(), met));
         match &self.save_as {
             Some(key) => update.with_value(key.clone(), outputs),
-            None => outputs.into_iter().fold(update, |update, (name, value)| update.with_value(name, value)),
+            None => outputs.into_iter().fold(update, |update, (name, value)| {
+                update.with_value(name, value)
+            }),
         }
     }
 }
@@ -90,21 +106,37 @@ impl Tries for VisitTries<'_> {
             Some(profile) => settings.model(profile.clone()),
             None => settings,
         };
-        let asking = SmartTry { node: self.node, inputs: &self.inputs, hint, settings };
-        match ask(&asking, self.cx).await.map_err(NodeError::of_execution)? {
+        let asking = SmartTry {
+            node: self.node,
+            inputs: &self.inputs,
+            hint,
+            settings,
+        };
+        match ask(&asking, self.cx)
+            .await
+            .map_err(NodeError::of_execution)?
+        {
             Value::Object(outputs) => Ok(outputs),
             other => Ok(Map::from_iter([(VALUE.to_owned(), other)])),
         }
     }
 
     fn judge(&self, outputs: &Self::Value) -> Assessment {
-        let complaints: Vec<_> =
-            self.node.guards.iter().filter_map(|guard| guard.complaint(outputs)).collect();
+        let complaints: Vec<_> = self
+            .node
+            .guards
+            .iter()
+            .filter_map(|guard| guard.complaint(outputs))
+            .collect();
         let reward = 1.0 - complaints.len() as f64 / self.node.guards.len().max(1) as f64;
         Assessment { complaints, reward }
     }
 
-    async fn hint(&self, _: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError> {
+    async fn hint(
+        &self,
+        _: &Self::Value,
+        judged: &Assessment,
+    ) -> Result<Option<String>, NodeError> {
         Ok(Some(feedback(judged, 1.0)))
     }
 }
@@ -140,17 +172,29 @@ impl<S: ?Sized + Sync> Exec<S> for SmartTry<'_> {
 
 impl<S: ?Sized> LlmNode<S> for SmartTry<'_> {
     fn render(&self, _: &S, to: &mut Prompt) {
-        let Plan { signature, demos, .. } = &self.node.plan;
+        let Plan {
+            signature, demos, ..
+        } = &self.node.plan;
         let mut inputs = self.inputs.clone();
         let hinted = self.hint.map(|hint| add_hint(signature, hint, &mut inputs));
-        let asked = PromptParts { signature: hinted.as_ref().unwrap_or(signature), demos, inputs: &inputs };
-        asked.messages().into_iter().for_each(|message| to.push(message));
+        let asked = PromptParts {
+            signature: hinted.as_ref().unwrap_or(signature),
+            demos,
+            inputs: &inputs,
+        };
+        asked
+            .messages()
+            .into_iter()
+            .for_each(|message| to.push(message));
     }
 
     fn output(&self) -> OutputSpec<Value, S> {
         let signature = &self.node.plan.signature;
         let form = DynamicAnswerForm {
-            schema: Arc::new(OutputSchema::from_value(&self.node.id, schema_of(signature))),
+            schema: Arc::new(OutputSchema::from_value(
+                &self.node.id,
+                schema_of(signature),
+            )),
             sections: (signature.form == Form::Chat).then(|| SectionReader::of(signature)),
         };
         OutputSpec::of_form(Box::new(form), |_| {}, |_, _| {})
@@ -164,9 +208,14 @@ struct DynamicAnswerForm {
 
 impl DynamicAnswerForm {
     fn conforming(&self, text: &str, reader: Reader) -> ReadResult<Value> {
-        let Reading { value, notes, .. } =
-            reader.conforming(text, &self.schema).map_err(|error| error.violations().to_vec())?;
-        Ok(Answer { value, notes, wrapped: false })
+        let Reading { value, notes, .. } = reader
+            .conforming(text, &self.schema)
+            .map_err(|error| error.violations().to_vec())?;
+        Ok(Answer {
+            value,
+            notes,
+            wrapped: false,
+        })
     }
 }
 
@@ -180,9 +229,18 @@ impl AnswerForm<Value> for DynamicAnswerForm {
     }
 
     fn read(&self, answer: &str, reader: Reader) -> ReadResult<Value> {
-        let Some(fields) = &self.sections else { return self.conforming(answer, reader) };
-        let Some(SectionValues { reasoning, mut json, missing }) = fields.gather(answer, reader) else {
-            return self.conforming(answer, reader).map_err(|_| fields.all_missing());
+        let Some(fields) = &self.sections else {
+            return self.conforming(answer, reader);
+        };
+        let Some(SectionValues {
+            reasoning,
+            mut json,
+            missing,
+        }) = fields.gather(answer, reader)
+        else {
+            return self
+                .conforming(answer, reader)
+                .map_err(|_| fields.all_missing());
         };
         if !missing.is_empty() {
             return Err(missing);

@@ -28,7 +28,9 @@ impl Programs {
 /// `None`: a fault was reported.
 pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Plan> {
     let own = Plan::new(signature);
-    let folder = node.extension::<Programs>().and_then(|programs| programs.folder.as_deref());
+    let folder = node
+        .extension::<Programs>()
+        .and_then(|programs| programs.folder.as_deref());
     let (place, name, named) = match (&data.program, folder) {
         (None, None) => return Some(own),
         (Some(_), None) => {
@@ -57,19 +59,30 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
         if !named && !name.contains(['/', '\\']) && !name.contains("..") {
             return Some(own);
         }
-        node.fault(place, format!("{name:?} cannot be the name of a program: 1 to 64 of `A-Z a-z 0-9 _ -`"));
+        node.fault(
+            place,
+            format!("{name:?} cannot be the name of a program: 1 to 64 of `A-Z a-z 0-9 _ -`"),
+        );
         return None;
     }
     let path = folder.join(format!("{name}.json"));
     match fs::symlink_metadata(&path) {
         Ok(found) if found.is_file() => {}
         Ok(_) => {
-            node.fault(place, format!("the program {name:?} is not in the folder; links are not followed"));
+            node.fault(
+                place,
+                format!("the program {name:?} is not in the folder; links are not followed"),
+            );
             return None;
         }
         Err(_) if named => {
             let program_names = program_names(folder);
-            node.unknown(place, "program", &name, program_names.iter().map(String::as_str));
+            node.unknown(
+                place,
+                "program",
+                &name,
+                program_names.iter().map(String::as_str),
+            );
             return None;
         }
         Err(_) => return Some(own),
@@ -91,13 +104,22 @@ fn report_faults(place: &str, name: &str, error: &ProgramError, node: &mut NodeL
 
 fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn program_names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names =
-        entries.filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+    let names = entries.filter_map(|entry| {
+        Some(
+            entry
+                .file_name()
+                .to_str()?
+                .strip_suffix(".json")?
+                .to_owned(),
+        )
+    });
     let mut names: Vec<String> = names.filter(|name| is_name(name)).take(1_000).collect();
     names.sort();
     names

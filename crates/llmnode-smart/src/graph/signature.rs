@@ -18,18 +18,31 @@ const TYPES: [(&str, &[&str]); 6] = [
 
 /// `None`: a fault was reported.
 pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<Signature> {
-    let inputs =
-        data.inputs.iter().map(|one| (&one.name, &one.kind, one.description.as_ref().or(one.desc.as_ref())));
+    let inputs = data.inputs.iter().map(|one| {
+        (
+            &one.name,
+            &one.kind,
+            one.description.as_ref().or(one.desc.as_ref()),
+        )
+    });
     let inputs = fields("inputs", inputs, node);
-    let outputs =
-        data.outputs.iter().map(|one| (&one.name, &one.kind, one.description.as_ref().or(one.desc.as_ref())));
+    let outputs = data.outputs.iter().map(|one| {
+        (
+            &one.name,
+            &one.kind,
+            one.description.as_ref().or(one.desc.as_ref()),
+        )
+    });
     let outputs = fields("outputs", outputs, node);
     let (inputs, mut outputs) = (inputs?, outputs?);
     let thinks = data.mode == Mode::ChainOfThought;
     if thinks {
         outputs.insert(0, reasoning());
     }
-    let both = data.outputs.iter().position(|output| inputs.iter().any(|input| input.name == output.name));
+    let both = data
+        .outputs
+        .iter()
+        .position(|output| inputs.iter().any(|input| input.name == output.name));
     if let Some(index) = both {
         let name = &data.outputs[index].name;
         node.fault(
@@ -38,17 +51,43 @@ pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<
         );
         return None;
     }
-    let goal = data.goal.as_ref().filter(|goal| !goal.trim().is_empty()).cloned();
-    let goal = goal
-        .unwrap_or_else(|| default_goal(&data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(), data));
-    Some(Signature { goal, inputs, outputs, thinks, form: Form::Own, object: true, text: false })
+    let goal = data
+        .goal
+        .as_ref()
+        .filter(|goal| !goal.trim().is_empty())
+        .cloned();
+    let goal = goal.unwrap_or_else(|| {
+        default_goal(
+            &data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(),
+            data,
+        )
+    });
+    Some(Signature {
+        goal,
+        inputs,
+        outputs,
+        thinks,
+        form: Form::Own,
+        object: true,
+        text: false,
+    })
 }
 
 /// DSPy's default instruction.
 fn default_goal(inputs: &[&str], data: &Data) -> String {
     let outputs: Vec<&str> = data.outputs.iter().map(|one| &*one.name).collect();
-    let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    format!("Given the fields {}, produce the fields {}.", list(inputs), list(&outputs))
+    let list = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    format!(
+        "Given the fields {}, produce the fields {}.",
+        list(inputs),
+        list(&outputs)
+    )
 }
 
 fn fields<'d>(
@@ -63,9 +102,13 @@ fn fields<'d>(
         let place = format!("/{part}/{index}");
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let wrong = if !is_name {
-            Some(format!("the name {name:?} has to be of letters, digits and `_`"))
+            Some(format!(
+                "the name {name:?} has to be of letters, digits and `_`"
+            ))
         } else if name.starts_with('_') || name == "messages" || name == REASONING {
-            Some(format!("{name:?} is a name of the graph's own; take another"))
+            Some(format!(
+                "{name:?} is a name of the graph's own; take another"
+            ))
         } else if names.contains(&name.as_str()) {
             Some(format!("the field {name:?} is there already; remove one"))
         } else {
@@ -80,7 +123,11 @@ fn fields<'d>(
             good = false;
             continue;
         };
-        fields.push(Field::new(name, description.map_or("", String::as_str), schema));
+        fields.push(Field::new(
+            name,
+            description.map_or("", String::as_str),
+            schema,
+        ));
     }
     if fields.is_empty() && good {
         node.fault(&format!("/{part}"), "is empty: name at least one field");
@@ -95,8 +142,9 @@ fn schema(kind: Option<&Value>, place: &str, node: &mut NodeLoader<'_>) -> Optio
         Some(Value::Object(schema)) => Some(Value::Object(schema.clone())),
         Some(Value::String(word)) => {
             let lower = word.to_lowercase();
-            let known =
-                TYPES.iter().find(|(name, others)| *name == lower || others.contains(&lower.as_str()));
+            let known = TYPES
+                .iter()
+                .find(|(name, others)| *name == lower || others.contains(&lower.as_str()));
             match known {
                 Some((name, _)) => Some(json!({"type": name})),
                 None => {
@@ -113,33 +161,51 @@ fn schema(kind: Option<&Value>, place: &str, node: &mut NodeLoader<'_>) -> Optio
 }
 
 /// `None`: a fault was reported.
-pub(super) fn guards(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Vec<Guard>> {
+pub(super) fn guards(
+    data: &Data,
+    signature: &Signature,
+    node: &mut NodeLoader<'_>,
+) -> Option<Vec<Guard>> {
     let first = data.outputs.first().map_or("", |output| &*output.name);
     let mut guards = Vec::new();
     let mut good = true;
-    let mut add =
-        |rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>| match guard(rule, of, place, node) {
-            Some(guard) => guards.push(guard),
-            None => good = false,
-        };
+    let mut add = |rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>| match guard(
+        rule, of, place, node,
+    ) {
+        Some(guard) => guards.push(guard),
+        None => good = false,
+    };
     for (index, rule) in data.guardrails.iter().enumerate() {
         let place = format!("/guardrails/{index}");
         let of = rule.output.as_deref().unwrap_or(first);
         if signature.output(of).is_none() {
-            node.unknown(&format!("{place}/output"), "output", of, data.outputs.iter().map(|one| &*one.name));
+            node.unknown(
+                &format!("{place}/output"),
+                "output",
+                of,
+                data.outputs.iter().map(|one| &*one.name),
+            );
         }
         add(rule, of, &place, node);
     }
     for (index, output) in data.outputs.iter().enumerate() {
         let place = format!("/outputs/{index}");
         for (at, rule) in output.guardrails.iter().enumerate() {
-            add(rule, &output.name, &format!("{place}/guardrails/{at}"), node);
+            add(
+                rule,
+                &output.name,
+                &format!("{place}/guardrails/{at}"),
+                node,
+            );
         }
         // A front end writes an empty rule if none was chosen.
         let chosen = output.guardrail.iter().filter(|rule| !rule.id.is_empty());
         chosen.for_each(|rule| add(rule, &output.name, &format!("{place}/guardrail"), node));
     }
-    let forced = data.outputs.iter().filter(|output| output.force_json == Some(true));
+    let forced = data
+        .outputs
+        .iter()
+        .filter(|output| output.force_json == Some(true));
     guards.extend(forced.map(|output| Guard::json().of(&*output.name)));
     good.then_some(guards)
 }
@@ -152,7 +218,11 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
         ("json", ..) => Guard::json(),
         ("regex", Some(pattern), _) => {
             // React Flow's patterns match from the beginning, like Python's `re.match`.
-            let pattern = if node.is_seed() { format!("^(?:{pattern})") } else { pattern.clone() };
+            let pattern = if node.is_seed() {
+                format!("^(?:{pattern})")
+            } else {
+                pattern.clone()
+            };
             match Guard::regex(&pattern) {
                 Ok(guard) => guard,
                 Err(message) => {
@@ -171,7 +241,12 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
             return None;
         }
         (other, ..) => {
-            node.unknown(&format!("{place}/id"), "rule", other, ["json", "regex", "max_chars"]);
+            node.unknown(
+                &format!("{place}/id"),
+                "rule",
+                other,
+                ["json", "regex", "max_chars"],
+            );
             return None;
         }
     };
@@ -181,7 +256,10 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
 pub(super) fn schema_of(signature: &Signature) -> Value {
     let member = |field: &Field| {
         let mut schema = field.schema.clone();
-        if let Some(schema) = schema.as_object_mut().filter(|_| !field.description.is_empty()) {
+        if let Some(schema) = schema
+            .as_object_mut()
+            .filter(|_| !field.description.is_empty())
+        {
             schema.insert("description".to_owned(), field.description.as_str().into());
         }
         (field.name.clone(), schema)

@@ -74,7 +74,15 @@ impl Bootstrap {
     /// Begins with 4 bootstrapped examples, filled up to 8 with labelled ones, 1 round, and seed 0. You must set the limits.
     pub fn new() -> Self {
         let (teacher, limits) = (None, Limits::new());
-        Bootstrap { bootstrapped: 4, labelled: 8, rounds: 1, threshold: 1.0, teacher, seed: 0, limits }
+        Bootstrap {
+            bootstrapped: 4,
+            labelled: 8,
+            rounds: 1,
+            threshold: 1.0,
+            teacher,
+            seed: 0,
+            limits,
+        }
     }
 
     /// Sets how many of the teacher's answers become examples. Default 4.
@@ -115,7 +123,9 @@ impl Bootstrap {
 
     pub(super) fn fault(&self) -> Option<String> {
         match self.bootstrapped.max(self.labelled) {
-            0 => Some("there is no example to find; set `bootstrapped` or `labelled` above 0".to_owned()),
+            0 => Some(
+                "there is no example to find; set `bootstrapped` or `labelled` above 0".to_owned(),
+            ),
             most if most > MOST_DEMOS => Some(format!(
                 "a program has {MOST_DEMOS} examples at most, and {most} are asked for; ask for fewer"
             )),
@@ -139,15 +149,24 @@ impl Bootstrap {
         E: Serialize + Send + Sync,
         M: Metric<N, E, S>,
     {
-        let by = OptimiserId { name: "bootstrap", seed: self.seed };
+        let by = OptimiserId {
+            name: "bootstrap",
+            seed: self.seed,
+        };
         let labels = labels(trial.train.rows())?;
         let mut random = Random::new(self.seed);
         let start = trial.validate(cx, trial.start).await?;
         let Lessons { passed, scores } = self.teach(trial, cx, &labels, &mut random).await?;
-        let others = (0..labels.len()).filter(|at| passed.iter().all(|(used, _)| used != at)).collect();
+        let others = (0..labels.len())
+            .filter(|at| passed.iter().all(|(used, _)| used != at))
+            .collect();
         let fill = self.labelled.saturating_sub(passed.len());
         let labelled = draw(&labels, others, fill, &mut random);
-        let demos: Vec<_> = passed.into_iter().chain(labelled).map(|(_, demo)| demo).collect();
+        let demos: Vec<_> = passed
+            .into_iter()
+            .chain(labelled)
+            .map(|(_, demo)| demo)
+            .collect();
         if demos.is_empty() {
             return Ok(trial.outcome(start, None, &by));
         }
@@ -156,10 +175,20 @@ impl Bootstrap {
         match trial.validate(cx, &program).await {
             Ok(validation) => {
                 let train = mean(scores.into_iter());
-                Ok(trial.outcome(start, Some(Candidate { program, validation, train }), &by))
+                Ok(trial.outcome(
+                    start,
+                    Some(Candidate {
+                        program,
+                        validation,
+                        train,
+                    }),
+                    &by,
+                ))
             }
             // Answers took more than one request each, so no candidate was judged.
-            Err(error) if error.category() == Category::LimitExceeded => Ok(trial.outcome(start, None, &by)),
+            Err(error) if error.category() == Category::LimitExceeded => {
+                Ok(trial.outcome(start, None, &by))
+            }
             Err(error) => Err(error),
         }
     }
@@ -194,9 +223,15 @@ impl Bootstrap {
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        trial.charge(report.total, report.replayed(), report.value.model.as_deref());
+                        trial.charge(
+                            report.total,
+                            report.replayed(),
+                            report.value.model.as_deref(),
+                        );
                         lessons.scores.push(report.value.score);
-                        lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
+                        lessons
+                            .passed
+                            .extend(report.value.demo.map(|demo| (at, demo)));
                     }
                     Err(error) if error.category() == Category::LimitExceeded => {
                         trial.charge(error.usage(), replayed(error.calls()).1, None)
@@ -220,14 +255,24 @@ impl Bootstrap {
         shown: &[(usize, Demo)],
     ) -> Result<Lesson<'b, N, E, M>, NodeError> {
         // The teacher must not see the label of its own case.
-        let others = shown.iter().filter(|(of, _)| *of != at).map(|(_, demo)| demo.clone());
+        let others = shown
+            .iter()
+            .filter(|(of, _)| *of != at)
+            .map(|(_, demo)| demo.clone());
         let program = if shown.is_empty() {
             trial.start.clone()
         } else {
             program_with_demos(trial.start, others.collect())?
         };
         let (case, metric, model) = (&trial.train.rows()[at], trial.metric, self.teacher.as_ref());
-        Ok(Lesson { case, metric, program, model, rounds: self.rounds, threshold: self.threshold })
+        Ok(Lesson {
+            case,
+            metric,
+            program,
+            model,
+            rounds: self.rounds,
+            threshold: self.threshold,
+        })
     }
 }
 
@@ -237,9 +282,16 @@ struct Lessons {
     scores: Vec<f64>,
 }
 
-fn draw(labels: &[Option<Demo>], mut of: Vec<usize>, most: usize, random: &mut Random) -> Vec<(usize, Demo)> {
+fn draw(
+    labels: &[Option<Demo>],
+    mut of: Vec<usize>,
+    most: usize,
+    random: &mut Random,
+) -> Vec<(usize, Demo)> {
     of.retain(|at| labels[*at].is_some());
     random.shuffle(&mut of);
     of.truncate(most);
-    of.into_iter().filter_map(|at| Some((at, labels[at].clone()?))).collect()
+    of.into_iter()
+        .filter_map(|at| Some((at, labels[at].clone()?)))
+        .collect()
 }

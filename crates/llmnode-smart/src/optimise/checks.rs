@@ -43,11 +43,20 @@ fn refused<T>(message: String) -> Result<T, NodeError> {
 }
 
 /// Inputs in both sets would make the validation worthless.
-fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
+fn check_disjoint<N: Smart, E>(
+    train: &Dataset<N, E>,
+    validation: &Dataset<N, E>,
+) -> Result<(), NodeError> {
     let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
     let keys = keys(validation)?;
-    let both: Vec<_> = keys.iter().enumerate().filter_map(|(at, key)| Some((at, known.get(key)?))).collect();
-    let Some((of_validation, of_train)) = both.first() else { return Ok(()) };
+    let both: Vec<_> = keys
+        .iter()
+        .enumerate()
+        .filter_map(|(at, key)| Some((at, known.get(key)?)))
+        .collect();
+    let Some((of_validation, of_train)) = both.first() else {
+        return Ok(());
+    };
     refused(format!(
         "{} of {} validation cases have the inputs of a training case, the first being case {of_validation}, with those of training \
          case {of_train}; keep the sets apart, as `Dataset::split` does",
@@ -59,7 +68,9 @@ fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>
 fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
     let key = |(at, (input, _)): (usize, &(N, E))| match input.values() {
         Ok(values) => Ok(Value::Object(values).to_string()),
-        Err(faults) => refused(format!("the inputs of case {at} cannot be written: {faults}")),
+        Err(faults) => refused(format!(
+            "the inputs of case {at} cannot be written: {faults}"
+        )),
     };
     set.rows().iter().enumerate().map(key).collect()
 }

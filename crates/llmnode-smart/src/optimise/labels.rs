@@ -8,7 +8,9 @@ use crate::program::{Program, ProgramError};
 use crate::signature::{Demo, REASONING, Smart};
 
 /// `None`: the label has none of the outputs. The error names every case whose label cannot be shown.
-pub(super) fn labels<N: Smart, E: Serialize>(cases: &[(N, E)]) -> Result<Vec<Option<Demo>>, NodeError> {
+pub(super) fn labels<N: Smart, E: Serialize>(
+    cases: &[(N, E)],
+) -> Result<Vec<Option<Demo>>, NodeError> {
     let (mut labels, mut faults) = (Vec::with_capacity(cases.len()), Vec::new());
     for (at, (input, expected)) in cases.iter().enumerate() {
         match label(input, expected) {
@@ -16,7 +18,11 @@ pub(super) fn labels<N: Smart, E: Serialize>(cases: &[(N, E)]) -> Result<Vec<Opt
             Err(fault) => faults.push(format!("training case {at}: {fault}")),
         }
     }
-    if faults.is_empty() { Ok(labels) } else { Err(NodeError::new(Category::ConfigError, faults.join("\n"))) }
+    if faults.is_empty() {
+        Ok(labels)
+    } else {
+        Err(NodeError::new(Category::ConfigError, faults.join("\n")))
+    }
 }
 
 fn label<N: Smart, E: Serialize>(input: &N, expected: &E) -> Result<Option<Demo>, BoxError> {
@@ -39,9 +45,10 @@ pub(super) fn check_demo<N: Smart>(demo: &Demo) -> Result<(), ProgramError> {
 fn labelled<N: Smart>(label: Value) -> Map<String, Value> {
     let outputs = N::signature().outputs();
     match label {
-        Value::Object(mut members) => {
-            outputs.iter().filter_map(|field| members.remove_entry(field.name())).collect()
-        }
+        Value::Object(mut members) => outputs
+            .iter()
+            .filter_map(|field| members.remove_entry(field.name()))
+            .collect(),
         Value::Null => Map::new(),
         value => {
             let mut outputs = outputs.iter().filter(|field| field.name() != REASONING);

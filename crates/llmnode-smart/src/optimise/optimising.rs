@@ -49,7 +49,13 @@ macro_rules! common {
             N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
             M: Metric<N, E, S>,
         {
-            Optimise::new(Optimiser::$optimiser(self), run, start.clone(), [train, validation], metric)
+            Optimise::new(
+                Optimiser::$optimiser(self),
+                run,
+                start.clone(),
+                [train, validation],
+                metric,
+            )
         }
     };
 }
@@ -120,7 +126,10 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
     }
 
     /// Calls this function as the optimisation progresses, for a progress bar.
-    pub fn on_progress(mut self, report_progress: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
+    pub fn on_progress(
+        mut self,
+        report_progress: impl FnMut(&OptimiseProgress) + Send + 'r,
+    ) -> Self {
         self.report_progress = Some(Box::new(report_progress));
         self
     }
@@ -160,7 +169,10 @@ where
                 account: Mutex::new(Account::default()),
                 report_progress: Mutex::new(self.report_progress),
             };
-            let node = OptimiseNode { optimiser: &self.optimiser, trial };
+            let node = OptimiseNode {
+                optimiser: &self.optimiser,
+                trial,
+            };
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
                 // A journal belongs to a map: here one with a single call.
@@ -169,8 +181,12 @@ where
                     map = map.record(recorder);
                 }
                 let map = llmnode_flow::journal::MapExt::resume(map, journal);
-                let none =
-                    || NodeError::new(llmnode_runtime::Category::Aborted, "the optimisation gave no result");
+                let none = || {
+                    NodeError::new(
+                        llmnode_runtime::Category::Aborted,
+                        "the optimisation gave no result",
+                    )
+                };
                 return map.await.pop().unwrap_or_else(|| Err(none()));
             }
             let mut call = self.run.call(&node).limits(limits);
@@ -215,6 +231,9 @@ where
 impl<S, N: Smart, E, M> fmt::Debug for Optimise<'_, S, N, E, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sets = self.sets.map(Dataset::len);
-        f.debug_struct("Optimise").field("node", &N::NAME).field("sets", &sets).finish_non_exhaustive()
+        f.debug_struct("Optimise")
+            .field("node", &N::NAME)
+            .field("sets", &sets)
+            .finish_non_exhaustive()
     }
 }

@@ -62,7 +62,9 @@ impl<N: Smart> Optimised<N> {
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<bool, ProgramError> {
-        let Some(program) = self.program() else { return Ok(false) };
+        let Some(program) = self.program() else {
+            return Ok(false);
+        };
         program.save(path)?;
         Ok(true)
     }
@@ -81,13 +83,28 @@ impl<N: Smart> fmt::Debug for Optimised<N> {
 
 impl fmt::Display for OptimiseReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OptimiseReport { start, best, proposals, usage } = self;
+        let OptimiseReport {
+            start,
+            best,
+            proposals,
+            usage,
+        } = self;
         match best.as_ref().map(|best| best.compare(start)) {
             Some(Ok(compared)) => write!(f, "validation {compared}")?,
-            _ => write!(f, "validation {:.3}, and no candidate was judged", start.mean())?,
+            _ => write!(
+                f,
+                "validation {:.3}, and no candidate was judged",
+                start.mean()
+            )?,
         }
-        let proposals =
-            format_args!("{proposals} {}", if *proposals == 1 { "proposal" } else { "proposals" });
+        let proposals = format_args!(
+            "{proposals} {}",
+            if *proposals == 1 {
+                "proposal"
+            } else {
+                "proposals"
+            }
+        );
         write!(f, "; {proposals}, {} requests", usage.requests)
     }
 }

@@ -18,15 +18,25 @@ pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
 /// 0 for a candidate that another one beats.
 fn leads(scores: &[&[f64]]) -> Vec<usize> {
     let cases = scores.first().map_or(0, |scores| scores.len());
-    let best = |case: usize| scores.iter().map(|scores| scores[case]).fold(f64::MIN, f64::max);
+    let best = |case: usize| {
+        scores
+            .iter()
+            .map(|scores| scores[case])
+            .fold(f64::MIN, f64::max)
+    };
     let best: Vec<_> = (0..cases).map(best).collect();
     let leads = |(at, own): (usize, &&[f64])| {
         // Of equal candidates, the first stays.
-        let beats_it =
-            |(other_at, other): (usize, &&[f64])| beats(other, own) || (other_at < at && other == own);
+        let beats_it = |(other_at, other): (usize, &&[f64])| {
+            beats(other, own) || (other_at < at && other == own)
+        };
         match scores.iter().enumerate().any(beats_it) {
             true => 0,
-            false => own.iter().zip(&best).filter(|(own, best)| own >= best).count(),
+            false => own
+                .iter()
+                .zip(&best)
+                .filter(|(own, best)| own >= best)
+                .count(),
         }
     };
     scores.iter().enumerate().map(leads).collect()
@@ -42,12 +52,20 @@ mod tests {
 
     #[test]
     fn who_leads_nowhere_or_is_beaten_is_not_picked() {
-        let scores: [&[f64]; 4] = [&[1.0, 0.0, 0.0], &[0.0, 1.0, 1.0], &[0.0, 1.0, 0.0], &[0.5, 0.5, 0.5]];
+        let scores: [&[f64]; 4] = [
+            &[1.0, 0.0, 0.0],
+            &[0.0, 1.0, 1.0],
+            &[0.0, 1.0, 0.0],
+            &[0.5, 0.5, 0.5],
+        ];
         assert_eq!(leads(&scores), [1, 2, 0, 0]);
         let mut random = Random::new(3);
         let mut picked = [0_u32; 4];
         (0..3_000).for_each(|_| picked[pick(&scores, &mut random)] += 1);
-        assert!((900..1_100).contains(&picked[0]) && picked[0] + picked[1] == 3_000, "{picked:?}");
+        assert!(
+            (900..1_100).contains(&picked[0]) && picked[0] + picked[1] == 3_000,
+            "{picked:?}"
+        );
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub(super) fn proposer(model: Option<&Cow<'static, str>>) -> Result<DynNode, Nod
         "required": ["instruction"],
         "additionalProperties": false
     });
-    let builder = DynNode::builder("propose").system_prompt(TASK).output_schema(schema).retries(1);
+    let builder = DynNode::builder("propose")
+        .system_prompt(TASK)
+        .output_schema(schema)
+        .retries(1);
     match model {
         Some(model) => builder.model(model.clone()).build(),
         None => builder.build(),
@@ -47,8 +50,10 @@ pub(super) fn proposal_prompt<N: Smart>(
     cases: &[EvaluatedCase],
 ) -> String {
     let signature = program.effective();
-    let cases =
-        inputs.iter().zip(cases).map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
+    let cases = inputs
+        .iter()
+        .zip(cases)
+        .map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
     // JSON keeps each text on one line, so that none can leave the fence.
     let cases = serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).unwrap_or_default();
     format!(
@@ -68,10 +73,15 @@ fn listed(fields: &[Field]) -> String {
 }
 
 fn shown(inputs: &Map<String, Value>, case: &EvaluatedCase) -> Value {
-    let inputs: Map<_, _> = inputs.iter().map(|(name, value)| (name.clone(), capped(value))).collect();
+    let inputs: Map<_, _> = inputs
+        .iter()
+        .map(|(name, value)| (name.clone(), capped(value)))
+        .collect();
     let mut shown = json!({"inputs": inputs, "score": case.score});
     match &case.failure {
-        Some(failure) => shown["error"] = one_line(failure.message.as_str(), MAX_VALUE_CHARS).into(),
+        Some(failure) => {
+            shown["error"] = one_line(failure.message.as_str(), MAX_VALUE_CHARS).into()
+        }
         None => shown["answer"] = case.output.as_ref().map(capped).unwrap_or_default(),
     }
     if !case.feedback.is_empty() {
@@ -81,7 +91,9 @@ fn shown(inputs: &Map<String, Value>, case: &EvaluatedCase) -> Value {
 }
 
 fn capped(value: &Value) -> Value {
-    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    let text = value
+        .as_str()
+        .map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
     match text.char_indices().nth(MAX_VALUE_CHARS) {
         None => value.clone(),
         Some((end, _)) => format!("{} …", &text[..end]).into(),
@@ -101,7 +113,10 @@ mod tests {
 
     #[test]
     fn an_empty_proposal_is_none() {
-        assert_eq!(proposed(&json!({"instruction": " Be brief. "})).as_deref(), Some("Be brief."));
+        assert_eq!(
+            proposed(&json!({"instruction": " Be brief. "})).as_deref(),
+            Some("Be brief.")
+        );
         assert_eq!(proposed(&json!({"instruction": " "})), None);
     }
 }

@@ -67,7 +67,12 @@ impl Default for Reflect {
 impl Reflect {
     /// Begins with minibatches of 3 cases and seed 0. You must set the limits.
     pub fn new() -> Self {
-        Reflect { minibatch: 3, model: None, seed: 0, limits: Limits::new() }
+        Reflect {
+            minibatch: 3,
+            model: None,
+            seed: 0,
+            limits: Limits::new(),
+        }
     }
 
     /// Sets how many training cases are used to make and try a proposal. Default 3; 0 counts as 1.
@@ -104,8 +109,11 @@ impl Reflect {
         M: Metric<N, E, S>,
     {
         let start = trial.validate(cx, trial.start).await?;
-        let mut pool =
-            vec![Candidate { program: trial.start.clone(), validation: start.clone(), train: 0.0 }];
+        let mut pool = vec![Candidate {
+            program: trial.start.clone(),
+            validation: start.clone(),
+            train: 0.0,
+        }];
         if let Err(error) = self.search(trial, cx, &mut pool).await
             // Answers took more than one request each: what was judged before counts.
             && error.category() != Category::LimitExceeded
@@ -114,9 +122,21 @@ impl Reflect {
         }
         // Of equal candidates, the first stays.
         let found = pool.into_iter().skip(1);
-        let best = found
-            .reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
-        Ok(trial.outcome(start, best, &OptimiserId { name: "reflect", seed: self.seed }))
+        let best = found.reduce(|best, next| {
+            if next.validation.mean() > best.validation.mean() {
+                next
+            } else {
+                best
+            }
+        });
+        Ok(trial.outcome(
+            start,
+            best,
+            &OptimiserId {
+                name: "reflect",
+                seed: self.seed,
+            },
+        ))
     }
 
     async fn search<S, N, E, M>(
@@ -133,9 +153,14 @@ impl Reflect {
     {
         let mut random = Random::new(self.seed);
         let mut batches = Minibatches::new(trial.train.len(), self.minibatch);
-        let cost = || self.proposal_cost(trial.train.len(), trial.validation.len(), trial.per_case());
+        let cost =
+            || self.proposal_cost(trial.train.len(), trial.validation.len(), trial.per_case());
         let mut perfect = 0;
-        while trial.left() >= cost() && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
+        while trial.left() >= cost()
+            && pool
+                .iter()
+                .all(|candidate| candidate.validation.mean() < 1.0)
+        {
             let parent = pool[pick(pool, &mut random)].program.clone();
             let batch = batches.next(&mut random);
             let cases: Vec<_> = batch.iter().map(|at| &trial.train.rows()[*at]).collect();
@@ -151,7 +176,9 @@ impl Reflect {
             perfect = 0;
             let inputs: Vec<_> = cases.iter().map(|(input, _)| input).collect();
             let proposal_prompt = proposal_prompt(&parent, &inputs, &before);
-            let Some(goal) = self.propose(trial, cx, proposal_prompt).await? else { continue };
+            let Some(goal) = self.propose(trial, cx, proposal_prompt).await? else {
+                continue;
+            };
             let program = parent.clone().with_goal(goal);
             if program == parent {
                 continue;
@@ -160,7 +187,11 @@ impl Reflect {
             if sum(&after) > sum(&before) {
                 let validation = trial.validate(cx, &program).await?;
                 let train = mean(after.iter().map(|case| case.score));
-                pool.push(Candidate { program, validation, train });
+                pool.push(Candidate {
+                    program,
+                    validation,
+                    train,
+                });
             }
         }
         Ok(())
@@ -184,7 +215,11 @@ impl Reflect {
         let asked = proposer.ask(proposal_prompt);
         match cx.call(&asked).report().await {
             Ok(report) => {
-                let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
+                let model = report
+                    .record
+                    .attempts
+                    .last()
+                    .and_then(|attempt| attempt.model.as_deref());
                 trial.charge(report.total, report.replayed(), model);
                 Ok(proposed(&report.value))
             }
@@ -202,9 +237,18 @@ fn sum(cases: &[EvaluatedCase]) -> f64 {
 }
 
 fn pick<N>(pool: &[Candidate<N>], random: &mut Random) -> usize {
-    let scores = |of: &Candidate<N>| of.validation.cases().iter().map(|case| case.score).collect::<Vec<_>>();
+    let scores = |of: &Candidate<N>| {
+        of.validation
+            .cases()
+            .iter()
+            .map(|case| case.score)
+            .collect::<Vec<_>>()
+    };
     let scores: Vec<_> = pool.iter().map(scores).collect();
-    pareto::pick(&scores.iter().map(Vec::as_slice).collect::<Vec<_>>(), random)
+    pareto::pick(
+        &scores.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        random,
+    )
 }
 
 /// All cases in a random order, then all in another one.
@@ -216,7 +260,11 @@ struct Minibatches {
 
 impl Minibatches {
     fn new(cases: usize, size: usize) -> Self {
-        Minibatches { order: (0..cases).collect(), at: cases, size: size.min(cases) }
+        Minibatches {
+            order: (0..cases).collect(),
+            at: cases,
+            size: size.min(cases),
+        }
     }
 
     fn next(&mut self, random: &mut Random) -> Vec<usize> {

@@ -78,21 +78,45 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         M: Metric<N, E, S>,
     {
         let (input, expected) = self.case;
-        let answered = cx.call(&WithReasoning(input)).settings(self.settings(round)).report().await?;
+        let answered = cx
+            .call(&WithReasoning(input))
+            .settings(self.settings(round))
+            .report()
+            .await?;
         let thought = &answered.value;
-        let score = self.metric.score(Judged { input, expected, output: &thought.value }, cx).await?.value;
+        let score = self
+            .metric
+            .score(
+                Judged {
+                    input,
+                    expected,
+                    output: &thought.value,
+                },
+                cx,
+            )
+            .await?
+            .value;
         let passed = score >= self.threshold;
-        let demo =
-            passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
+        let demo = passed
+            .then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref()))
+            .transpose()?;
         // An output that cannot be read back cannot be an example.
         let demo = demo.filter(|demo| check_demo::<N>(demo).is_ok());
-        let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
+        let model = answered
+            .record
+            .attempts
+            .last()
+            .and_then(|attempt| attempt.model.clone());
         Ok(LessonOutcome { demo, score, model })
     }
 
     /// A further round needs a different answer.
     fn settings(&self, round: u32) -> Settings {
-        let settings = if round == 0 { Settings::new() } else { Settings::new().temperature(1.0) };
+        let settings = if round == 0 {
+            Settings::new()
+        } else {
+            Settings::new().temperature(1.0)
+        };
         match self.model {
             Some(model) => settings.model(model.clone()),
             None => settings,

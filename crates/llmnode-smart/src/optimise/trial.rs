@@ -12,7 +12,9 @@ use super::outcome::{OptimiseReport, Optimised};
 use super::progress::OptimiseProgress;
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;
-use llmnode_eval::internal::{DatasetInternals as _, EvaluationInternals as _, ScoredCases, cases, scored};
+use llmnode_eval::internal::{
+    DatasetInternals as _, EvaluationInternals as _, ScoredCases, cases, scored,
+};
 use llmnode_eval::{Dataset, EvaluatedCase, Evaluation, Metric};
 
 pub(super) type ProgressFn<'a> = Box<dyn FnMut(&OptimiseProgress) + Send + 'a>;
@@ -96,9 +98,15 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         let core = cx.core_with_node_data::<N>(Arc::new(program.clone()));
         let (cx, settings) = (cx.with_core(&core), Settings::new());
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
-        let ScoredCases { cases, ended, outage } = scored(cx.map(nodes).concurrency(self.concurrency)).await;
+        let ScoredCases {
+            cases,
+            ended,
+            outage,
+        } = scored(cx.map(nodes).concurrency(self.concurrency)).await;
         let before = self.account().spent;
-        cases.iter().for_each(|case| self.charge(case.usage, case.replayed_usage, case.model.as_deref()));
+        cases
+            .iter()
+            .for_each(|case| self.charge(case.usage, case.replayed_usage, case.model.as_deref()));
         {
             let mut account = self.account();
             account.cases += cases.len() as u64;
@@ -118,9 +126,14 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         N: Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
-        let cases = self.run(cx, program, self.validation.rows().iter().collect()).await?;
-        let evaluation =
-            Evaluation::of_cases(N::NAME, self.validation.fingerprint().map(str::to_owned), cases);
+        let cases = self
+            .run(cx, program, self.validation.rows().iter().collect())
+            .await?;
+        let evaluation = Evaluation::of_cases(
+            N::NAME,
+            self.validation.fingerprint().map(str::to_owned),
+            cases,
+        );
         let mean = evaluation.mean();
         {
             let mut account = self.account();
@@ -139,12 +152,29 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         let account = self.account();
         let (proposals, usage, mut whole) = (account.proposals, account.usage, account.usage);
         whole += account.replayed;
-        let Some(Candidate { program, validation, train }) = best else {
-            return Optimised::Unchanged { report: OptimiseReport { start, best: None, proposals, usage } };
+        let Some(Candidate {
+            program,
+            validation,
+            train,
+        }) = best
+        else {
+            return Optimised::Unchanged {
+                report: OptimiseReport {
+                    start,
+                    best: None,
+                    proposals,
+                    usage,
+                },
+            };
         };
         let val = validation.mean();
         let improved = val > start.mean();
-        let report = OptimiseReport { start, best: Some(validation), proposals, usage };
+        let report = OptimiseReport {
+            start,
+            best: Some(validation),
+            proposals,
+            usage,
+        };
         if !improved {
             return Optimised::Unchanged { report };
         }
@@ -154,16 +184,38 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
             models: account.models.iter().cloned().collect(),
             requests: account.spent,
             tokens: whole.total.total(),
-            score: Some(ProvenanceScores { train, val, n: self.validation.len() }),
+            score: Some(ProvenanceScores {
+                train,
+                val,
+                n: self.validation.len(),
+            }),
         };
-        Optimised::Improved { program: program.with_provenance(provenance), report }
+        Optimised::Improved {
+            program: program.with_provenance(provenance),
+            report,
+        }
     }
 
     pub(super) fn report_progress(&self) {
-        let mut report_progress = self.report_progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(report_progress) = report_progress.as_mut() else { return };
-        let Account { spent: requests, proposals, best, .. } = *self.account();
-        let so_far = OptimiseProgress { requests, limit: self.limit, proposals, best };
+        let mut report_progress = self
+            .report_progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(report_progress) = report_progress.as_mut() else {
+            return;
+        };
+        let Account {
+            spent: requests,
+            proposals,
+            best,
+            ..
+        } = *self.account();
+        let so_far = OptimiseProgress {
+            requests,
+            limit: self.limit,
+            proposals,
+            best,
+        };
         if let Err(said) = catch_panic(|| report_progress(&so_far)) {
             tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
         }

@@ -28,7 +28,10 @@ const DSPY: &str = r#"{"predict": {"traces": [], "train": [], "demos": [{"questi
     "lm": {"temperature": 0.5, "max_tokens": 9}}, "metadata": {}}"#;
 
 fn read(text: &str) -> bool {
-    open::parse(text.as_bytes(), None, &signature(), &|_| FieldFaults::default()).is_ok()
+    open::parse(text.as_bytes(), None, &signature(), &|_| {
+        FieldFaults::default()
+    })
+    .is_ok()
 }
 
 /// Puts another value in the place of the one that is `at` places on.
@@ -38,7 +41,9 @@ fn replaced(value: &mut Value, at: &mut usize, with: &Value) {
     }
     *at = at.wrapping_sub(1);
     match value {
-        Value::Object(members) => members.values_mut().for_each(|value| replaced(value, at, with)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|value| replaced(value, at, with)),
         Value::Array(items) => items.iter_mut().for_each(|value| replaced(value, at, with)),
         _ => {}
     }

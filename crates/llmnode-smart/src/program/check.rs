@@ -16,9 +16,17 @@ pub(crate) const MOST_DEMOS: usize = 64;
 const DSPY_MEMBERS: [&str; 3] = ["augmented", "dspy_uuid", "dspy_split"];
 
 /// `at`: the place of their list.
-pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &DemoCheck) -> Vec<ProgramFault> {
+pub(crate) fn demos(
+    at: &str,
+    demos: &[Demo],
+    signature: &Signature,
+    typed: &DemoCheck,
+) -> Vec<ProgramFault> {
     if demos.len() > MOST_DEMOS {
-        let message = format!("there are {} examples, and {MOST_DEMOS} are the most; drop some", demos.len());
+        let message = format!(
+            "there are {} examples, and {MOST_DEMOS} are the most; drop some",
+            demos.len()
+        );
         return vec![ProgramFault::new(at, message)];
     }
     if let Some(fault) = signature.doubled() {
@@ -29,13 +37,19 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Dem
     for (index, demo) in demos.iter().enumerate() {
         let place = format!("{at}/{index}");
         let before = faults.len();
-        for (name, value) in demo.values().iter().filter(|(name, _)| !DSPY_MEMBERS.contains(&name.as_str())) {
+        for (name, value) in demo
+            .values()
+            .iter()
+            .filter(|(name, _)| !DSPY_MEMBERS.contains(&name.as_str()))
+        {
             match signature.fields().find(|field| field.name == *name) {
                 None => faults.push(unknown_field(&place, name, signature)),
                 // In DSPy, `null` means that it is not supplied.
                 Some(_) if value.is_null() => {}
                 Some(field) => {
-                    let schema = schemas.entry(field.name.clone()).or_insert_with(|| schema(field));
+                    let schema = schemas
+                        .entry(field.name.clone())
+                        .or_insert_with(|| schema(field));
                     faults.extend(
                         value_fault(schema, value)
                             .map(|fault| ProgramFault::new(member(&place, name), fault)),
@@ -43,11 +57,14 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Dem
                 }
             }
         }
-        let complete =
-            signature.fields().all(|field| demo.get(&field.name).is_some_and(|value| !value.is_null()));
+        let complete = signature
+            .fields()
+            .all(|field| demo.get(&field.name).is_some_and(|value| !value.is_null()));
         if complete && faults.len() == before {
             faults.extend(
-                typed(demo).iter().map(|(name, fault)| ProgramFault::new(member(&place, name), fault)),
+                typed(demo)
+                    .iter()
+                    .map(|(name, fault)| ProgramFault::new(member(&place, name), fault)),
             );
         }
     }
@@ -59,7 +76,10 @@ fn schema(field: &Field) -> OutputSchema {
 }
 
 fn value_fault(schema: &OutputSchema, value: &Value) -> Option<String> {
-    let error = Reader::new().exact(true).conforming(&value.to_string(), schema).err()?;
+    let error = Reader::new()
+        .exact(true)
+        .conforming(&value.to_string(), schema)
+        .err()?;
     let said: Vec<_> = error.violations().iter().map(ToString::to_string).collect();
     Some(said.join("; "))
 }
@@ -70,7 +90,10 @@ pub(crate) fn unknown_field(at: &str, name: &str, signature: &Signature) -> Prog
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it has {}", listed(&names)),
     };
-    ProgramFault::new(member(at, name), format!("the node has no field `{name}`; {mend}"))
+    ProgramFault::new(
+        member(at, name),
+        format!("the node has no field `{name}`; {mend}"),
+    )
 }
 
 pub(crate) fn member(at: &str, name: &str) -> String {
@@ -78,5 +101,9 @@ pub(crate) fn member(at: &str, name: &str) -> String {
 }
 
 pub(crate) fn listed(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

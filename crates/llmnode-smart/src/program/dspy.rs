@@ -24,22 +24,44 @@ pub(super) fn read(
     if let Some(instructions) = state["signature"]["instructions"].as_str() {
         plan.signature.goal = clean_doc(instructions);
     } else {
-        faults.push(ProgramFault::new(format!("{at}/signature/instructions"), "is no text"));
+        faults.push(ProgramFault::new(
+            format!("{at}/signature/instructions"),
+            "is no text",
+        ));
     }
     fields(&at, state, signature, &mut plan, &mut faults);
     plan.demos = demos(&at, state, &mut faults);
-    faults.extend(check::demos(&format!("{at}/demos"), &plan.demos, signature, typed));
+    faults.extend(check::demos(
+        &format!("{at}/demos"),
+        &plan.demos,
+        signature,
+        typed,
+    ));
     settings(&at, &state["lm"], &mut plan, &mut faults);
-    if faults.is_empty() { Ok(plan) } else { Err(ProgramError::of(faults)) }
+    if faults.is_empty() {
+        Ok(plan)
+    } else {
+        Err(ProgramError::of(faults))
+    }
 }
 
-fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Value), ProgramError> {
-    let states: Vec<(&String, &Value)> =
-        root.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata").collect();
+fn find_predictor<'a>(
+    root: &'a Value,
+    predictor: Option<&str>,
+) -> Result<(String, &'a Value), ProgramError> {
+    let states: Vec<(&String, &Value)> = root
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "metadata")
+        .collect();
     if root.get("signature").is_some_and(Value::is_object) && predictor.is_none() {
         return Ok((String::new(), root));
     }
-    let predictors: Vec<_> = states.iter().filter(|(_, state)| state.get("signature").is_some()).collect();
+    let predictors: Vec<_> = states
+        .iter()
+        .filter(|(_, state)| state.get("signature").is_some())
+        .collect();
     let names: Vec<&str> = predictors.iter().map(|(name, _)| name.as_str()).collect();
     let one = match (predictor, &predictors[..]) {
         (None, [one]) => Some(one),
@@ -57,7 +79,9 @@ fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(Strin
         None => {
             let (has, wanted) = (
                 listed(&names),
-                predictor.map(|name| format!("no predictor `{name}`; ")).unwrap_or_default(),
+                predictor
+                    .map(|name| format!("no predictor `{name}`; "))
+                    .unwrap_or_default(),
             );
             Err(ProgramError::file_error(format!(
                 "{wanted}the file has the predictors {has}; name one of them by `open_predictor`"
@@ -66,16 +90,27 @@ fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(Strin
     }
 }
 
-fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, faults: &mut Vec<ProgramFault>) {
+fn fields(
+    at: &str,
+    state: &Value,
+    signature: &Signature,
+    plan: &mut Plan,
+    faults: &mut Vec<ProgramFault>,
+) {
     let at = format!("{at}/signature/fields");
     let Some(saved) = state["signature"]["fields"].as_array() else {
         return faults.push(ProgramFault::new(at, "is not a list"));
     };
     let names = signature.names();
-    let says = |index: usize| saved.get(index).map(|field| (&field["prefix"], &field["description"]));
+    let says = |index: usize| {
+        saved
+            .get(index)
+            .map(|field| (&field["prefix"], &field["description"]))
+    };
     if saved.len() != names.len() {
         // `ChainOfThought` puts its reasoning before the outputs.
-        let reasons = says(signature.inputs.len()).is_some_and(|(prefix, _)| prefix == "Reasoning:");
+        let reasons =
+            says(signature.inputs.len()).is_some_and(|(prefix, _)| prefix == "Reasoning:");
         let mend = match (reasons, signature.thinks) {
             (true, false) => "; it is one of `ChainOfThought`: add `think` to the node",
             (false, true) => "; it is no `ChainOfThought`: drop `think` of the node",
@@ -90,10 +125,15 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
         return faults.push(ProgramFault::new(at, message));
     }
     for (index, name) in names.iter().enumerate() {
-        let Some((said, description)) = says(index) else { continue };
+        let Some((said, description)) = says(index) else {
+            continue;
+        };
         let place = format!("{at}/{index}");
         let Some(description) = description.as_str() else {
-            faults.push(ProgramFault::new(format!("{place}/description"), "is no text"));
+            faults.push(ProgramFault::new(
+                format!("{place}/description"),
+                "is no text",
+            ));
             continue;
         };
         match other(said.as_str().unwrap_or_default(), description, name, &names) {
@@ -105,7 +145,14 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
             }
             None => {
                 let own = format!("${{{name}}}");
-                plan.describe(name, if description == own { String::new() } else { description.to_owned() });
+                plan.describe(
+                    name,
+                    if description == own {
+                        String::new()
+                    } else {
+                        description.to_owned()
+                    },
+                );
             }
         }
     }
@@ -113,15 +160,21 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
 
 /// A file has no names: DSPy writes `${name}` as the default description, and derives the prefix from it.
 fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
-    let by_default = description.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    let by_default = by_default.filter(|named| named.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    let by_default = description
+        .strip_prefix("${")
+        .and_then(|rest| rest.strip_suffix('}'));
+    let by_default =
+        by_default.filter(|named| named.chars().all(|c| c.is_alphanumeric() || c == '_'));
     if let Some(named) = by_default {
         return (named != name).then(|| named.to_owned());
     }
     if prefix(name) == said {
         return None;
     }
-    names.iter().find(|other| prefix(other) == said).map(|other| (*other).to_owned())
+    names
+        .iter()
+        .find(|other| prefix(other) == said)
+        .map(|other| (*other).to_owned())
 }
 
 fn demos(at: &str, state: &Value, faults: &mut Vec<ProgramFault>) -> Vec<Demo> {
@@ -129,7 +182,10 @@ fn demos(at: &str, state: &Value, faults: &mut Vec<ProgramFault>) -> Vec<Demo> {
     for (index, demo) in state["demos"].as_array().into_iter().flatten().enumerate() {
         match demo.as_object() {
             Some(values) => demos.push(Demo::from_values(values.clone())),
-            None => faults.push(ProgramFault::new(format!("{at}/demos/{index}"), "is no object")),
+            None => faults.push(ProgramFault::new(
+                format!("{at}/demos/{index}"),
+                "is no object",
+            )),
         }
     }
     demos
@@ -141,28 +197,42 @@ fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault
     if let Some(value) = given("temperature") {
         match value.as_f64().filter(|figure| *figure >= 0.0) {
             Some(figure) => plan.temperature = Some(figure),
-            None => faults.push(ProgramFault::new(format!("{at}/lm/temperature"), "is no number from 0")),
+            None => faults.push(ProgramFault::new(
+                format!("{at}/lm/temperature"),
+                "is no number from 0",
+            )),
         }
     }
     if let Some(value) = given("max_tokens") {
-        match value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0) {
+        match value
+            .as_u64()
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|count| *count > 0)
+        {
             Some(count) => plan.max_tokens = Some(count),
-            None => {
-                faults.push(ProgramFault::new(format!("{at}/lm/max_tokens"), "is no whole number from 1"))
-            }
+            None => faults.push(ProgramFault::new(
+                format!("{at}/lm/max_tokens"),
+                "is no whole number from 1",
+            )),
         }
     }
 }
 
 pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
-    let Plan { signature, demos, .. } = plan;
+    let Plan {
+        signature, demos, ..
+    } = plan;
     if signature.form == Form::Own {
         let message = "its form is llmnode's own, in which DSPy cannot ask; set `Form::Chat` or `Form::Json` by `with_form`";
         return Err(ProgramError::of(vec![ProgramFault::new("/form", message)]));
     }
     let field = |field: &crate::signature::Field| {
         let own = format!("${{{}}}", field.name);
-        let description = if field.description.is_empty() { own } else { field.description.clone() };
+        let description = if field.description.is_empty() {
+            own
+        } else {
+            field.description.clone()
+        };
         json!({"prefix": prefix(&field.name), "description": description})
     };
     let predictor = json!({

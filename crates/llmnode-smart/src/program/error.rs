@@ -26,7 +26,10 @@ impl ProgramFault {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         // Names and values of a file may be as long as the file.
         let pointer = one_line(pointer.into(), MAX_POINTER);
-        ProgramFault { pointer, message: one_line(message.into(), MAX_MESSAGE) }
+        ProgramFault {
+            pointer,
+            message: one_line(message.into(), MAX_MESSAGE),
+        }
     }
 }
 
@@ -62,7 +65,10 @@ impl ProgramError {
     }
 
     pub(crate) fn at(self, path: &Path) -> Self {
-        ProgramError { path: Some(path.to_owned()), ..self }
+        ProgramError {
+            path: Some(path.to_owned()),
+            ..self
+        }
     }
 
     /// Returns everything that is wrong, up to 100 faults; at least one.
@@ -104,7 +110,11 @@ mod tests {
         let long = "x".repeat(1 << 20);
         let fault = || ProgramFault::new(format!("/demos/{long}"), format!("no field `{long}`"));
         let error = ProgramError::of((0..5_000).map(|_| fault()).collect());
-        assert!(error.to_string().len() < 200_000, "{}", error.to_string().len());
+        assert!(
+            error.to_string().len() < 200_000,
+            "{}",
+            error.to_string().len()
+        );
         assert!(error.to_string().ends_with("and 4900 more faults"));
     }
 }

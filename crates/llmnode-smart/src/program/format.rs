@@ -11,23 +11,52 @@ use crate::signature::{Demo, Field, Form, Signature, without_annotations};
 
 const FORMAT: &str = "llmnode/program";
 const VERSION: u64 = 1;
-const MEMBERS: [&str; 10] =
-    ["format", "version", "node", "signature", "form", "goal", "fields", "demos", "settings", "made"];
-const FORMS: [(&str, Form); 3] = [("own", Form::Own), ("chat", Form::Chat), ("json", Form::Json)];
+const MEMBERS: [&str; 10] = [
+    "format",
+    "version",
+    "node",
+    "signature",
+    "form",
+    "goal",
+    "fields",
+    "demos",
+    "settings",
+    "made",
+];
+const FORMS: [(&str, Form); 3] = [
+    ("own", Form::Own),
+    ("chat", Form::Chat),
+    ("json", Form::Json),
+];
 
 /// `declared`: the node's own signature.
 pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
-    let Plan { signature, demos, temperature, max_tokens, provenance } = plan;
+    let Plan {
+        signature,
+        demos,
+        temperature,
+        max_tokens,
+        provenance,
+    } = plan;
     let types = |fields: &[Field]| {
-        fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect::<Map<_, _>>()
+        fields
+            .iter()
+            .map(|field| (field.name.clone(), field.schema.clone()))
+            .collect::<Map<_, _>>()
     };
     let own = |field: &&Field| {
-        declared.fields().any(|known| known.name == field.name && known.description == field.description)
+        declared
+            .fields()
+            .any(|known| known.name == field.name && known.description == field.description)
     };
     let described = signature.fields().filter(|field| !own(field));
-    let described: Map<_, _> =
-        described.map(|field| (field.name.clone(), field.description.clone().into())).collect();
-    let form = FORMS.iter().find(|(_, form)| *form == signature.form).map_or("own", |(name, _)| *name);
+    let described: Map<_, _> = described
+        .map(|field| (field.name.clone(), field.description.clone().into()))
+        .collect();
+    let form = FORMS
+        .iter()
+        .find(|(_, form)| *form == signature.form)
+        .map_or("own", |(name, _)| *name);
     let mut settings = Map::new();
     settings.extend(temperature.map(|figure| ("temperature".to_owned(), json!(figure))));
     settings.extend(max_tokens.map(|count| ("max_tokens".to_owned(), json!(count))));
@@ -43,7 +72,9 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
         "settings": settings,
     });
     if let (Some(provenance), Some(file)) = (
-        provenance.as_ref().and_then(|provenance| serde_json::to_value(provenance).ok()),
+        provenance
+            .as_ref()
+            .and_then(|provenance| serde_json::to_value(provenance).ok()),
         file.as_object_mut(),
     ) {
         file.insert("made".to_owned(), provenance);
@@ -51,15 +82,27 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     indented_json(&file) + "\n"
 }
 
-pub(super) fn read(root: &Value, signature: &Signature, typed: &DemoCheck) -> Result<Plan, ProgramError> {
+pub(super) fn read(
+    root: &Value,
+    signature: &Signature,
+    typed: &DemoCheck,
+) -> Result<Plan, ProgramError> {
     check_version(root)?;
     let mut plan = Plan::new(signature);
     let mut faults = Vec::new();
-    for name in
-        root.as_object().into_iter().flat_map(Map::keys).filter(|name| !MEMBERS.contains(&name.as_str()))
+    for name in root
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .filter(|name| !MEMBERS.contains(&name.as_str()))
     {
-        let mend = nearest(name, MEMBERS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        faults.push(ProgramFault::new(member("", name), format!("a program has no member `{name}`{mend}")));
+        let mend = nearest(name, MEMBERS)
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
+        faults.push(ProgramFault::new(
+            member("", name),
+            format!("a program has no member `{name}`{mend}"),
+        ));
     }
     match root.get("signature") {
         Some(saved) => differences(saved, signature, &mut faults),
@@ -72,16 +115,24 @@ pub(super) fn read(root: &Value, signature: &Signature, typed: &DemoCheck) -> Re
     if let Some(form) = reading.text("form") {
         match FORMS.iter().find(|(name, _)| *name == form) {
             Some((_, form)) => plan.signature.form = *form,
-            None => reading
-                .fault("/form", format!("there is no form {form:?}; write \"own\", \"chat\" or \"json\"")),
+            None => reading.fault(
+                "/form",
+                format!("there is no form {form:?}; write \"own\", \"chat\" or \"json\""),
+            ),
         }
     }
     reading.fields(&mut plan);
     reading.settings(&mut plan);
     plan.demos = reading.demos();
-    reading.faults.extend(check::demos("/demos", &plan.demos, signature, typed));
+    reading
+        .faults
+        .extend(check::demos("/demos", &plan.demos, signature, typed));
     plan.provenance = reading.provenance();
-    if reading.faults.is_empty() { Ok(plan) } else { Err(ProgramError::of(reading.faults)) }
+    if reading.faults.is_empty() {
+        Ok(plan)
+    } else {
+        Err(ProgramError::of(reading.faults))
+    }
 }
 
 /// Nothing else is checked in a file of a newer version.
@@ -89,18 +140,26 @@ fn check_version(root: &Value) -> Result<(), ProgramError> {
     match root.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
         Some(other) => {
-            return Err(ProgramError::file_error(format!("not a {FORMAT}: its format is {other:?}")));
+            return Err(ProgramError::file_error(format!(
+                "not a {FORMAT}: its format is {other:?}"
+            )));
         }
-        None => return Err(ProgramError::of(vec![ProgramFault::new("/format", "is no text")])),
+        None => {
+            return Err(ProgramError::of(vec![ProgramFault::new(
+                "/format",
+                "is no text",
+            )]));
+        }
     }
     match root.get("version").and_then(Value::as_u64) {
         Some(1..=VERSION) => Ok(()),
         Some(newer @ 2..) => Err(ProgramError::file_error(format!(
             "{FORMAT} version {newer} is newer than version {VERSION}, the newest supported by this version; use a newer one"
         ))),
-        _ => {
-            Err(ProgramError::of(vec![ProgramFault::new("/version", "is no version; versions count from 1")]))
-        }
+        _ => Err(ProgramError::of(vec![ProgramFault::new(
+            "/version",
+            "is no version; versions count from 1",
+        )])),
     }
 }
 
@@ -135,7 +194,8 @@ impl<'a> ProgramReader<'a> {
             let at = member("/fields", name);
             match description.as_str() {
                 _ if plan.signature.fields().all(|field| field.name != *name) => {
-                    self.faults.push(unknown_field("/fields", name, &plan.signature));
+                    self.faults
+                        .push(unknown_field("/fields", name, &plan.signature));
                 }
                 Some(description) => plan.describe(name, description.to_owned()),
                 None => self.fault(&at, "is no text"),
@@ -161,7 +221,9 @@ impl<'a> ProgramReader<'a> {
     }
 
     fn demos(&mut self) -> Vec<Demo> {
-        let Some(all) = self.root.get("demos") else { return Vec::new() };
+        let Some(all) = self.root.get("demos") else {
+            return Vec::new();
+        };
         let Some(all) = all.as_array() else {
             self.fault("/demos", "is not a list");
             return Vec::new();
@@ -189,7 +251,10 @@ impl<'a> ProgramReader<'a> {
 }
 
 fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFault>) {
-    let thinks = saved.get("think").and_then(Value::as_bool).unwrap_or_default();
+    let thinks = saved
+        .get("think")
+        .and_then(Value::as_bool)
+        .unwrap_or_default();
     if thinks != signature.thinks {
         let message = if thinks {
             "the node has no `think`; add it"
@@ -198,7 +263,10 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
         };
         faults.push(ProgramFault::new("/signature/think", message));
     }
-    for (part, fields) in [("inputs", &signature.inputs), ("outputs", &signature.outputs)] {
+    for (part, fields) in [
+        ("inputs", &signature.inputs),
+        ("outputs", &signature.outputs),
+    ] {
         let at = format!("/signature/{part}");
         let Some(saved) = saved.get(part).and_then(Value::as_object) else {
             faults.push(ProgramFault::new(at, "is no object of fields"));
@@ -211,8 +279,13 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
         for (name, schema) in saved.iter().filter(|(name, _)| !reasoning(name)) {
             match fields.iter().find(|field| field.name == *name) {
                 None => faults.push(unknown_field(&at, name, signature)),
-                Some(field) if without_annotations(&field.schema) != without_annotations(schema) => {
-                    let (was, is) = (without_annotations(schema), without_annotations(&field.schema));
+                Some(field)
+                    if without_annotations(&field.schema) != without_annotations(schema) =>
+                {
+                    let (was, is) = (
+                        without_annotations(schema),
+                        without_annotations(&field.schema),
+                    );
                     faults.push(ProgramFault::new(
                         member(&at, name),
                         format!("its type was {was}, and in the node it is {is}"),
@@ -221,9 +294,14 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
                 Some(_) => {}
             }
         }
-        for field in fields.iter().filter(|field| !saved.contains_key(&field.name) && !reasoning(&field.name))
+        for field in fields
+            .iter()
+            .filter(|field| !saved.contains_key(&field.name) && !reasoning(&field.name))
         {
-            faults.push(ProgramFault::new(&at, format!("the field `{}` of the node is missing", field.name)));
+            faults.push(ProgramFault::new(
+                &at,
+                format!("the field `{}` of the node is missing", field.name),
+            ));
         }
         let names: Vec<&str> = saved.keys().map(String::as_str).collect();
         if faults.len() == found
@@ -233,7 +311,11 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
             let own: Vec<&str> = fields.iter().map(Field::name).collect();
             faults.push(ProgramFault::new(
                 &at,
-                format!("the order is {}, and in the node it is {}", listed(&names), listed(&own)),
+                format!(
+                    "the order is {}, and in the node it is {}",
+                    listed(&names),
+                    listed(&own)
+                ),
             ));
         }
     }

@@ -12,29 +12,53 @@ use crate::signature::{Field, FieldFaults, Form, Signature, reasoning};
 const CASES: &str = include_str!("../../tests/data/dspy-3.4.1.jsonl");
 
 fn cases() -> impl Iterator<Item = Value> {
-    CASES.lines().map(|line| serde_json::from_str(line).unwrap())
+    CASES
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
 }
 
 fn declared(case: &Value) -> Signature {
     let fields = |key: &str| -> Vec<Field> {
         let all = case[key].as_array().unwrap().iter();
-        all.map(|field| Field::new(field[0].as_str().unwrap(), "", field[1].clone())).collect()
+        all.map(|field| Field::new(field[0].as_str().unwrap(), "", field[1].clone()))
+            .collect()
     };
     let thinks = case["think"] == true;
     let mut outputs = fields("outputs");
     outputs.splice(0..0, thinks.then(reasoning));
     let goal = String::new();
-    Signature { goal, inputs: fields("inputs"), outputs, thinks, form: Form::Chat, object: true, text: false }
+    Signature {
+        goal,
+        inputs: fields("inputs"),
+        outputs,
+        thinks,
+        form: Form::Chat,
+        object: true,
+        text: false,
+    }
 }
 
 fn load(case: &Value, text: &str) -> Result<Plan, super::ProgramError> {
-    open::parse(text.as_bytes(), None, &declared(case), &|_| FieldFaults::default())
+    open::parse(text.as_bytes(), None, &declared(case), &|_| {
+        FieldFaults::default()
+    })
 }
 
 fn messages(plan: &Plan, inputs: &Map<String, Value>, form: Form) -> Vec<Value> {
-    let signature = Signature { form, ..plan.signature.clone() };
-    let messages = PromptParts { signature: &signature, demos: &plan.demos, inputs }.messages();
-    messages.iter().map(|message| json!([message.role, message.content])).collect()
+    let signature = Signature {
+        form,
+        ..plan.signature.clone()
+    };
+    let messages = PromptParts {
+        signature: &signature,
+        demos: &plan.demos,
+        inputs,
+    }
+    .messages();
+    messages
+        .iter()
+        .map(|message| json!([message.role, message.content]))
+        .collect()
 }
 
 /// Case 61.
@@ -46,8 +70,15 @@ fn case_61_messages_are_those_of_dspy() {
             .unwrap_or_else(|error| panic!("{}: {error}", case["name"]));
         let chat = case["chat"].as_array().unwrap().clone();
         let plain = case["json"].as_array().unwrap().iter().zip(&chat);
-        let plain =
-            plain.map(|(own, common)| if own.is_null() { common.clone() } else { own.clone() }).collect();
+        let plain = plain
+            .map(|(own, common)| {
+                if own.is_null() {
+                    common.clone()
+                } else {
+                    own.clone()
+                }
+            })
+            .collect();
         for (form, wanted) in [(Form::Chat, chat.clone()), (Form::Json, plain)] {
             let written = messages(&plan, case["given"].as_object().unwrap(), form);
             lists += 1;
@@ -55,7 +86,12 @@ fn case_61_messages_are_those_of_dspy() {
                 same += 1;
                 continue;
             }
-            for (own, wanted) in written.iter().zip(&wanted).filter(|(own, wanted)| own != wanted).take(1) {
+            for (own, wanted) in written
+                .iter()
+                .zip(&wanted)
+                .filter(|(own, wanted)| own != wanted)
+                .take(1)
+            {
                 println!("{} {form:?}:\n  {own}\n  {wanted}", case["name"]);
             }
         }
@@ -76,7 +112,11 @@ fn what_is_written_for_dspy_is_the_same_program() {
         }
         assert_eq!(
             load(&case, &written).unwrap(),
-            Plan { temperature: None, max_tokens: None, ..plan },
+            Plan {
+                temperature: None,
+                max_tokens: None,
+                ..plan
+            },
             "{}",
             case["name"]
         );

@@ -7,7 +7,12 @@ mod dspy;
 mod error;
 mod format;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+#[allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
 mod golden_tests;
 mod open;
 mod plan;
@@ -77,7 +82,10 @@ impl<N: Smart> Program<N> {
     }
 
     fn from(plan: Plan) -> Self {
-        Program { plan: Arc::new(plan), of: PhantomData }
+        Program {
+            plan: Arc::new(plan),
+            of: PhantomData,
+        }
     }
 
     fn change(mut self, change: impl FnOnce(&mut Plan)) -> Self {
@@ -114,7 +122,13 @@ impl<N: Smart> Program<N> {
     /// # Errors
     /// As [`open_predictor`](Program::open_predictor).
     pub fn parse_predictor(text: &str, predictor: &str) -> Result<Self, ProgramError> {
-        open::parse(text.as_bytes(), Some(predictor), N::signature(), &typed::<N>).map(Program::from)
+        open::parse(
+            text.as_bytes(),
+            Some(predictor),
+            N::signature(),
+            &typed::<N>,
+        )
+        .map(Program::from)
     }
 
     /// Returns the goal of the node.
@@ -132,8 +146,17 @@ impl<N: Smart> Program<N> {
     ///
     /// # Errors
     /// The node has no such field.
-    pub fn with_description(self, field: &str, description: impl Into<String>) -> Result<Self, ProgramError> {
-        if self.plan.signature.fields().all(|known| known.name != field) {
+    pub fn with_description(
+        self,
+        field: &str,
+        description: impl Into<String>,
+    ) -> Result<Self, ProgramError> {
+        if self
+            .plan
+            .signature
+            .fields()
+            .all(|known| known.name != field)
+        {
             let fault = check::unknown_field("/fields", field, &self.plan.signature);
             return Err(ProgramError::of(vec![fault]));
         }
@@ -246,7 +269,10 @@ pub(crate) fn open_plan(path: &Path, signature: &Signature) -> Result<Plan, Prog
 fn typed<N: Smart>(demo: &Demo) -> crate::signature::FieldFaults {
     let inputs = N::read(demo.values()).err();
     let outputs = crate::signature::read_output::<N>(demo.values()).err();
-    inputs.into_iter().chain(outputs).fold(Default::default(), crate::signature::FieldFaults::with)
+    inputs
+        .into_iter()
+        .chain(outputs)
+        .fold(Default::default(), crate::signature::FieldFaults::with)
 }
 
 impl<N: Smart> Default for Program<N> {
@@ -257,7 +283,10 @@ impl<N: Smart> Default for Program<N> {
 
 impl<N> Clone for Program<N> {
     fn clone(&self) -> Self {
-        Program { plan: Arc::clone(&self.plan), of: PhantomData }
+        Program {
+            plan: Arc::clone(&self.plan),
+            of: PhantomData,
+        }
     }
 }
 

@@ -34,7 +34,11 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ProgramError> {
         return Err(ProgramError::file_error(message));
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    File::open(path)
+        .map_err(failed)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     Ok(bytes)
 }
 
@@ -45,7 +49,9 @@ pub(super) fn parse(
     typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(ProgramError::file_error("it is larger than 1 MiB, the most that is read"));
+        return Err(ProgramError::file_error(
+            "it is larger than 1 MiB, the most that is read",
+        ));
     }
     if is_pickle(bytes) {
         let message = "this is a pickle, which is code and never loaded; save the program as JSON: `program.save(\"program.json\")`";
@@ -69,6 +75,7 @@ fn is_pickle(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn save(path: &Path, text: &str) -> Result<(), ProgramError> {
-    write_atomically(path, text.as_bytes())
-        .map_err(|error| ProgramError::file_error(format!("it cannot be written: {error}")).at(path))
+    write_atomically(path, text.as_bytes()).map_err(|error| {
+        ProgramError::file_error(format!("it cannot be written: {error}")).at(path)
+    })
 }

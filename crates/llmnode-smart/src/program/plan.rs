@@ -26,8 +26,14 @@ impl Plan {
     }
 
     pub(crate) fn describe(&mut self, name: &str, description: String) {
-        let Signature { inputs, outputs, .. } = &mut self.signature;
-        if let Some(field) = inputs.iter_mut().chain(outputs).find(|field| field.name == name) {
+        let Signature {
+            inputs, outputs, ..
+        } = &mut self.signature;
+        if let Some(field) = inputs
+            .iter_mut()
+            .chain(outputs)
+            .find(|field| field.name == name)
+        {
             field.description = description;
         }
     }

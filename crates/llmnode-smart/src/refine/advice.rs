@@ -22,7 +22,8 @@ impl AdviceNode {
         outputs: &Map<String, Value>,
         faults: &str,
     ) -> Self {
-        let json = |values: &Map<String, Value>| serde_json::to_string_pretty(values).unwrap_or_default();
+        let json =
+            |values: &Map<String, Value>| serde_json::to_string_pretty(values).unwrap_or_default();
         let prompt = format!(
             "# task\n{goal}\n\n# input\n{}\n\n# answer\n{}\n\n# what was wrong\n{faults}",
             json(inputs),

@@ -26,7 +26,10 @@ enum Rule {
 impl Guard {
     /// Requires JSON, with or without a code fence.
     pub fn json() -> Guard {
-        Guard { rule: Rule::Json, field: None }
+        Guard {
+            rule: Rule::Json,
+            field: None,
+        }
     }
 
     /// Requires a part of the text to match. `^` and `$` match its beginning and its end. A text that is too long for the pattern to
@@ -36,31 +39,52 @@ impl Guard {
     /// The pattern is invalid. The text says why.
     pub fn regex(pattern: &str) -> Result<Guard, String> {
         bounded_regex(|size| RegexBuilder::new(pattern).size_limit(size).build())
-            .map(|(regex, most)| Guard { rule: Rule::Regex(regex, most), field: None })
+            .map(|(regex, most)| Guard {
+                rule: Rule::Regex(regex, most),
+                field: None,
+            })
             .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
     }
 
     /// Requires at most this many characters.
     pub fn max_chars(most: usize) -> Guard {
-        Guard { rule: Rule::MaxChars(most), field: None }
+        Guard {
+            rule: Rule::MaxChars(most),
+            field: None,
+        }
     }
 
     /// Sets the output field whose text is checked. If the field is not a text, its JSON is checked.
     #[must_use]
     pub fn of(self, field: impl Into<String>) -> Guard {
-        Guard { field: Some(field.into()), ..self }
+        Guard {
+            field: Some(field.into()),
+            ..self
+        }
     }
 
     pub(crate) fn misplaced(&self, signature: &Signature) -> Option<String> {
-        let field = self.field.as_ref().filter(|field| signature.output(field).is_none())?;
-        Some(format!("a guard is of the output `{field}`, and the node has no such output"))
+        let field = self
+            .field
+            .as_ref()
+            .filter(|field| signature.output(field).is_none())?;
+        Some(format!(
+            "a guard is of the output `{field}`, and the node has no such output"
+        ))
     }
 
     pub(crate) fn complaint(&self, outputs: &Map<String, Value>) -> Option<String> {
-        let first = || outputs.keys().find(|name| *name != REASONING).map(String::as_str);
+        let first = || {
+            outputs
+                .keys()
+                .find(|name| *name != REASONING)
+                .map(String::as_str)
+        };
         let name = self.field.as_deref().or_else(first)?;
         let value = outputs.get(name)?;
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         match &self.rule {
             Rule::Json => {
                 let error = serde_json::from_str::<serde::de::IgnoredAny>(unfenced(&text)).err()?;
@@ -71,10 +95,14 @@ impl Guard {
                 text.len()
             )),
             Rule::Regex(regex, _) if regex.is_match(&text) => None,
-            Rule::Regex(regex, _) => Some(format!("`{name}` has to match the pattern {:?}", regex.as_str())),
+            Rule::Regex(regex, _) => Some(format!(
+                "`{name}` has to match the pattern {:?}",
+                regex.as_str()
+            )),
             Rule::MaxChars(most) => {
                 let count = text.chars().count();
-                (count > *most).then(|| format!("`{name}` has {count} characters, and {most} are the most"))
+                (count > *most)
+                    .then(|| format!("`{name}` has {count} characters, and {most} are the most"))
             }
         }
     }
@@ -82,8 +110,12 @@ impl Guard {
 
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
-    let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    inside.and_then(|inside| inside.split_once('\n')).map_or(text, |(_, inside)| inside)
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
+    inside
+        .and_then(|inside| inside.split_once('\n'))
+        .map_or(text, |(_, inside)| inside)
 }
 
 impl fmt::Debug for Guard {
@@ -93,7 +125,10 @@ impl fmt::Debug for Guard {
             Rule::Regex(regex, _) => format!("regex {:?}", regex.as_str()),
             Rule::MaxChars(most) => format!("max_chars {most}"),
         };
-        f.debug_struct("Guard").field("rule", &rule).field("field", &self.field).finish()
+        f.debug_struct("Guard")
+            .field("rule", &rule)
+            .field("field", &self.field)
+            .finish()
     }
 }
 
@@ -111,11 +146,24 @@ mod tests {
     #[test]
     fn rules_hold_or_say_why_not() {
         for good in ["{\"a\": 1}", "```json\n[1]\n```", " 3 "] {
-            assert_eq!(complaint(Guard::json(), json!({"text": good})), None, "{good}");
+            assert_eq!(
+                complaint(Guard::json(), json!({"text": good})),
+                None,
+                "{good}"
+            );
         }
         let said = complaint(Guard::json(), json!({"text": "{a"})).unwrap();
-        assert!(said.starts_with("`text` has to be JSON, and is not: "), "{said}");
-        assert_eq!(complaint(Guard::max_chars(2), json!({"reasoning": "long", "text": "äö"})), None);
+        assert!(
+            said.starts_with("`text` has to be JSON, and is not: "),
+            "{said}"
+        );
+        assert_eq!(
+            complaint(
+                Guard::max_chars(2),
+                json!({"reasoning": "long", "text": "äö"})
+            ),
+            None
+        );
         assert_eq!(
             complaint(Guard::max_chars(2), json!({"text": "abc"})).unwrap(),
             "`text` has 3 characters, and 2 are the most"
@@ -135,10 +183,21 @@ mod tests {
         let text = |bytes: usize| json!({"text": format!("fine{}", "x".repeat(bytes - 4))});
         assert_eq!(complaint(words.clone(), text(64 * 1024)), None);
         let said = complaint(words, text(1024 * 1024)).unwrap();
-        assert!(said.contains("has 1048576 bytes, and its pattern is searched in 204800 at most"), "{said}");
+        assert!(
+            said.contains("has 1048576 bytes, and its pattern is searched in 204800 at most"),
+            "{said}"
+        );
         let costly = Guard::regex("(?:.*a){60}|fine").unwrap();
         assert_eq!(complaint(costly.clone(), text(4096)), None);
-        assert!(complaint(costly, text(64 * 1024)).unwrap().contains("write less"));
-        assert!(Guard::regex("(?:.*a){300}").unwrap_err().contains("size limit"));
+        assert!(
+            complaint(costly, text(64 * 1024))
+                .unwrap()
+                .contains("write less")
+        );
+        assert!(
+            Guard::regex("(?:.*a){300}")
+                .unwrap_err()
+                .contains("size limit")
+        );
     }
 }

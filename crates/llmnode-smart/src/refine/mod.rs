@@ -126,7 +126,10 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
     }
 
     /// Adds a rule. Its error is what people and the next try read.
-    pub fn check(mut self, check: impl Fn(&N, &N::Output) -> Result<(), String> + Send + Sync + 'n) -> Self {
+    pub fn check(
+        mut self,
+        check: impl Fn(&N, &N::Output) -> Result<(), String> + Send + Sync + 'n,
+    ) -> Self {
         self.checks.push(Box::new(check));
         self
     }
@@ -167,7 +170,9 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         } else if self.reward.is_none() && self.guards.is_empty() && self.checks.is_empty() {
             "nothing says which output is good enough; add `guard`, `check` or `reward`".to_owned()
         } else {
-            self.guards.iter().find_map(|guard| guard.misplaced(N::signature()))?
+            self.guards
+                .iter()
+                .find_map(|guard| guard.misplaced(N::signature()))?
         };
         Some(NodeError::new(Category::ConfigError, message))
     }
@@ -183,9 +188,28 @@ impl<'n, N: Smart, S: Sync> Refine<'n, N, &'n Run<S>> {
         N: LlmNode<S> + Exec<S>,
     {
         Box::pin(async move {
-            let Refine { node, run, gives_feedback, tries, at_least, reward, guards, checks, advice } = self;
-            let refine =
-                Refine { node, run: (), gives_feedback, tries, at_least, reward, guards, checks, advice };
+            let Refine {
+                node,
+                run,
+                gives_feedback,
+                tries,
+                at_least,
+                reward,
+                guards,
+                checks,
+                advice,
+            } = self;
+            let refine = Refine {
+                node,
+                run: (),
+                gives_feedback,
+                tries,
+                at_least,
+                reward,
+                guards,
+                checks,
+                advice,
+            };
             run.call(&refine).report().await
         })
     }
@@ -213,7 +237,11 @@ impl<N: Smart> Node for Refine<'_, N> {
     const IDEMPOTENT: bool = N::IDEMPOTENT;
 
     fn name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(if self.gives_feedback { "refine" } else { "best_of" })
+        Cow::Borrowed(if self.gives_feedback {
+            "refine"
+        } else {
+            "best_of"
+        })
     }
 }
 
@@ -225,8 +253,14 @@ where
 {
     const TRIES_ITSELF: bool = true;
 
-    #[expect(clippy::manual_async_fn, reason = "the future is `Send`, whatever the node")]
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Refined<N::Output>, BoxError>> + Send {
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "the future is `Send`, whatever the node"
+    )]
+    fn exec(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> impl Future<Output = Result<Refined<N::Output>, BoxError>> + Send {
         async move {
             if let Some(fault) = self.fault() {
                 return Err(fault.into());
@@ -235,8 +269,19 @@ where
             let Some(best) = run_tries(self.tries, self.at_least, &tries).await? else {
                 return Err("nothing was tried".into());
             };
-            let run_tries::Best { value, met, judged, tries } = best;
-            Ok(Refined { value: value.value, met, reward: judged.reward, broken: judged.complaints, tries })
+            let run_tries::Best {
+                value,
+                met,
+                judged,
+                tries,
+            } = best;
+            Ok(Refined {
+                value: value.value,
+                met,
+                reward: judged.reward,
+                broken: judged.complaints,
+                tries,
+            })
         }
     }
 }
@@ -254,35 +299,65 @@ where
     type Value = Thought<N::Output>;
 
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
-        let node = WithHint { node: self.refine.node, hint };
-        self.cx.call(&node).settings(self.cx.forwarded_settings()).await
+        let node = WithHint {
+            node: self.refine.node,
+            hint,
+        };
+        self.cx
+            .call(&node)
+            .settings(self.cx.forwarded_settings())
+            .await
     }
 
     fn judge(&self, thought: &Self::Value) -> Assessment {
-        let Refine { node, guards, checks, reward, .. } = self.refine;
+        let Refine {
+            node,
+            guards,
+            checks,
+            reward,
+            ..
+        } = self.refine;
         let value = &thought.value;
         let outputs = output_values::<N>(value, None);
         let mut complaints: Vec<String> = match &outputs {
-            Ok(outputs) => guards.iter().filter_map(|guard| guard.complaint(outputs)).collect(),
+            Ok(outputs) => guards
+                .iter()
+                .filter_map(|guard| guard.complaint(outputs))
+                .collect(),
             Err(faults) => vec![faults.to_string()],
         };
         complaints.extend(checks.iter().filter_map(|check| check(node, value).err()));
         let rules = (guards.len() + checks.len()).max(1);
         let share = 1.0 - complaints.len() as f64 / rules as f64;
-        let reward = reward.as_ref().map_or(share.max(0.0), |reward| reward(node, value));
+        let reward = reward
+            .as_ref()
+            .map_or(share.max(0.0), |reward| reward(node, value));
         Assessment { complaints, reward }
     }
 
-    async fn hint(&self, thought: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError> {
-        let Refine { node, gives_feedback, advice, at_least, .. } = self.refine;
+    async fn hint(
+        &self,
+        thought: &Self::Value,
+        judged: &Assessment,
+    ) -> Result<Option<String>, NodeError> {
+        let Refine {
+            node,
+            gives_feedback,
+            advice,
+            at_least,
+            ..
+        } = self.refine;
         if !gives_feedback {
             return Ok(None);
         }
         let faults = feedback(judged, *at_least);
-        let Some(advisor) = advice else { return Ok(Some(faults)) };
-        let (Ok(inputs), Ok(outputs)) =
-            (node.values(), output_values::<N>(&thought.value, thought.reasoning.as_deref()))
-        else {
+        let Some(advisor) = advice else {
+            return Ok(Some(faults));
+        };
+        let (Ok(inputs), Ok(outputs)) = (
+            node.values(),
+            output_values::<N>(&thought.value, thought.reasoning.as_deref()),
+        ) else {
             return Ok(Some(faults));
         };
         let advise = AdviceNode::new(N::signature().goal(), &inputs, &outputs, &faults);
@@ -301,8 +376,10 @@ pub(crate) fn feedback(judged: &Assessment, at_least: f64) -> String {
         feedback.push_str(complaint);
     }
     if judged.complaints.is_empty() {
-        feedback
-            .push_str(&format!("\n- its reward was {}, and at least {at_least} is wanted", judged.reward));
+        feedback.push_str(&format!(
+            "\n- its reward was {}, and at least {at_least} is wanted",
+            judged.reward
+        ));
     }
     feedback
 }

@@ -14,7 +14,11 @@ pub(crate) trait Tries {
 
     fn judge(&self, value: &Self::Value) -> Assessment;
 
-    async fn hint(&self, value: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError>;
+    async fn hint(
+        &self,
+        value: &Self::Value,
+        judged: &Assessment,
+    ) -> Result<Option<String>, NodeError>;
 }
 
 pub(crate) struct Best<T> {
@@ -55,13 +59,24 @@ pub(crate) async fn run_tries<T: Tries>(
                 Err(error) => failed = Some(error),
             }
         }
-        let better = best.as_ref().is_none_or(|best| rank(&judged) > rank(&best.judged));
+        let better = best
+            .as_ref()
+            .is_none_or(|best| rank(&judged) > rank(&best.judged));
         if better {
-            best = Some(Best { value, met, judged, tries: number });
+            best = Some(Best {
+                value,
+                met,
+                judged,
+                tries: number,
+            });
         } else if let Some(best) = &mut best {
             best.tries = number;
         }
-        if met || failed.as_ref().is_some_and(|error: &NodeError| error.category().group() == Group::Stop) {
+        if met
+            || failed
+                .as_ref()
+                .is_some_and(|error: &NodeError| error.category().group() == Group::Stop)
+        {
             break;
         }
     }
@@ -73,6 +88,10 @@ pub(crate) async fn run_tries<T: Tries>(
 
 /// Fewer complaints first, then the reward; NaN is the worst.
 fn rank(judged: &Assessment) -> (std::cmp::Reverse<usize>, f64) {
-    let reward = if judged.reward.is_nan() { f64::NEG_INFINITY } else { judged.reward };
+    let reward = if judged.reward.is_nan() {
+        f64::NEG_INFINITY
+    } else {
+        judged.reward
+    };
     (std::cmp::Reverse(judged.complaints.len()), reward)
 }

@@ -70,16 +70,21 @@ type WriteFn = fn(&dyn Any) -> Result<Value, String>;
 
 fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
     match value.downcast_ref::<T>() {
-        Some(value) => {
-            serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}"))
-        }
+        Some(value) => serde_json::to_value(value)
+            .map_err(|error| format!("cannot be written as JSON: {error}")),
         None => Err("is of another type".to_owned()),
     }
 }
 
 fn read<T: LlmOutput>(text: &str, reader: Reader) -> ReadResult<T> {
-    let Reading { value, notes, .. } = reader.read::<T>(text).map_err(|error| error.violations().to_vec())?;
-    Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
+    let Reading { value, notes, .. } = reader
+        .read::<T>(text)
+        .map_err(|error| error.violations().to_vec())?;
+    Ok(Answer {
+        value,
+        notes,
+        wrapped: OutputSchema::of::<T>().is_wrapped(),
+    })
 }
 
 impl InputCodec {
@@ -97,32 +102,68 @@ impl InputCodec {
 impl OutputCodec {
     fn of<T: SmartOutput>() -> Self {
         let read = |text: &str, reader: Reader| {
-            let Answer { value, notes, wrapped } = read::<T>(text, reader)?;
+            let Answer {
+                value,
+                notes,
+                wrapped,
+            } = read::<T>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer { value, notes, wrapped })
+            Ok(Answer {
+                value,
+                notes,
+                wrapped,
+            })
         };
-        OutputCodec { write: write::<T>, schema: OutputSchema::of::<T>, read, thinking: None }
+        OutputCodec {
+            write: write::<T>,
+            schema: OutputSchema::of::<T>,
+            read,
+            thinking: None,
+        }
     }
 
     fn thinking<T: SmartOutput>(object: bool) -> Self {
         let beside: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer { value: ReasonedObject { reasoning, value }, notes, .. } =
-                read::<ReasonedObject<T>>(text, reader)?;
+            let Answer {
+                value: ReasonedObject { reasoning, value },
+                notes,
+                ..
+            } = read::<ReasonedObject<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer { value: (reasoning, value), notes, wrapped: false })
+            Ok(Answer {
+                value: (reasoning, value),
+                notes,
+                wrapped: false,
+            })
         };
         let around: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer { value: ReasonedValue { reasoning, value }, notes, .. } =
-                read::<ReasonedValue<T>>(text, reader)?;
+            let Answer {
+                value: ReasonedValue { reasoning, value },
+                notes,
+                ..
+            } = read::<ReasonedValue<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer { value: (reasoning, value), notes, wrapped: true })
+            Ok(Answer {
+                value: (reasoning, value),
+                notes,
+                wrapped: true,
+            })
         };
         let thinking = if object {
-            ReasoningCodec { schema: OutputSchema::of::<ReasonedObject<T>>, read: beside }
+            ReasoningCodec {
+                schema: OutputSchema::of::<ReasonedObject<T>>,
+                read: beside,
+            }
         } else {
-            ReasoningCodec { schema: OutputSchema::of::<ReasonedValue<T>>, read: around }
+            ReasoningCodec {
+                schema: OutputSchema::of::<ReasonedValue<T>>,
+                read: around,
+            }
         };
-        OutputCodec { thinking: Some(thinking), ..OutputCodec::of::<T>() }
+        OutputCodec {
+            thinking: Some(thinking),
+            ..OutputCodec::of::<T>()
+        }
     }
 }
 
@@ -143,22 +184,36 @@ impl SignatureBuilder {
             form,
             text: text && form == Form::Own,
         };
-        SignatureBuilder(TypedSignature { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
+        SignatureBuilder(TypedSignature {
+            signature,
+            inputs: Vec::new(),
+            output: OutputCodec::of::<O>(),
+        })
     }
 
     /// The same, with the reasoning before the output.
     pub fn thinking<O: SmartOutput>(goal: &str, form: Form) -> Self {
-        let SignatureBuilder(TypedSignature { mut signature, inputs, .. }) =
-            SignatureBuilder::new::<O>(goal, form, false);
+        let SignatureBuilder(TypedSignature {
+            mut signature,
+            inputs,
+            ..
+        }) = SignatureBuilder::new::<O>(goal, form, false);
         signature.thinks = true;
         signature.outputs.insert(0, reasoning());
         let output = OutputCodec::thinking::<O>(signature.object);
-        SignatureBuilder(TypedSignature { signature, inputs, output })
+        SignatureBuilder(TypedSignature {
+            signature,
+            inputs,
+            output,
+        })
     }
 
     /// Adds an input.
     pub fn input<T: SmartInput>(mut self, name: &str, description: &str) -> Self {
-        self.0.signature.inputs.push(Field::new(name, description, untitled(schema_of::<T>())));
+        self.0
+            .signature
+            .inputs
+            .push(Field::new(name, description, untitled(schema_of::<T>())));
         self.0.inputs.push(InputCodec::of::<T>());
         self
     }

@@ -15,7 +15,11 @@ impl Demo {
     ///
     /// # Errors
     /// The values that cannot be written as JSON.
-    pub fn of<N: Smart>(node: &N, output: &N::Output, reasoning: Option<&str>) -> Result<Demo, FieldFaults> {
+    pub fn of<N: Smart>(
+        node: &N,
+        output: &N::Output,
+        reasoning: Option<&str>,
+    ) -> Result<Demo, FieldFaults> {
         let mut values = node.values()?;
         values.extend(output_values::<N>(output, reasoning)?);
         Ok(Demo(values))

@@ -21,12 +21,18 @@ impl FieldFaults {
     }
 
     pub(crate) fn into_result<T>(self, value: T) -> Result<T, FieldFaults> {
-        if self.is_empty() { Ok(value) } else { Err(self) }
+        if self.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
     }
 
     /// Returns each field's name and what is wrong with it.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, fault)| (name.as_str(), fault.as_str()))
+        self.0
+            .iter()
+            .map(|(name, fault)| (name.as_str(), fault.as_str()))
     }
 }
 

@@ -14,7 +14,11 @@ pub struct Field {
 
 impl Field {
     pub(crate) fn new(name: &str, description: &str, schema: Value) -> Self {
-        Field { name: name.to_owned(), description: description.to_owned(), schema }
+        Field {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema,
+        }
     }
 
     /// Returns the name.
@@ -45,7 +49,10 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     clean(&mut schema);
     schema
 }
@@ -64,11 +71,18 @@ fn clean(schema: &mut Value) {
 
 /// `None`: not an object with known members.
 pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
-    let members = schema.get("properties")?.as_object().filter(|members| !members.is_empty())?;
+    let members = schema
+        .get("properties")?
+        .as_object()
+        .filter(|members| !members.is_empty())?;
     let definitions = schema.get("$defs");
     let field = |(name, schema): (&String, &Value)| {
         let mut schema = schema.clone();
-        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let description = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
         if let Some(schema) = schema.as_object_mut() {
             schema.retain(|keyword, _| keyword != "description");
         }
@@ -87,7 +101,8 @@ pub(crate) fn without_annotations(schema: &Value) -> Value {
             let mut kept: Vec<_> = members
                 .iter()
                 .filter(|(name, value)| {
-                    !matches!(name.as_str(), "description" | "title" | "examples") || value.is_object()
+                    !matches!(name.as_str(), "description" | "title" | "examples")
+                        || value.is_object()
                 })
                 .map(|(name, value)| (name.clone(), without_annotations(value)))
                 .collect();

@@ -92,9 +92,15 @@ impl Signature {
 
     pub(crate) fn doubled(&self) -> Option<String> {
         let names = self.names();
-        let doubled = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))?.1;
+        let doubled = names
+            .iter()
+            .enumerate()
+            .find(|(index, name)| names[..*index].contains(name))?
+            .1;
         Some(if self.thinks && *doubled == REASONING {
-            format!("the output has a member `{REASONING}`, and `think` adds one; rename it, or drop `think`")
+            format!(
+                "the output has a member `{REASONING}`, and `think` adds one; rename it, or drop `think`"
+            )
         } else {
             format!(
                 "`{doubled}` is an input and an output, and an example could not hold both; rename one of them"

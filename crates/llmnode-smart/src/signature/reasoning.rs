@@ -33,10 +33,24 @@ impl<T: JsonSchema> JsonSchema for ReasonedObject<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = T::json_schema(generator);
-        let members = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-        let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let members = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         schema.insert("properties".to_owned(), with_reasoning(members).into());
-        schema.insert("required".to_owned(), [Value::from(REASONING)].into_iter().chain(required).collect());
+        schema.insert(
+            "required".to_owned(),
+            [Value::from(REASONING)]
+                .into_iter()
+                .chain(required)
+                .collect(),
+        );
         schema
     }
 }
@@ -56,20 +70,29 @@ impl<T: JsonSchema> JsonSchema for ReasonedValue<T> {
         let mut schema = Schema::default();
         schema.insert("type".to_owned(), "object".into());
         schema.insert("properties".to_owned(), members.into());
-        schema.insert("required".to_owned(), [REASONING, VALUE].into_iter().collect());
+        schema.insert(
+            "required".to_owned(),
+            [REASONING, VALUE].into_iter().collect(),
+        );
         schema
     }
 }
 
 fn with_reasoning(members: Map<String, Value>) -> Map<String, Value> {
     let reasoning = serde_json::json!({"type": "string", "description": "The reasoning step by step, before the answer."});
-    [(REASONING.to_owned(), reasoning)].into_iter().chain(members).collect()
+    [(REASONING.to_owned(), reasoning)]
+        .into_iter()
+        .chain(members)
+        .collect()
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for ReasonedObject<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut reasoning = None;
-        let value = T::deserialize(ReasoningExtractor { from, reasoning: &mut reasoning })?;
+        let value = T::deserialize(ReasoningExtractor {
+            from,
+            reasoning: &mut reasoning,
+        })?;
         let reasoning = reasoning.ok_or_else(|| serde::de::Error::missing_field(REASONING))?;
         Ok(ReasonedObject { reasoning, value })
     }
@@ -84,7 +107,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ReasoningExtractor<'_, D> 
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.from.deserialize_map(ReasoningExtractor { from: visitor, reasoning: self.reasoning })
+        self.from.deserialize_map(ReasoningExtractor {
+            from: visitor,
+            reasoning: self.reasoning,
+        })
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -109,14 +135,20 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ReasoningExtractor<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.from.visit_map(ReasoningExtractor { from: map, reasoning: self.reasoning })
+        self.from.visit_map(ReasoningExtractor {
+            from: map,
+            reasoning: self.reasoning,
+        })
     }
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for ReasoningExtractor<'_, A> {
     type Error = A::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.from.next_key::<String>()? {
             if key != REASONING || self.reasoning.is_some() {
                 let key: StringDeserializer<A::Error> = key.into_deserializer();

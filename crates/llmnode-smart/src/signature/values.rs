@@ -18,13 +18,22 @@ pub struct InputWriter<'d> {
 impl<'d> InputWriter<'d> {
     /// Begins without values.
     pub fn new(declared: &'d TypedSignature) -> Self {
-        InputWriter { declared, values: Map::new(), faults: FieldFaults::default() }
+        InputWriter {
+            declared,
+            values: Map::new(),
+            faults: FieldFaults::default(),
+        }
     }
 
     /// Adds the value of the next field.
     pub fn add(&mut self, value: &dyn Any) {
         let at = self.values.len();
-        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.inputs.get(at))
+        let Some((field, codec)) = self
+            .declared
+            .signature
+            .inputs
+            .get(at)
+            .zip(self.declared.inputs.get(at))
         else {
             return;
         };
@@ -55,13 +64,22 @@ pub struct InputReader<'d> {
 impl<'d> InputReader<'d> {
     /// Begins with the first field.
     pub fn new(declared: &'d TypedSignature, values: &'d Map<String, Value>) -> Self {
-        InputReader { declared, values, at: 0, faults: FieldFaults::default() }
+        InputReader {
+            declared,
+            values,
+            at: 0,
+            faults: FieldFaults::default(),
+        }
     }
 
     /// Takes the value of the next field. `None`: there is a fault.
     pub fn field<T: 'static>(&mut self) -> Option<T> {
-        let (field, codec) =
-            self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
+        let (field, codec) = self
+            .declared
+            .signature
+            .inputs
+            .get(self.at)
+            .zip(self.declared.inputs.get(self.at))?;
         self.at += 1;
         let given = self.values.get(&field.name);
         // An absent optional field reads as `null`.
@@ -96,7 +114,11 @@ pub fn output_values<N: Smart>(
     output: &N::Output,
     reasoning: Option<&str>,
 ) -> Result<Map<String, Value>, FieldFaults> {
-    let TypedSignature { signature, output: codec, .. } = N::declared();
+    let TypedSignature {
+        signature,
+        output: codec,
+        ..
+    } = N::declared();
     let mut faults = FieldFaults::default();
     let mut all = Map::new();
     if let Some(reasoning) = reasoning {
@@ -119,7 +141,10 @@ pub fn output_values<N: Smart>(
 pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, FieldFaults> {
     let signature = N::signature();
     let json = if signature.object {
-        let known = signature.outputs.iter().filter(|field| !(signature.thinks && field.name == REASONING));
+        let known = signature
+            .outputs
+            .iter()
+            .filter(|field| !(signature.thinks && field.name == REASONING));
         known
             .filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone())))
             .collect::<Map<_, _>>()
@@ -130,12 +155,19 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
     let whole = |violations: Vec<Violation>| {
         let mut faults = FieldFaults::default();
         for violation in violations {
-            let at = if violation.path.is_empty() { VALUE } else { violation.path.as_str() };
+            let at = if violation.path.is_empty() {
+                VALUE
+            } else {
+                violation.path.as_str()
+            };
             faults.add(at, violation.message.as_str());
         }
         faults
     };
     let Answer { value, .. } =
         (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
-    value.downcast().map(|value| *value).map_err(|_| whole(Vec::new()))
+    value
+        .downcast()
+        .map(|value| *value)
+        .map_err(|_| whole(Vec::new()))
 }

@@ -23,7 +23,10 @@ pub(crate) struct Judge {
 }
 
 pub(crate) fn judge() -> Judge {
-    Judge { facts: vec!["the sun is a star".into()], claim: "the sun shines".into() }
+    Judge {
+        facts: vec!["the sun is a star".into()],
+        claim: "the sun shines".into(),
+    }
 }
 
 #[llm_node(goal = "Judge the claim.", think, output = Verdict, retries = 2)]
@@ -44,11 +47,18 @@ pub(crate) struct ChatPonder {
 /// What was asked in a request, by role.
 pub(crate) fn asked(model: &ScriptedModel, request: usize) -> Vec<(llmnode::Role, String)> {
     let request = &model.requests()[request];
-    request.messages.iter().map(|message| (message.role, message.content.clone())).collect()
+    request
+        .messages
+        .iter()
+        .map(|message| (message.role, message.content.clone()))
+        .collect()
 }
 
 pub(crate) fn texts(model: &ScriptedModel, request: usize) -> Vec<String> {
-    asked(model, request).into_iter().map(|(_, text)| text).collect()
+    asked(model, request)
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect()
 }
 
 /// A model that gives one answer, as often as the tests ask.

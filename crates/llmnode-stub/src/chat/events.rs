@@ -10,7 +10,10 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> V
     if let Some(choice) = body["choices"].get(0) {
         let message = &choice["message"];
         let mut delta = |delta: Value| {
-            events.push(chunk(body, json!([{"index": 0, "delta": delta, "finish_reason": null}])))
+            events.push(chunk(
+                body,
+                json!([{"index": 0, "delta": delta, "finish_reason": null}]),
+            ))
         };
         delta(json!({"role": "assistant", "content": ""}));
         for text in pieces(message["reasoning_content"].as_str().unwrap_or_default()) {
@@ -25,21 +28,27 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> V
         }
         for (index, call) in list(&message["tool_calls"]).iter().enumerate() {
             let function = json!({"name": call["function"]["name"], "arguments": ""});
-            let begun = json!({"index": index, "id": call["id"], "type": "function", "function": function});
+            let begun =
+                json!({"index": index, "id": call["id"], "type": "function", "function": function});
             delta(json!({"tool_calls": [begun]}));
             for text in pieces(call["function"]["arguments"].as_str().unwrap_or_default()) {
                 delta(json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]}));
             }
         }
         let finish = &choice["finish_reason"];
-        events.push(chunk(body, json!([{"index": 0, "delta": {}, "finish_reason": finish}])));
+        events.push(chunk(
+            body,
+            json!([{"index": 0, "delta": {}, "finish_reason": finish}]),
+        ));
     }
     if asked["stream_options"]["include_usage"] == true && !body["usage"].is_null() {
         let mut last = chunk(body, json!([]));
         last["usage"] = body["usage"].clone();
         events.push(last);
     }
-    let events = events.iter().map(|event| format!("data: {event}\n\n").into_bytes());
+    let events = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n").into_bytes());
     events.chain([b"data: [DONE]\n\n".to_vec()]).collect()
 }
 

@@ -10,22 +10,33 @@ use super::counts::TokenCounts;
 use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
 
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
-    let message = |message: &Value| (word(message, "role").to_owned(), text_of(message.get("content")));
+    let message = |message: &Value| {
+        (
+            word(message, "role").to_owned(),
+            text_of(message.get("content")),
+        )
+    };
     list(&body["messages"]).iter().map(message).collect()
 }
 
 pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     let format = &body["response_format"];
-    let forced = body.pointer("/tool_choice/function/name").and_then(Value::as_str);
+    let forced = body
+        .pointer("/tool_choice/function/name")
+        .and_then(Value::as_str);
     let parameters = |name: &str| {
         let mut functions = list(&body["tools"]).iter().map(|tool| &tool["function"]);
-        functions.find(|function| function["name"] == name)?.get("parameters")
+        functions
+            .find(|function| function["name"] == name)?
+            .get("parameters")
     };
     Wanted {
         schema: format["json_schema"].get("schema"),
         is_json: format["type"] == "json_object",
         function: forced.map(|name| (name, parameters(name))),
-        limit: ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64()),
+        limit: ["max_completion_tokens", "max_tokens"]
+            .iter()
+            .find_map(|name| body.get(name)?.as_u64()),
     }
 }
 
@@ -46,7 +57,8 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
 }
 
 fn choice(said: &ModelAnswer) -> Value {
-    let mut message = json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
+    let mut message =
+        json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
     if let Some(reasoning) = &said.reasoning {
         message["reasoning_content"] = json!(reasoning);
     }
@@ -74,6 +86,7 @@ pub(super) fn error(kind: &str, code: &Value, message: &str) -> Value {
 }
 
 pub(super) fn models(ids: &[String]) -> Value {
-    let model = |id: &String| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
+    let model =
+        |id: &String| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
     json!({"object": "list", "data": ids.iter().map(model).collect::<Vec<_>>()})
 }

@@ -9,7 +9,11 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Value> {
     let mut events = Vec::new();
     let candidate = body["candidates"].get(0);
     for part in candidate.map_or(&[][..], |candidate| list(&candidate["content"]["parts"])) {
-        events.extend(part_in_pieces(part, given).into_iter().map(|part| with_part(body, part)));
+        events.extend(
+            part_in_pieces(part, given)
+                .into_iter()
+                .map(|part| with_part(body, part)),
+        );
     }
     let mut last = events.pop().unwrap_or_else(|| body.clone());
     if let Some(candidate) = candidate {
@@ -37,7 +41,9 @@ fn with_part(body: &Value, part: Value) -> Value {
 
 /// What stands beside a text goes with its last piece.
 fn part_in_pieces(part: &Value, given: Option<&[String]>) -> Vec<Value> {
-    let Some(text) = part.get("text").and_then(Value::as_str) else { return vec![part.clone()] };
+    let Some(text) = part.get("text").and_then(Value::as_str) else {
+        return vec![part.clone()];
+    };
     let is_thought = part["thought"] == true;
     let given = given.filter(|_| !is_thought);
     let texts = given.map_or_else(|| pieces(text), <[String]>::to_vec);

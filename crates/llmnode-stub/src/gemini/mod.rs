@@ -19,8 +19,15 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
         let parts = list(&content["parts"]);
         let results = parts.iter().filter_map(|part| part.get("functionResponse"));
         said.extend(results.map(|result| ("tool".to_owned(), outcome(&result["response"]))));
-        let role = if word(content, "role") == "model" { "assistant" } else { "user" };
-        if parts.iter().any(|part| part.get("functionResponse").is_none()) {
+        let role = if word(content, "role") == "model" {
+            "assistant"
+        } else {
+            "user"
+        };
+        if parts
+            .iter()
+            .any(|part| part.get("functionResponse").is_none())
+        {
             said.push((role.to_owned(), texts(&content["parts"])));
         }
     }
@@ -34,12 +41,20 @@ fn texts(parts: &Value) -> String {
         None if part.get("fileData").is_some() => Some("[fileData]".to_owned()),
         None => None,
     };
-    list(parts).iter().filter_map(text).collect::<Vec<_>>().join("\n")
+    list(parts)
+        .iter()
+        .filter_map(text)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn outcome(response: &Value) -> String {
-    let said = response.get("output").or_else(|| response.get("error")).unwrap_or(response);
-    said.as_str().map_or_else(|| said.to_string(), str::to_owned)
+    let said = response
+        .get("output")
+        .or_else(|| response.get("error"))
+        .unwrap_or(response);
+    said.as_str()
+        .map_or_else(|| said.to_string(), str::to_owned)
 }
 
 pub(super) fn wanted(body: &Value) -> Wanted<'_> {
@@ -51,12 +66,18 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
         _ => None,
     };
     let parameters = |name: &str| {
-        let mut functions = list(&body["tools"]).iter().flat_map(|tool| list(&tool["functionDeclarations"]));
+        let mut functions = list(&body["tools"])
+            .iter()
+            .flat_map(|tool| list(&tool["functionDeclarations"]));
         let function = functions.find(|function| function["name"] == name)?;
-        function.get("parametersJsonSchema").or_else(|| function.get("parameters"))
+        function
+            .get("parametersJsonSchema")
+            .or_else(|| function.get("parameters"))
     };
     Wanted {
-        schema: config.get("responseJsonSchema").or_else(|| config.get("responseSchema")),
+        schema: config
+            .get("responseJsonSchema")
+            .or_else(|| config.get("responseSchema")),
         is_json: config["responseMimeType"] == "application/json",
         function: forced.map(|name| (name, parameters(name))),
         limit: config["maxOutputTokens"].as_u64(),
@@ -65,8 +86,12 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
 
 /// `said`: `None` is an answer without any candidate.
 pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
-    let candidates: Vec<Value> = said.map(|said| candidate(said, around)).into_iter().collect();
-    let mut body = json!({"candidates": candidates, "modelVersion": around.model, "responseId": around.id});
+    let candidates: Vec<Value> = said
+        .map(|said| candidate(said, around))
+        .into_iter()
+        .collect();
+    let mut body =
+        json!({"candidates": candidates, "modelVersion": around.model, "responseId": around.id});
     if let Some(usage) = around.usage.json(usage) {
         body["usageMetadata"] = usage;
     }
@@ -91,10 +116,22 @@ fn candidate(said: &ModelAnswer, around: &Envelope<'_>) -> Value {
 
 /// A signature stands on the first call, or on the text if there is none.
 fn parts(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
-    let thought = said.reasoning.iter().map(|text| json!({"text": text, "thought": true}));
-    let text = said.content.iter().filter(|text| !text.is_empty()).map(|text| json!({"text": text}));
-    let mut parts: Vec<Value> = thought.chain(text).chain(said.calls.iter().map(call)).collect();
-    let signed = parts.iter().position(|part| part.get("functionCall").is_some());
+    let thought = said
+        .reasoning
+        .iter()
+        .map(|text| json!({"text": text, "thought": true}));
+    let text = said
+        .content
+        .iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| json!({"text": text}));
+    let mut parts: Vec<Value> = thought
+        .chain(text)
+        .chain(said.calls.iter().map(call))
+        .collect();
+    let signed = parts
+        .iter()
+        .position(|part| part.get("functionCall").is_some());
     let signed = signed.or_else(|| parts.len().checked_sub(1));
     if let (true, Some(at)) = (said.reasoning.is_some(), signed) {
         parts[at]["thoughtSignature"] = json!(around.signature);

@@ -13,7 +13,10 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
     if begun["usage"]["output_tokens"].is_u64() {
         begun["usage"]["output_tokens"] = json!(1);
     }
-    let mut events = vec![json!({"type": "message_start", "message": begun}), json!({"type": "ping"})];
+    let mut events = vec![
+        json!({"type": "message_start", "message": begun}),
+        json!({"type": "ping"}),
+    ];
     for (at, block) in list(&body["content"]).iter().enumerate() {
         add_block(&mut events, at, block, given);
     }
@@ -52,12 +55,17 @@ fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, given: Option<&[
         _ => {
             begun["text"] = json!("");
             let text = given.map_or_else(|| pieces(word(block, "text")), <[String]>::to_vec);
-            deltas.extend(text.into_iter().map(|text| json!({"type": "text_delta", "text": text})));
+            deltas.extend(
+                text.into_iter()
+                    .map(|text| json!({"type": "text_delta", "text": text})),
+            );
         }
     }
     events.push(json!({"type": "content_block_start", "index": at, "content_block": begun}));
     events.extend(
-        deltas.into_iter().map(|delta| json!({"type": "content_block_delta", "index": at, "delta": delta})),
+        deltas
+            .into_iter()
+            .map(|delta| json!({"type": "content_block_delta", "index": at, "delta": delta})),
     );
     events.push(json!({"type": "content_block_stop", "index": at}));
 }

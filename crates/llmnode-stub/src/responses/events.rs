@@ -34,12 +34,17 @@ impl Events {
     fn add(&mut self, mut event: Value) {
         event["sequence_number"] = json!(self.written.len());
         let kind = word(&event, "type").to_owned();
-        self.written.push(format!("event: {kind}\ndata: {event}\n\n").into_bytes());
+        self.written
+            .push(format!("event: {kind}\ndata: {event}\n\n").into_bytes());
     }
 
     fn item(&mut self, at: usize, item: &Value, given: Option<&[String]>) {
         let mut begun = item.clone();
-        for (name, empty) in [("content", json!([])), ("arguments", json!("")), ("summary", json!([]))] {
+        for (name, empty) in [
+            ("content", json!([])),
+            ("arguments", json!("")),
+            ("summary", json!([])),
+        ] {
             if begun.get(name).is_some() {
                 begun[name] = empty;
             }
@@ -58,7 +63,11 @@ impl Events {
         for (index, part) in list(&item["content"]).iter().enumerate() {
             let place = json!({"item_id": item["id"], "output_index": at, "content_index": index});
             let is_refusal = part["type"] == "refusal";
-            let kind = if is_refusal { "response.refusal" } else { "response.output_text" };
+            let kind = if is_refusal {
+                "response.refusal"
+            } else {
+                "response.output_text"
+            };
             let name = if is_refusal { "refusal" } else { "text" };
             let text = word(part, name);
             let own = given.filter(|_| !is_refusal);
@@ -66,10 +75,20 @@ impl Events {
             empty[name] = json!("");
             self.add(with(&place, "response.content_part.added", "part", empty));
             for piece in own.map_or_else(|| pieces(text), <[String]>::to_vec) {
-                self.add(with(&place, &format!("{kind}.delta"), "delta", json!(piece)));
+                self.add(with(
+                    &place,
+                    &format!("{kind}.delta"),
+                    "delta",
+                    json!(piece),
+                ));
             }
             self.add(with(&place, &format!("{kind}.done"), name, json!(text)));
-            self.add(with(&place, "response.content_part.done", "part", part.clone()));
+            self.add(with(
+                &place,
+                "response.content_part.done",
+                "part",
+                part.clone(),
+            ));
         }
     }
 
@@ -77,9 +96,19 @@ impl Events {
         let place = json!({"item_id": item["id"], "output_index": at});
         let arguments = word(item, "arguments");
         for piece in pieces(arguments) {
-            self.add(with(&place, "response.function_call_arguments.delta", "delta", json!(piece)));
+            self.add(with(
+                &place,
+                "response.function_call_arguments.delta",
+                "delta",
+                json!(piece),
+            ));
         }
-        self.add(with(&place, "response.function_call_arguments.done", "arguments", json!(arguments)));
+        self.add(with(
+            &place,
+            "response.function_call_arguments.done",
+            "arguments",
+            json!(arguments),
+        ));
     }
 
     fn summary(&mut self, at: usize, item: &Value) {
@@ -87,9 +116,19 @@ impl Events {
             let place = json!({"item_id": item["id"], "output_index": at, "summary_index": index});
             let text = word(part, "text");
             for piece in pieces(text) {
-                self.add(with(&place, "response.reasoning_summary_text.delta", "delta", json!(piece)));
+                self.add(with(
+                    &place,
+                    "response.reasoning_summary_text.delta",
+                    "delta",
+                    json!(piece),
+                ));
             }
-            self.add(with(&place, "response.reasoning_summary_text.done", "text", json!(text)));
+            self.add(with(
+                &place,
+                "response.reasoning_summary_text.done",
+                "text",
+                json!(text),
+            ));
         }
     }
 }

@@ -12,8 +12,10 @@ use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, te
 /// Calls and other items without a role are left out, but for results.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
     let system = body.get("instructions").and_then(Value::as_str);
-    let mut said: Vec<(String, String)> =
-        system.map(|text| ("system".to_owned(), text.to_owned())).into_iter().collect();
+    let mut said: Vec<(String, String)> = system
+        .map(|text| ("system".to_owned(), text.to_owned()))
+        .into_iter()
+        .collect();
     if let Some(text) = body["input"].as_str() {
         said.push(("user".to_owned(), text.to_owned()));
     }
@@ -34,8 +36,12 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     let format = &body["text"]["format"];
     let choice = &body["tool_choice"];
     let forced = (choice["type"] == "function").then(|| word(choice, "name"));
-    let parameters =
-        |name: &str| list(&body["tools"]).iter().find(|tool| tool["name"] == name)?.get("parameters");
+    let parameters = |name: &str| {
+        list(&body["tools"])
+            .iter()
+            .find(|tool| tool["name"] == name)?
+            .get("parameters")
+    };
     Wanted {
         schema: format.get("schema"),
         is_json: format["type"] == "json_object",
@@ -79,9 +85,14 @@ fn items(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
             "encrypted_content": around.signature,
         }));
     }
-    let text =
-        said.content.iter().map(|text| json!({"type": "output_text", "text": text, "annotations": []}));
-    let refusal = said.refusal.iter().map(|text| json!({"type": "refusal", "refusal": text}));
+    let text = said
+        .content
+        .iter()
+        .map(|text| json!({"type": "output_text", "text": text, "annotations": []}));
+    let refusal = said
+        .refusal
+        .iter()
+        .map(|text| json!({"type": "refusal", "refusal": text}));
     let content: Vec<Value> = text.chain(refusal).collect();
     if !content.is_empty() || said.calls.is_empty() {
         items.push(json!({

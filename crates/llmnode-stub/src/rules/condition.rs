@@ -82,7 +82,10 @@ fn holds(condition: &Value, from: &Value, asked: &Asked<'_>) -> Option<Option<Fo
     }
     if let Some(fault) = text(condition, "fault") {
         let place = turns::fault(fault, asked.api, asked.body)?;
-        return Some(Some(Found { place, ..Found::default() }));
+        return Some(Some(Found {
+            place,
+            ..Found::default()
+        }));
     }
     if condition.contains_key("thoughts") {
         return stale_thought(asked).map(Some);
@@ -99,32 +102,49 @@ fn text<'c>(condition: &'c Map<String, Value>, name: &str) -> Option<&'c str> {
 }
 
 fn is_named(model: &str, names: &Value) -> bool {
-    list(names).iter().filter_map(Value::as_str).any(|name| match name.strip_prefix('@') {
-        Some(named) => is_named(model, group(named)),
-        None => match name.strip_suffix('*') {
-            Some(begin) => model.starts_with(begin),
-            None => model == name,
-        },
-    })
+    list(names)
+        .iter()
+        .filter_map(Value::as_str)
+        .any(|name| match name.strip_prefix('@') {
+            Some(named) => is_named(model, group(named)),
+            None => match name.strip_suffix('*') {
+                Some(begin) => model.starts_with(begin),
+                None => model == name,
+            },
+        })
 }
 
-fn at(path: &str, condition: &Map<String, Value>, from: &Value, asked: &Asked<'_>) -> Option<Found> {
+fn at(
+    path: &str,
+    condition: &Map<String, Value>,
+    from: &Value,
+    asked: &Asked<'_>,
+) -> Option<Found> {
     let all = places(from, path);
     let tests = condition.iter().filter(|(name, _)| *name != "at");
     let found = (0..all.len()).find(|at| {
         let before = || all[..*at].iter().filter_map(|(_, value)| *value);
         tests.clone().all(|(name, wanted)| match &**name {
-            "repeated" => all[*at].1.is_some_and(|value| before().any(|earlier| earlier == value)),
+            "repeated" => all[*at]
+                .1
+                .is_some_and(|value| before().any(|earlier| earlier == value)),
             "dangling" => all[*at].1.is_some() && schema::is_dangling(asked.body, from),
             _ => passes(name, wanted, all[*at].1, asked),
         })
     });
     found.map(|at| {
         let (place, value) = &all[at];
-        let within =
-            condition.get("where").zip(*value).and_then(|(inner, value)| all_hold(inner, value, asked));
-        let within = within.filter(|within| !within.context.0.is_empty()).unwrap_or_default();
-        Found { place: place.join(&within.place), context: within.context }
+        let within = condition
+            .get("where")
+            .zip(*value)
+            .and_then(|(inner, value)| all_hold(inner, value, asked));
+        let within = within
+            .filter(|within| !within.context.0.is_empty())
+            .unwrap_or_default();
+        Found {
+            place: place.join(&within.place),
+            context: within.context,
+        }
     })
 }
 
@@ -133,7 +153,9 @@ fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) 
     match (test, value) {
         ("present", value) => value.is_some() == (wanted == true),
         ("is_not", value) => value.is_none_or(|value| !same(value, wanted)),
-        ("not_in", value) => value.is_none_or(|value| !list(wanted).iter().any(|one| same(one, value))),
+        ("not_in", value) => {
+            value.is_none_or(|value| !list(wanted).iter().any(|one| same(one, value)))
+        }
         ("blank", value) => value.is_none_or(is_blank) == (wanted == true),
         (_, None) => false,
         ("is", Some(value)) => same(value, wanted),
@@ -145,12 +167,14 @@ fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) 
         ("longer_than", Some(value)) => length(value) > wanted.as_u64().unwrap_or(0),
         ("contains", Some(value)) => contains(value, wanted),
         ("contains_not", Some(value)) => !contains(value, wanted),
-        ("begins", Some(value)) => {
-            value.as_str().is_some_and(|text| text.starts_with(wanted.as_str().unwrap_or_default()))
-        }
+        ("begins", Some(value)) => value
+            .as_str()
+            .is_some_and(|text| text.starts_with(wanted.as_str().unwrap_or_default())),
         ("json", Some(value)) => {
             let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
-            value.as_str().is_some_and(|text| is_json(text) == (wanted == true))
+            value
+                .as_str()
+                .is_some_and(|text| is_json(text) == (wanted == true))
         }
         ("unlike", Some(value)) => value.as_str().is_some_and(|text| !is_like(text, wanted)),
         ("among", Some(value)) => is_among(value, wanted, asked),
@@ -160,12 +184,18 @@ fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) 
             other.is_some_and(|other| number(value) >= number(other))
         }
         ("other_members_than", Some(value)) => {
-            let mut names = value.as_object().into_iter().flatten().map(|(name, _)| name);
+            let mut names = value
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name);
             names.any(|name| !list(wanted).iter().any(|known| known == name))
         }
-        ("member_unlike", Some(value)) => {
-            value.as_object().into_iter().flatten().any(|(name, _)| !is_like(name, wanted))
-        }
+        ("member_unlike", Some(value)) => value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .any(|(name, _)| !is_like(name, wanted)),
         ("where", Some(value)) => all_hold(wanted, value, asked).is_some(),
         _ => false,
     }
@@ -222,35 +252,54 @@ fn is_like(text: &str, form: &Value) -> bool {
     let least = form["least"].as_u64().unwrap_or(0);
     let most = form["most"].as_u64().unwrap_or(u64::MAX);
     let first = form["first"].as_str();
-    let begins_well =
-        first.is_none_or(|first| text.chars().next().is_none_or(|letter| is_one_of(letter, first)));
-    begins_well && (least..=most).contains(&count) && text.chars().all(|letter| is_one_of(letter, letters))
+    let begins_well = first.is_none_or(|first| {
+        text.chars()
+            .next()
+            .is_none_or(|letter| is_one_of(letter, first))
+    });
+    begins_well
+        && (least..=most).contains(&count)
+        && text.chars().all(|letter| is_one_of(letter, letters))
 }
 
 /// `letters`: single ones, and ranges such as `a-z`. A hyphen stands last.
 fn is_one_of(letter: char, letters: &str) -> bool {
     let letters: Vec<char> = letters.chars().collect();
-    let in_range = letters.windows(3).any(|part| part[1] == '-' && (part[0]..=part[2]).contains(&letter));
+    let in_range = letters
+        .windows(3)
+        .any(|part| part[1] == '-' && (part[0]..=part[2]).contains(&letter));
     let single = letters.contains(&letter) && letter != '-';
     in_range || single || (letter == '-' && letters.last() == Some(&'-'))
 }
 
 fn is_among(value: &Value, path: &Value, asked: &Asked<'_>) -> bool {
     let path = path.as_str().unwrap_or_default();
-    places(asked.body, path).into_iter().any(|(_, other)| other == Some(value))
+    places(asked.body, path)
+        .into_iter()
+        .any(|(_, other)| other == Some(value))
 }
 
-fn schemas(paths: &Value, condition: &Map<String, Value>, from: &Value, asked: &Asked<'_>) -> Option<Found> {
+fn schemas(
+    paths: &Value,
+    condition: &Map<String, Value>,
+    from: &Value,
+    asked: &Asked<'_>,
+) -> Option<Found> {
     let paths = list(paths).iter().filter_map(Value::as_str);
     let all: Vec<(Pointer, &Value)> = paths
         .flat_map(|path| places(from, path))
         .filter_map(|(place, schema)| Some((place, schema?)))
         .collect();
     if let Some(conditions) = condition.get("node") {
-        return all.iter().find_map(|(place, root)| node(place, root, conditions, asked));
+        return all
+            .iter()
+            .find_map(|(place, root)| node(place, root, conditions, asked));
     }
     let first = || Found {
-        place: all.first().map(|(place, _)| place.clone()).unwrap_or_default(),
+        place: all
+            .first()
+            .map(|(place, _)| place.clone())
+            .unwrap_or_default(),
         ..Found::default()
     };
     let sum = |of: fn(&Value) -> u64| all.iter().map(|(_, root)| of(root)).sum::<u64>();
@@ -270,10 +319,20 @@ fn schemas(paths: &Value, condition: &Map<String, Value>, from: &Value, asked: &
 
 /// References are looked up in the schema that the node is in.
 fn node(place: &Pointer, root: &Value, conditions: &Value, asked: &Asked<'_>) -> Option<Found> {
-    let in_schema = Asked { api: asked.api, model: asked.model, body: root, headers: None };
+    let in_schema = Asked {
+        api: asked.api,
+        model: asked.model,
+        body: root,
+        headers: None,
+    };
     let nodes = schema::nodes(root);
-    let found = nodes.into_iter().find(|(_, node)| all_hold(conditions, node, &in_schema).is_some());
-    found.map(|(context, _)| Found { place: place.clone(), context })
+    let found = nodes
+        .into_iter()
+        .find(|(_, node)| all_hold(conditions, node, &in_schema).is_some());
+    found.map(|(context, _)| Found {
+        place: place.clone(),
+        context,
+    })
 }
 
 fn stale_thought(asked: &Asked<'_>) -> Option<Found> {
@@ -285,6 +344,9 @@ fn stale_thought(asked: &Asked<'_>) -> Option<Found> {
     });
     stale.map(|(mut place, _)| {
         place.0.pop();
-        Found { place, ..Found::default() }
+        Found {
+            place,
+            ..Found::default()
+        }
     })
 }

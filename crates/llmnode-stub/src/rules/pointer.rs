@@ -39,7 +39,11 @@ impl Pointer {
 
     /// The first position in a list.
     pub(super) fn index(&self) -> String {
-        self.0.iter().find(|step| step.parse::<usize>().is_ok()).cloned().unwrap_or_default()
+        self.0
+            .iter()
+            .find(|step| step.parse::<usize>().is_ok())
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// What the innermost object around it calls itself.
@@ -47,7 +51,9 @@ impl Pointer {
         let mut named = "";
         let mut here = body;
         for step in &self.0 {
-            let Some(next) = step_into(here, step) else { break };
+            let Some(next) = step_into(here, step) else {
+                break;
+            };
             here = next;
             let own = word(here, "name");
             named = if own.is_empty() { named } else { own };
@@ -68,22 +74,35 @@ pub(super) fn step_into<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
 pub(super) fn places<'v>(root: &'v Value, path: &str) -> Vec<(Pointer, Option<&'v Value>)> {
     let mut found = vec![(Pointer::default(), Some(root))];
     for step in path.split('/').skip(1) {
-        found = found.into_iter().flat_map(|(place, value)| next(&place, value, step)).collect();
+        found = found
+            .into_iter()
+            .flat_map(|(place, value)| next(&place, value, step))
+            .collect();
     }
     found
 }
 
-fn next<'v>(place: &Pointer, value: Option<&'v Value>, step: &str) -> Vec<(Pointer, Option<&'v Value>)> {
+fn next<'v>(
+    place: &Pointer,
+    value: Option<&'v Value>,
+    step: &str,
+) -> Vec<(Pointer, Option<&'v Value>)> {
     if step != "*" {
-        return vec![(place.with(step), value.and_then(|value| step_into(value, step)))];
+        return vec![(
+            place.with(step),
+            value.and_then(|value| step_into(value, step)),
+        )];
     }
     match value {
-        Some(Value::Array(items)) => {
-            items.iter().enumerate().map(|(at, item)| (place.with(&at.to_string()), Some(item))).collect()
-        }
-        Some(Value::Object(members)) => {
-            members.iter().map(|(name, member)| (place.with(name), Some(member))).collect()
-        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| (place.with(&at.to_string()), Some(item)))
+            .collect(),
+        Some(Value::Object(members)) => members
+            .iter()
+            .map(|(name, member)| (place.with(name), Some(member)))
+            .collect(),
         _ => Vec::new(),
     }
 }

@@ -32,7 +32,13 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, refuses, status, body, .. } = self;
+        let Self {
+            rule,
+            refuses,
+            status,
+            body,
+            ..
+        } = self;
         write!(f, "{rule} refuses {refuses}: {status} {body}")
     }
 }
@@ -61,7 +67,9 @@ impl fmt::Display for Refusal {
 /// ```
 #[must_use]
 pub fn refusal(provider: impl Into<Option<Provider>>, path: &str, body: &Value) -> Option<Refusal> {
-    let Some(Route::Answer(api)) = route("POST", path) else { return None };
+    let Some(Route::Answer(api)) = route("POST", path) else {
+        return None;
+    };
     let named = body.get("model").and_then(Value::as_str);
     let model = named.or_else(|| model_of(path)).unwrap_or_default();
     let refusal = refused(provider.into(), api, model, body, None);
@@ -79,11 +87,19 @@ pub(crate) fn refused(
     body: &Value,
     headers: Option<&LoggedHeaders>,
 ) -> Option<Refusal> {
-    let asked = Asked { api, model, body, headers };
+    let asked = Asked {
+        api,
+        model,
+        body,
+        headers,
+    };
     let is_for = |rule: &Value, name: &str| list(&rule["providers"]).iter().any(|one| one == name);
     let all = rules(api).iter();
-    let own = all.clone().filter(|rule| provider.is_some_and(|provider| is_for(rule, provider.as_str())));
-    own.chain(all.filter(|rule| is_for(rule, "all"))).find_map(|rule| by_rule(rule, &asked))
+    let own = all
+        .clone()
+        .filter(|rule| provider.is_some_and(|provider| is_for(rule, provider.as_str())));
+    own.chain(all.filter(|rule| is_for(rule, "all")))
+        .find_map(|rule| by_rule(rule, &asked))
 }
 
 fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
@@ -91,7 +107,10 @@ fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
     Some(Refusal {
         rule: word(rule, "id"),
         refuses: word(rule, "refuses"),
-        status: rule["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(400),
+        status: rule["status"]
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok())
+            .unwrap_or(400),
         body: filled(&rule["body"], &found, asked),
         source: word(rule, "source"),
     })
@@ -101,9 +120,13 @@ fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
 fn filled(body: &Value, found: &Found, asked: &Asked<'_>) -> Value {
     match body {
         Value::String(text) if text.contains('{') => Value::from(filled_text(text, found, asked)),
-        Value::Array(items) => items.iter().map(|item| filled(item, found, asked)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| filled(item, found, asked))
+            .collect(),
         Value::Object(members) => {
-            let filled = |(name, value): (&String, &Value)| (name.clone(), filled(value, found, asked));
+            let filled =
+                |(name, value): (&String, &Value)| (name.clone(), filled(value, found, asked));
             Value::Object(members.iter().map(filled).collect())
         }
         other => other.clone(),
@@ -113,11 +136,25 @@ fn filled(body: &Value, found: &Found, asked: &Asked<'_>) -> Value {
 fn filled_text(text: &str, found: &Found, asked: &Asked<'_>) -> String {
     let value = asked.body.pointer(&format!("/{}", found.place.0.join("/")));
     let id = value.map(|value| {
-        [word(value, "id"), word(value, "tool_call_id"), word(value, "call_id"), word(value, "tool_use_id")]
-            .concat()
+        [
+            word(value, "id"),
+            word(value, "tool_call_id"),
+            word(value, "call_id"),
+            word(value, "tool_use_id"),
+        ]
+        .concat()
     });
-    let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    let context: Vec<String> = found.context.0.iter().map(|step| format!("'{step}'")).collect();
+    let value = value.map(|value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    });
+    let context: Vec<String> = found
+        .context
+        .0
+        .iter()
+        .map(|step| format!("'{step}'"))
+        .collect();
     let context = match &context[..] {
         [one] => format!("({one},)"),
         all => format!("({})", all.join(", ")),
@@ -142,7 +179,9 @@ pub(crate) fn no_such_path(provider: Provider, api: Api, path: &str) -> Option<R
         Provider::Anthropic => {
             json!({"type": "error", "error": {"type": "not_found_error", "message": "Not Found"}})
         }
-        Provider::Gemini => json!({"error": {"code": 404, "message": message, "status": "NOT_FOUND"}}),
+        Provider::Gemini => {
+            json!({"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
+        }
         _ => {
             json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}})
         }
@@ -158,10 +197,17 @@ pub(crate) fn no_such_path(provider: Provider, api: Api, path: &str) -> Option<R
 
 /// Whether a provider's model thinks before it answers this request.
 pub(crate) fn thinks(provider: Provider, api: Api, model: &str, body: &Value) -> bool {
-    let asked = Asked { api, model, body, headers: None };
+    let asked = Asked {
+        api,
+        model,
+        body,
+        headers: None,
+    };
     thinking().iter().any(|row| {
         row["api"] == api.as_str()
-            && list(&row["providers"]).iter().any(|one| one == provider.as_str())
+            && list(&row["providers"])
+                .iter()
+                .any(|one| one == provider.as_str())
             && all_hold(&row["when"], body, &asked).is_some()
     })
 }

@@ -11,11 +11,25 @@ use crate::model_answer::list;
 const MAX_DEPTH: usize = 200;
 
 /// Members that are one schema.
-const ONE: [&str; 7] = ["items", "additionalProperties", "not", "if", "then", "else", "contains"];
+const ONE: [&str; 7] = [
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+];
 /// Members that are a list of schemas.
 const SEVERAL: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Members that are schemas by name.
-const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+const NAMED: [&str; 5] = [
+    "properties",
+    "$defs",
+    "definitions",
+    "patternProperties",
+    "dependentSchemas",
+];
 
 /// Every object within a schema that is a schema, the schema first.
 pub(super) fn nodes(schema: &Value) -> Vec<(Pointer, &Value)> {
@@ -29,7 +43,10 @@ fn collect<'s>(schema: &'s Value, place: &Pointer, found: &mut Vec<(Pointer, &'s
         return;
     }
     found.push((place.clone(), schema));
-    for (place, child) in children(schema).into_iter().map(|(steps, child)| (place.join(&steps), child)) {
+    for (place, child) in children(schema)
+        .into_iter()
+        .map(|(steps, child)| (place.join(&steps), child))
+    {
         collect(child, &place, found);
     }
 }
@@ -37,12 +54,18 @@ fn collect<'s>(schema: &'s Value, place: &Pointer, found: &mut Vec<(Pointer, &'s
 fn children(schema: &Value) -> Vec<(Pointer, &Value)> {
     let mut found = Vec::new();
     for name in ONE {
-        found.extend(schema.get(name).map(|one| (Pointer::default().with(name), one)));
+        found.extend(
+            schema
+                .get(name)
+                .map(|one| (Pointer::default().with(name), one)),
+        );
     }
     // An older form of tuples.
     for name in SEVERAL.into_iter().chain(["items"]) {
         let all = list(&schema[name]).iter().enumerate();
-        found.extend(all.map(|(at, one)| (Pointer::default().with(name).with(&at.to_string()), one)));
+        found.extend(
+            all.map(|(at, one)| (Pointer::default().with(name).with(&at.to_string()), one)),
+        );
     }
     for name in NAMED {
         let all = schema[name].as_object().into_iter().flatten();
@@ -55,10 +78,9 @@ fn children(schema: &Value) -> Vec<(Pointer, &Value)> {
 fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     let path = reference.strip_prefix('#')?;
     let unescaped = path.replace("%24", "$");
-    unescaped
-        .split('/')
-        .skip(1)
-        .try_fold(root, |here, step| step_into(here, &step.replace("~1", "/").replace("~0", "~")))
+    unescaped.split('/').skip(1).try_fold(root, |here, step| {
+        step_into(here, &step.replace("~1", "/").replace("~0", "~"))
+    })
 }
 
 pub(super) fn is_dangling(root: &Value, node: &Value) -> bool {
@@ -81,9 +103,14 @@ fn depth_of<'s>(root: &'s Value, schema: &'s Value, open: &mut Vec<&'s str>) -> 
         open.pop();
         return depth;
     }
-    let below = children(schema).into_iter().filter(|(place, _)| !place.0[0].ends_with("efs"));
+    let below = children(schema)
+        .into_iter()
+        .filter(|(place, _)| !place.0[0].ends_with("efs"));
     let below = below.filter(|(place, _)| place.0[0] != "definitions");
-    let below = below.map(|(_, child)| depth_of(root, child, open)).max().unwrap_or(0);
+    let below = below
+        .map(|(_, child)| depth_of(root, child, open))
+        .max()
+        .unwrap_or(0);
     let is_level = schema.get("properties").is_some() || schema.get("items").is_some();
     below + u64::from(is_level)
 }
@@ -102,31 +129,43 @@ fn contains_open<'s>(root: &'s Value, schema: &'s Value, open: &mut Vec<&'s str>
             return true;
         }
         open.push(reference);
-        let is_open = target(root, reference).is_some_and(|target| contains_open(root, target, open));
+        let is_open =
+            target(root, reference).is_some_and(|target| contains_open(root, target, open));
         open.pop();
         return is_open;
     }
     let is_definition = |place: &Pointer| matches!(&*place.0[0], "$defs" | "definitions");
-    let below = children(schema).into_iter().filter(|(place, _)| !is_definition(place));
-    below.into_iter().any(|(_, child)| contains_open(root, child, open))
+    let below = children(schema)
+        .into_iter()
+        .filter(|(place, _)| !is_definition(place));
+    below
+        .into_iter()
+        .any(|(_, child)| contains_open(root, child, open))
 }
 
 pub(super) fn properties(root: &Value) -> u64 {
-    count(root, |node| node["properties"].as_object().map_or(0, |all| all.len()))
+    count(root, |node| {
+        node["properties"].as_object().map_or(0, |all| all.len())
+    })
 }
 
 pub(super) fn optional(root: &Value) -> u64 {
     count(root, |node| {
-        let required: HashSet<&str> = list(&node["required"]).iter().filter_map(Value::as_str).collect();
+        let required: HashSet<&str> = list(&node["required"])
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
         let all = node["properties"].as_object().into_iter().flatten();
-        all.filter(|(name, _)| !required.contains(name.as_str())).count()
+        all.filter(|(name, _)| !required.contains(name.as_str()))
+            .count()
     })
 }
 
 /// Choices of types: `anyOf`, and lists of types.
 pub(super) fn unions(root: &Value) -> u64 {
     count(root, |node| {
-        usize::from(node.get("anyOf").is_some_and(Value::is_array)) + usize::from(node["type"].is_array())
+        usize::from(node.get("anyOf").is_some_and(Value::is_array))
+            + usize::from(node["type"].is_array())
     })
 }
 
@@ -135,5 +174,8 @@ pub(super) fn enum_values(root: &Value) -> u64 {
 }
 
 fn count(root: &Value, of: impl Fn(&Value) -> usize) -> u64 {
-    nodes(root).into_iter().map(|(_, node)| of(node) as u64).sum()
+    nodes(root)
+        .into_iter()
+        .map(|(_, node)| of(node) as u64)
+        .sum()
 }

@@ -18,13 +18,15 @@ const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
 fn large(body: &Value) -> Option<Value> {
     let count = body["properties"].as_u64()?;
     let names: Vec<String> = (0..count).map(|at| at.to_string()).collect();
-    let properties: serde_json::Map<_, _> =
-        names.iter().map(|name| (name.clone(), json!({"type": "null"}))).collect();
-    let schema =
-        json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
-    let format =
-        json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": true}});
-    Some(json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "response_format": format}))
+    let properties: serde_json::Map<_, _> = names
+        .iter()
+        .map(|name| (name.clone(), json!({"type": "null"})))
+        .collect();
+    let schema = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": true}});
+    Some(
+        json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "response_format": format}),
+    )
 }
 
 /// The refused body with the places of `taken` changed.
@@ -35,7 +37,9 @@ fn taken(rule: &Value) -> Value {
     let mut body = rule["refused"].clone();
     for (path, value) in rule["taken"].as_object().unwrap() {
         let (parent, name) = path.rsplit_once('/').unwrap();
-        let parent = body.pointer_mut(parent).unwrap_or_else(|| panic!("{}: {path}", rule["id"]));
+        let parent = body
+            .pointer_mut(parent)
+            .unwrap_or_else(|| panic!("{}: {path}", rule["id"]));
         match (parent, value.is_null()) {
             (Value::Object(members), true) => drop(members.remove(name).unwrap()),
             (Value::Object(members), false) => drop(members.insert(name.to_owned(), value.clone())),
@@ -43,7 +47,11 @@ fn taken(rule: &Value) -> Value {
             (Value::Array(items), false) => {
                 let at: usize = name.parse().unwrap();
                 items.truncate(items.len().max(at));
-                if at < items.len() { items[at] = value.clone() } else { items.push(value.clone()) }
+                if at < items.len() {
+                    items[at] = value.clone()
+                } else {
+                    items.push(value.clone())
+                }
             }
             _ => panic!("{}: {path}", rule["id"]),
         }
@@ -52,8 +60,15 @@ fn taken(rule: &Value) -> Value {
 }
 
 fn ask(rule: &Value, provider: &str, api: Api, body: &Value) -> Option<super::Refusal> {
-    let provider = Provider::ALL.iter().find(|one| one.as_str() == provider).copied();
-    let model = rule.get("model").unwrap_or(&body["model"]).as_str().unwrap_or_default();
+    let provider = Provider::ALL
+        .iter()
+        .find(|one| one.as_str() == provider)
+        .copied();
+    let model = rule
+        .get("model")
+        .unwrap_or(&body["model"])
+        .as_str()
+        .unwrap_or_default();
     refused(provider, api, model, body, Some(&LoggedHeaders::default()))
 }
 
@@ -69,16 +84,19 @@ fn each_rule_refuses_its_one_body_and_takes_the_other() {
                     Some(refusal) if refusal.rule == id => {
                         let words = refusal.body.to_string();
                         if words.contains('{')
-                            && ["{place}", "{dotted}", "{name}", "{value}", "{model}", "{id}"]
-                                .iter()
-                                .any(|mark| words.contains(mark))
+                            && [
+                                "{place}", "{dotted}", "{name}", "{value}", "{model}", "{id}",
+                            ]
+                            .iter()
+                            .any(|mark| words.contains(mark))
                         {
                             wrong.push(format!("{id}: {words}"));
                         }
                     }
-                    other => {
-                        wrong.push(format!("{id} ({provider}) is refused by {:?}", other.map(|one| one.rule)))
-                    }
+                    other => wrong.push(format!(
+                        "{id} ({provider}) is refused by {:?}",
+                        other.map(|one| one.rule)
+                    )),
                 }
                 if let Some(refusal) = ask(rule, provider, api, &taken(rule)) {
                     wrong.push(format!("{id} ({provider}), what is taken: {refusal}"));
@@ -97,8 +115,11 @@ fn there_are_rules_for_each_api_and_many_providers() {
     let ids: BTreeSet<&str> = all.iter().map(|rule| word(rule, "id")).collect();
     assert_eq!(ids.len(), all.len());
     for provider in Provider::ALL {
-        let own =
-            all.iter().filter(|rule| list(&rule["providers"]).iter().any(|one| one == provider.as_str()));
+        let own = all.iter().filter(|rule| {
+            list(&rule["providers"])
+                .iter()
+                .any(|one| one == provider.as_str())
+        });
         assert!(own.count() > 0, "{provider:?} has no rule");
     }
 }
@@ -134,7 +155,9 @@ fn rules_use_the_vocabulary_alone() {
             );
         }
         assert!(!list(&rule["when"]).is_empty(), "{id}");
-        list(&rule["when"]).iter().for_each(|condition| check_condition(id, condition));
+        list(&rule["when"])
+            .iter()
+            .for_each(|condition| check_condition(id, condition));
     }
 }
 
@@ -152,7 +175,10 @@ fn each_rule_has_an_exact_source_with_a_date() {
         let day: Vec<&str> = word(rule, "read").split('-').collect();
         let lengths: Vec<usize> = day.iter().map(|part| part.len()).collect();
         assert_eq!(lengths, [4, 2, 2], "{id}");
-        assert!(day.iter().all(|part| is_number(part)) && day[0] >= "2026", "{id}");
+        assert!(
+            day.iter().all(|part| is_number(part)) && day[0] >= "2026",
+            "{id}"
+        );
     }
 }
 
@@ -168,7 +194,8 @@ fn is_thread(source: &str) -> bool {
 
 fn is_package(source: &str) -> bool {
     let mut parts = source.split(' ').skip(1);
-    let is_version = |version: &str| version.split('.').count() == 3 && version.split('.').all(is_number);
+    let is_version =
+        |version: &str| version.split('.').count() == 3 && version.split('.').all(is_number);
     parts.next().is_some_and(is_version) && parts.count() < 2
 }
 
@@ -176,7 +203,9 @@ fn check_condition(id: &str, condition: &Value) {
     const TESTS: &str = "present is is_not in not_in type type_not below above blank longer_than contains contains_not begins \
         json unlike among not_among reaches other_members_than member_unlike repeated dangling where";
     const MEASURES: &str = "node deeper_than more_properties_than more_optional_than more_unions_than more_enum_values_than recursive";
-    let members = condition.as_object().unwrap_or_else(|| panic!("{id}: {condition}"));
+    let members = condition
+        .as_object()
+        .unwrap_or_else(|| panic!("{id}: {condition}"));
     let within = |value: &Value| list(value).iter().for_each(|one| check_condition(id, one));
     match members.keys().next().map(String::as_str) {
         Some("at") => {
@@ -195,16 +224,31 @@ fn check_condition(id: &str, condition: &Value) {
         Some("model") if members.len() == 1 => {
             for name in list(&condition["model"]).iter().filter_map(Value::as_str) {
                 let group = name.strip_prefix('@').map(super::data::group);
-                assert!(group.is_none_or(|group| !list(group).is_empty()), "{id}: {name}");
+                assert!(
+                    group.is_none_or(|group| !list(group).is_empty()),
+                    "{id}: {name}"
+                );
             }
         }
         Some("fault") => {
-            assert!(members.len() == 1 && FAULTS.contains(&word(condition, "fault")), "{id}: {condition}")
+            assert!(
+                members.len() == 1 && FAULTS.contains(&word(condition, "fault")),
+                "{id}: {condition}"
+            )
         }
-        Some("thoughts") => assert!(members.len() == 1 && condition["thoughts"] == "of_other_prefix", "{id}"),
-        Some("header") => assert!(members.len() == 2 && members.contains_key("lacks"), "{id}: {condition}"),
+        Some("thoughts") => assert!(
+            members.len() == 1 && condition["thoughts"] == "of_other_prefix",
+            "{id}"
+        ),
+        Some("header") => assert!(
+            members.len() == 2 && members.contains_key("lacks"),
+            "{id}: {condition}"
+        ),
         _ => {
-            assert!(members.contains_key("schemas") && members.len() == 2, "{id}: {condition}");
+            assert!(
+                members.contains_key("schemas") && members.len() == 2,
+                "{id}: {condition}"
+            );
             assert!(
                 members
                     .keys()

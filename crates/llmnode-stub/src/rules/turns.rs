@@ -39,7 +39,9 @@ pub(super) fn fault(name: &str, api: Api, body: &Value) -> Option<Pointer> {
         "counts_differ" => counts_differ(&turns),
         "names_differ" => names_differ(&turns),
         "words_beside_results" => {
-            let mixed = turns.iter().find(|turn| !turn.results.is_empty() && turn.has_others)?;
+            let mixed = turns
+                .iter()
+                .find(|turn| !turn.results.is_empty() && turn.has_others)?;
             mixed.results.first().map(|result| result.place.clone())
         }
         "user_after_result" => user_after_result(body),
@@ -78,10 +80,21 @@ pub(super) const FAULTS: [&str; 16] = [
 /// Responses looks for a call anywhere before its result; the others right before it.
 fn result_without_call(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     for (at, turn) in turns.iter().enumerate() {
-        let from = if api == Api::Responses { 0 } else { at.saturating_sub(1) };
-        let called: Vec<&str> =
-            turns[from..at].iter().flat_map(|turn| &turn.calls).map(|call| call.id).collect();
-        if let Some(result) = turn.results.iter().find(|result| !called.contains(&result.id)) {
+        let from = if api == Api::Responses {
+            0
+        } else {
+            at.saturating_sub(1)
+        };
+        let called: Vec<&str> = turns[from..at]
+            .iter()
+            .flat_map(|turn| &turn.calls)
+            .map(|call| call.id)
+            .collect();
+        if let Some(result) = turn
+            .results
+            .iter()
+            .find(|result| !called.contains(&result.id))
+        {
             return Some(result.place.clone());
         }
     }
@@ -90,9 +103,16 @@ fn result_without_call(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
 
 fn call_without_result(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     for (at, turn) in turns.iter().enumerate() {
-        let to = if api == Api::Responses { turns.len() } else { turns.len().min(at + 2) };
-        let answered: Vec<&str> =
-            turns[at + 1..to].iter().flat_map(|turn| &turn.results).map(|result| result.id).collect();
+        let to = if api == Api::Responses {
+            turns.len()
+        } else {
+            turns.len().min(at + 2)
+        };
+        let answered: Vec<&str> = turns[at + 1..to]
+            .iter()
+            .flat_map(|turn| &turn.results)
+            .map(|result| result.id)
+            .collect();
         if let Some(call) = turn.calls.iter().find(|call| !answered.contains(&call.id)) {
             return Some(call.place.clone());
         }
@@ -118,10 +138,16 @@ fn counts_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
         turn.by_model && turn.calls.len() != results
     });
     if let Some((at, turn)) = wrong {
-        let link = turn.calls.first().or_else(|| turns.get(at + 1)?.results.first());
+        let link = turn
+            .calls
+            .first()
+            .or_else(|| turns.get(at + 1)?.results.first());
         return link.map(|link| link.place.clone());
     }
-    turns.first().and_then(|first| first.results.first()).map(|result| result.place.clone())
+    turns
+        .first()
+        .and_then(|first| first.results.first())
+        .map(|result| result.place.clone())
 }
 
 fn names_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
@@ -135,20 +161,28 @@ fn names_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
 /// Of chat: Mistral wants an answer in between.
 fn user_after_result(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
-    let after = messages.windows(2).position(|pair| pair[0]["role"] == "tool" && pair[1]["role"] == "user");
+    let after = messages
+        .windows(2)
+        .position(|pair| pair[0]["role"] == "tool" && pair[1]["role"] == "user");
     after.map(|at| place(&["messages", &(at + 1).to_string()]))
 }
 
 fn ends_with_the_model(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     let last = turns.last()?;
-    let list = if api == Api::Gemini { "contents" } else { "messages" };
+    let list = if api == Api::Gemini {
+        "contents"
+    } else {
+        "messages"
+    };
     (last.by_model && last.calls.is_empty()).then(|| place(&[list, &(turns.len() - 1).to_string()]))
 }
 
 fn ends_in_white_space(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
     let last = messages.last().filter(|last| last["role"] == "assistant")?;
-    let block = list(&last["content"]).last().and_then(|block| block["text"].as_str());
+    let block = list(&last["content"])
+        .last()
+        .and_then(|block| block["text"].as_str());
     let text = last["content"].as_str().or(block)?;
     let at = (messages.len() - 1).to_string();
     (text.trim_end() != text).then(|| place(&["messages", &at]))
@@ -171,10 +205,13 @@ fn reasoning_alone(body: &Value) -> Option<Pointer> {
 /// Of Messages: the turn whose calls are answered last.
 fn last_calls_without_thoughts(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
-    let ends_with_results =
-        list(&messages.last()?["content"]).iter().any(|block| block["type"] == "tool_result");
-    let last =
-        messages.iter().rposition(|message| message["role"] == "assistant").filter(|_| ends_with_results)?;
+    let ends_with_results = list(&messages.last()?["content"])
+        .iter()
+        .any(|block| block["type"] == "tool_result");
+    let last = messages
+        .iter()
+        .rposition(|message| message["role"] == "assistant")
+        .filter(|_| ends_with_results)?;
     let first = word(&messages[last]["content"][0], "type");
     let thinks = matches!(first, "thinking" | "redacted_thinking");
     (!thinks).then(|| place(&["messages", &last.to_string(), "content", "0"]))
@@ -185,14 +222,27 @@ fn call_without_signature(body: &Value) -> Option<Pointer> {
     let contents = list(&body["contents"]);
     let is_said = |content: &Value| {
         let parts = list(&content["parts"]);
-        content["role"] != "model" && parts.iter().any(|part| part.get("functionResponse").is_none())
+        content["role"] != "model"
+            && parts
+                .iter()
+                .any(|part| part.get("functionResponse").is_none())
     };
     let from = contents.iter().rposition(is_said).unwrap_or(0);
     for (at, content) in contents.iter().enumerate().skip(from) {
         let parts = list(&content["parts"]);
-        let Some(first) = parts.iter().position(|part| part.get("functionCall").is_some()) else { continue };
+        let Some(first) = parts
+            .iter()
+            .position(|part| part.get("functionCall").is_some())
+        else {
+            continue;
+        };
         if parts[first].get("thoughtSignature").is_none() {
-            return Some(place(&["contents", &at.to_string(), "parts", &first.to_string()]));
+            return Some(place(&[
+                "contents",
+                &at.to_string(),
+                "parts",
+                &first.to_string(),
+            ]));
         }
     }
     None
@@ -210,14 +260,18 @@ fn longer_cache_behind_shorter(body: &Value) -> Option<Pointer> {
         collect_lifetimes(&body[part], &mut lifetimes);
     }
     let first_short = lifetimes.iter().position(|long| !long)?;
-    lifetimes[first_short..].contains(&true).then(Pointer::default)
+    lifetimes[first_short..]
+        .contains(&true)
+        .then(Pointer::default)
 }
 
 /// Of each mark: whether it is for an hour.
 fn collect_lifetimes(value: &Value, found: &mut Vec<bool>) {
     match value {
         Value::Object(members) => {
-            members.values().for_each(|member| collect_lifetimes(member, found));
+            members
+                .values()
+                .for_each(|member| collect_lifetimes(member, found));
             found.extend(members.get("cache_control").map(|mark| mark["ttl"] == "1h"));
         }
         Value::Array(items) => items.iter().for_each(|item| collect_lifetimes(item, found)),
@@ -228,7 +282,8 @@ fn collect_lifetimes(value: &Value, found: &mut Vec<bool>) {
 fn marks(value: &Value) -> usize {
     match value {
         Value::Object(members) => {
-            usize::from(members.contains_key("cache_control")) + members.values().map(marks).sum::<usize>()
+            usize::from(members.contains_key("cache_control"))
+                + members.values().map(marks).sum::<usize>()
         }
         Value::Array(items) => items.iter().map(marks).sum(),
         _ => 0,
@@ -261,17 +316,28 @@ fn chat(body: &Value) -> Vec<Turn<'_>> {
             };
             match turns.last_mut().filter(|last| !last.results.is_empty()) {
                 Some(last) => last.results.push(result),
-                None => turns.push(Turn { results: vec![result], ..Turn::default() }),
+                None => turns.push(Turn {
+                    results: vec![result],
+                    ..Turn::default()
+                }),
             }
             continue;
         }
-        let calls = list(&message["tool_calls"]).iter().enumerate().map(|(index, call)| Link {
-            id: word(call, "id"),
-            name: word(&call["function"], "name"),
-            place: place(&["messages", &at, "tool_calls", &index.to_string()]),
-        });
+        let calls = list(&message["tool_calls"])
+            .iter()
+            .enumerate()
+            .map(|(index, call)| Link {
+                id: word(call, "id"),
+                name: word(&call["function"], "name"),
+                place: place(&["messages", &at, "tool_calls", &index.to_string()]),
+            });
         let by_model = word(message, "role") == "assistant";
-        turns.push(Turn { by_model, calls: calls.collect(), has_others: true, ..Turn::default() });
+        turns.push(Turn {
+            by_model,
+            calls: calls.collect(),
+            has_others: true,
+            ..Turn::default()
+        });
     }
     turns
 }
@@ -287,9 +353,19 @@ fn responses(body: &Value) -> Vec<Turn<'_>> {
                 place: place(&["input", &at.to_string()]),
             };
             match word(item, "type") {
-                "function_call" => Turn { by_model: true, calls: vec![link], ..Turn::default() },
-                "function_call_output" => Turn { results: vec![link], ..Turn::default() },
-                _ => Turn { has_others: true, ..Turn::default() },
+                "function_call" => Turn {
+                    by_model: true,
+                    calls: vec![link],
+                    ..Turn::default()
+                },
+                "function_call_output" => Turn {
+                    results: vec![link],
+                    ..Turn::default()
+                },
+                _ => Turn {
+                    has_others: true,
+                    ..Turn::default()
+                },
             }
         })
         .collect()
@@ -299,16 +375,27 @@ fn messages(body: &Value) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     for (at, message) in list(&body["messages"]).iter().enumerate() {
         let at = at.to_string();
-        let mut turn = Turn { by_model: word(message, "role") == "assistant", ..Turn::default() };
+        let mut turn = Turn {
+            by_model: word(message, "role") == "assistant",
+            ..Turn::default()
+        };
         for (index, block) in list(&message["content"]).iter().enumerate() {
             let here = place(&["messages", &at, "content", &index.to_string()]);
             match word(block, "type") {
                 "tool_use" => {
-                    turn.calls.push(Link { id: word(block, "id"), name: word(block, "name"), place: here });
+                    turn.calls.push(Link {
+                        id: word(block, "id"),
+                        name: word(block, "name"),
+                        place: here,
+                    });
                 }
                 "tool_result" => {
                     turn.results_are_late |= turn.has_others;
-                    turn.results.push(Link { id: word(block, "tool_use_id"), name: "", place: here });
+                    turn.results.push(Link {
+                        id: word(block, "tool_use_id"),
+                        name: "",
+                        place: here,
+                    });
                 }
                 _ => turn.has_others = true,
             }
@@ -321,7 +408,10 @@ fn messages(body: &Value) -> Vec<Turn<'_>> {
 fn gemini(body: &Value) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     for (at, content) in list(&body["contents"]).iter().enumerate() {
-        let mut turn = Turn { by_model: word(content, "role") == "model", ..Turn::default() };
+        let mut turn = Turn {
+            by_model: word(content, "role") == "model",
+            ..Turn::default()
+        };
         for (index, part) in list(&content["parts"]).iter().enumerate() {
             let link = |value| Link {
                 id: word(value, "id"),

@@ -20,7 +20,10 @@ impl Response {
     }
 
     pub(super) fn content(&self) -> String {
-        self.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+        self.json()["choices"][0]["message"]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -49,9 +52,17 @@ impl Client {
             head.push(self.0.read_u8().await.ok()?);
         }
         let head = String::from_utf8(head).unwrap();
-        let status = head.strip_prefix("HTTP/1.1 ").unwrap()[..3].parse().unwrap();
-        let mut response = Response { status, head, body: Vec::new() };
-        let length = response.header("content-length").map_or(0, |n| n.parse().unwrap());
+        let status = head.strip_prefix("HTTP/1.1 ").unwrap()[..3]
+            .parse()
+            .unwrap();
+        let mut response = Response {
+            status,
+            head,
+            body: Vec::new(),
+        };
+        let length = response
+            .header("content-length")
+            .map_or(0, |n| n.parse().unwrap());
         response.body = vec![0; length];
         self.0.read_exact(&mut response.body).await.ok()?;
         Some(response)
@@ -68,7 +79,8 @@ impl Client {
 /// The bytes of a POST of `body` to the chat completions.
 pub(super) fn post(body: &Value) -> String {
     let body = body.to_string();
-    let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: stub\r\nAuthorization: Bearer sk-secret\r\n";
+    let head =
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: stub\r\nAuthorization: Bearer sk-secret\r\n";
     format!("{head}Content-Length: {}\r\n\r\n{body}", body.len())
 }
 

@@ -11,7 +11,12 @@ use crate::{StubReply, StubServer};
 /// A server that answers every request with its last message.
 async fn echo() -> StubServer {
     let reply = StubReply::for_request(|request| StubReply::text(request.messages()[0].1.clone()));
-    StubServer::builder().default_reply(reply).max_body_bytes(100_000).start().await.unwrap()
+    StubServer::builder()
+        .default_reply(reply)
+        .max_body_bytes(100_000)
+        .start()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -19,15 +24,32 @@ async fn one_connection_serves_many_requests_pipelined_ones_in_order() {
     let server = echo().await;
     let mut client = Client::connect(server.address()).await;
     let texts: Vec<String> = (0..50).map(|n| format!("question {n}")).collect();
-    client.send(texts.iter().map(|text| post(&chat(text))).collect::<String>()).await;
+    client
+        .send(
+            texts
+                .iter()
+                .map(|text| post(&chat(text)))
+                .collect::<String>(),
+        )
+        .await;
     for text in &texts {
         assert_eq!(client.response().await.unwrap().content(), *text);
     }
-    client.send(format!("\r\n{}", post(&chat("after an empty line")))).await;
-    assert_eq!(client.response().await.unwrap().content(), "after an empty line");
+    client
+        .send(format!("\r\n{}", post(&chat("after an empty line"))))
+        .await;
+    assert_eq!(
+        client.response().await.unwrap().content(),
+        "after an empty line"
+    );
 
-    client.send("GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n").await;
-    assert_eq!(client.response().await.unwrap().header("connection"), Some("close"));
+    client
+        .send("GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n")
+        .await;
+    assert_eq!(
+        client.response().await.unwrap().header("connection"),
+        Some("close")
+    );
     assert_eq!(client.rest().await, (Vec::new(), true));
     assert_eq!(server.requests_seen(), 52);
 }
@@ -35,8 +57,10 @@ async fn one_connection_serves_many_requests_pipelined_ones_in_order() {
 #[tokio::test]
 async fn a_connection_ends_when_either_side_wants_it() {
     let server = StubServer::start().await.unwrap();
-    for head in ["GET /v1/models HTTP/1.0\r\n\r\n", "GET /v1/models HTTP/1.1\r\nconnection: x, Close\r\n\r\n"]
-    {
+    for head in [
+        "GET /v1/models HTTP/1.0\r\n\r\n",
+        "GET /v1/models HTTP/1.1\r\nconnection: x, Close\r\n\r\n",
+    ] {
         let mut client = Client::connect(server.address()).await;
         client.send(head).await;
         assert_eq!(client.response().await.unwrap().status, 200);
@@ -54,7 +78,8 @@ async fn bodies_in_chunks_and_after_100_continue() {
     let server = echo().await;
     let mut client = Client::connect(server.address()).await;
     let body = chat(&"é".repeat(5000)).to_string();
-    let mut request = b"POST /v1/chat/completions HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n".to_vec();
+    let mut request =
+        b"POST /v1/chat/completions HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n".to_vec();
     for (at, piece) in body.as_bytes().chunks(777).enumerate() {
         request.extend(format!("{:X};ext=\"{at}\"\r\n", piece.len()).bytes());
         request.extend(piece);
@@ -133,7 +158,8 @@ async fn what_is_not_http_gets_an_error_and_the_end_of_the_connection() {
 async fn a_client_that_sends_on_reads_the_refusal_too() {
     let server = echo().await;
     let mut client = Client::connect(server.address()).await;
-    let mut request = b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 20000000\r\n\r\n".to_vec();
+    let mut request =
+        b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 20000000\r\n\r\n".to_vec();
     request.resize(20_000_000, b'x');
     client.send(request).await;
     assert_eq!(client.response().await.unwrap().status, 413);
@@ -168,7 +194,11 @@ async fn many_connections_at_once() {
 
 #[tokio::test]
 async fn requests_that_are_refused_take_no_reply() {
-    let server = StubServer::builder().script([StubReply::text("for a good one")]).start().await.unwrap();
+    let server = StubServer::builder()
+        .script([StubReply::text("for a good one")])
+        .start()
+        .await
+        .unwrap();
     let message = json!({"role": "user", "content": "a"});
     let refused = [
         (json!([]), "JSON"),
@@ -180,30 +210,61 @@ async fn requests_that_are_refused_take_no_reply() {
     for (body, named) in refused {
         let response = ask(server.address(), &body).await.unwrap();
         let error = response.json()["error"].clone();
-        assert_eq!((response.status, &error["type"]), (400, &json!("invalid_request_error")));
-        assert!(error["message"].as_str().unwrap().contains(named), "{error}");
+        assert_eq!(
+            (response.status, &error["type"]),
+            (400, &json!("invalid_request_error"))
+        );
+        assert!(
+            error["message"].as_str().unwrap().contains(named),
+            "{error}"
+        );
     }
     let mut client = Client::connect(server.address()).await;
-    client.send("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 3\r\n\r\n\u{7f}{x").await;
+    client
+        .send("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 3\r\n\r\n\u{7f}{x")
+        .await;
     assert_eq!(client.response().await.unwrap().status, 400);
-    for (method, path) in
-        [("GET", "/v1/chat/completions"), ("POST", "/v1/models"), ("GET", "/"), ("PUT", "*")]
-    {
-        client.send(format!("{method} {path} HTTP/1.1\r\n\r\n")).await;
+    for (method, path) in [
+        ("GET", "/v1/chat/completions"),
+        ("POST", "/v1/models"),
+        ("GET", "/"),
+        ("PUT", "*"),
+    ] {
+        client
+            .send(format!("{method} {path} HTTP/1.1\r\n\r\n"))
+            .await;
         let response = client.response().await.unwrap();
-        assert_eq!((response.status, response.json()["error"]["code"].clone()), (404, json!("unknown_url")));
+        assert_eq!(
+            (response.status, response.json()["error"]["code"].clone()),
+            (404, json!("unknown_url"))
+        );
     }
-    client.send("HEAD /v1 HTTP/1.1\r\n\r\nGET http://elsewhere/v1/models?x=1 HTTP/1.1\r\n\r\n").await;
+    client
+        .send("HEAD /v1 HTTP/1.1\r\n\r\nGET http://elsewhere/v1/models?x=1 HTTP/1.1\r\n\r\n")
+        .await;
     // The answer to HEAD has a length but no body, so what follows it is the next answer.
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        head.push(char::from(tokio::io::AsyncReadExt::read_u8(&mut client.0).await.unwrap()));
+        head.push(char::from(
+            tokio::io::AsyncReadExt::read_u8(&mut client.0)
+                .await
+                .unwrap(),
+        ));
     }
     assert!(head.starts_with("HTTP/1.1 404 Not Found\r\n"));
-    assert_eq!(client.response().await.unwrap().json()["data"][0]["id"], "stub");
-    assert_eq!(server.requests().last().unwrap().path(), "http://elsewhere/v1/models?x=1");
+    assert_eq!(
+        client.response().await.unwrap().json()["data"][0]["id"],
+        "stub"
+    );
+    assert_eq!(
+        server.requests().last().unwrap().path(),
+        "http://elsewhere/v1/models?x=1"
+    );
     assert_eq!(server.replies_left(), 1);
-    assert_eq!(ask(server.address(), &chat("a")).await.unwrap().content(), "for a good one");
+    assert_eq!(
+        ask(server.address(), &chat("a")).await.unwrap().content(),
+        "for a good one"
+    );
 }
 
 proptest! {

@@ -15,16 +15,23 @@ pub(super) const PATTERNS: [(&str, Matches); 6] = [
             && b[3..].iter().all(u8::is_ascii_digit)
     }),
     ("^(foo|ba[rz])+$", |s| {
-        s.len() >= 3 && s.as_bytes().chunks(3).all(|c| [&b"foo"[..], b"bar", b"baz"].contains(&c))
+        s.len() >= 3
+            && s.as_bytes()
+                .chunks(3)
+                .all(|c| [&b"foo"[..], b"bar", b"baz"].contains(&c))
     }),
-    ("^[^a-z\\s]*$", |s| s.chars().all(|c| !c.is_ascii_lowercase() && !c.is_whitespace())),
+    ("^[^a-z\\s]*$", |s| {
+        s.chars()
+            .all(|c| !c.is_ascii_lowercase() && !c.is_whitespace())
+    }),
     ("^\\+?[0-9]{3,5}$", |s| {
         let digits = s.strip_prefix('+').unwrap_or(s);
         (3..=5).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
     }),
     ("^(?:\\w+\\.)+[a-z]{2,3}$", |s| {
         let (hosts, top) = s.rsplit_once('.').unwrap_or(("", ""));
-        let word = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let word =
+            |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         hosts.split('.').all(word)
             && (2..=3).contains(&top.len())
             && top.bytes().all(|b| b.is_ascii_lowercase())
@@ -50,11 +57,21 @@ pub(super) fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), S
                 true
             }
             "allOf" => {
-                list(rule).iter().try_for_each(|part| check(root, part, value))?;
+                list(rule)
+                    .iter()
+                    .try_for_each(|part| check(root, part, value))?;
                 true
             }
-            "anyOf" => list(rule).iter().any(|part| check(root, part, value).is_ok()),
-            "oneOf" => list(rule).iter().filter(|part| check(root, part, value).is_ok()).count() == 1,
+            "anyOf" => list(rule)
+                .iter()
+                .any(|part| check(root, part, value).is_ok()),
+            "oneOf" => {
+                list(rule)
+                    .iter()
+                    .filter(|part| check(root, part, value).is_ok())
+                    .count()
+                    == 1
+            }
             "enum" => list(rule).contains(value),
             "const" => rule == value,
             "type" => match rule {
@@ -98,7 +115,11 @@ fn string(key: &str, rule: &Value, text: &str) -> bool {
     match key {
         "minLength" => length >= rule.as_u64().unwrap(),
         "maxLength" => length <= rule.as_u64().unwrap(),
-        "pattern" => PATTERNS.iter().find(|(pattern, _)| rule == pattern).unwrap().1(text),
+        "pattern" => PATTERNS
+            .iter()
+            .find(|(pattern, _)| rule == pattern)
+            .unwrap()
+            .1(text),
         "format" => format(rule.as_str().unwrap(), text),
         _ => true,
     }
@@ -118,7 +139,9 @@ fn format(name: &str, text: &str) -> bool {
         "date" => shape == "9999-99-99",
         "date-time" => shape == "9999-99-99T99:99:99Z",
         "uuid" => shape == "99999999-9999-9999-9999-999999999999",
-        "email" => text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.')),
+        "email" => text
+            .split_once('@')
+            .is_some_and(|(user, host)| !user.is_empty() && host.contains('.')),
         "uri" => text.starts_with("https://"),
         _ => panic!("no format: {name}"),
     }
@@ -131,26 +154,41 @@ fn number(key: &str, rule: &Value, value: &Value) -> bool {
         "maximum" => x <= limit,
         "exclusiveMinimum" => x > limit,
         "exclusiveMaximum" => x < limit,
-        "multipleOf" => (x / limit - (x / limit).round()).abs() < 1e-9_f64.max((x / limit).abs() * 1e-15),
+        "multipleOf" => {
+            (x / limit - (x / limit).round()).abs() < 1e-9_f64.max((x / limit).abs() * 1e-15)
+        }
         "format" if rule == "uint8" => value.as_u64().is_some_and(|n| n < 256),
         "format" if rule == "int32" => value.as_i64().is_some_and(|n| i32::try_from(n).is_ok()),
         _ => true,
     }
 }
 
-fn array(root: &Value, map: &Map<String, Value>, key: &str, items: &[Value]) -> Result<bool, String> {
+fn array(
+    root: &Value,
+    map: &Map<String, Value>,
+    key: &str,
+    items: &[Value],
+) -> Result<bool, String> {
     let rule = &map[key];
-    let prefix = map.get("prefixItems").map_or(0, |prefix| list(prefix).len());
+    let prefix = map
+        .get("prefixItems")
+        .map_or(0, |prefix| list(prefix).len());
     Ok(match key {
         "minItems" => items.len() as u64 >= rule.as_u64().unwrap(),
         "maxItems" => items.len() as u64 <= rule.as_u64().unwrap(),
         "uniqueItems" => (1..items.len()).all(|at| !items[..at].contains(&items[at])),
         "prefixItems" => {
-            list(rule).iter().zip(items).try_for_each(|(schema, item)| check(root, schema, item))?;
+            list(rule)
+                .iter()
+                .zip(items)
+                .try_for_each(|(schema, item)| check(root, schema, item))?;
             true
         }
         "items" => {
-            items.iter().skip(prefix).try_for_each(|item| check(root, rule, item))?;
+            items
+                .iter()
+                .skip(prefix)
+                .try_for_each(|item| check(root, rule, item))?;
             true
         }
         _ => true,
@@ -166,12 +204,16 @@ fn object(
     let rule = &map[key];
     let named = |name: &str| map.get("properties").is_some_and(|p| p.get(name).is_some());
     Ok(match key {
-        "required" => list(rule).iter().all(|name| fields.contains_key(name.as_str().unwrap())),
+        "required" => list(rule)
+            .iter()
+            .all(|name| fields.contains_key(name.as_str().unwrap())),
         "minProperties" => fields.len() as u64 >= rule.as_u64().unwrap(),
         "maxProperties" => fields.len() as u64 <= rule.as_u64().unwrap(),
         "properties" => {
             for (name, schema) in rule.as_object().unwrap() {
-                fields.get(name).map_or(Ok(()), |field| check(root, schema, field))?;
+                fields
+                    .get(name)
+                    .map_or(Ok(()), |field| check(root, schema, field))?;
             }
             true
         }
@@ -228,12 +270,20 @@ fn inner() -> impl Strategy<Value = Value> {
 
 fn object_of(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
     let property = (inner, any::<bool>());
-    (proptest::collection::btree_map("[a-e]", property, 0..4), any::<bool>()).prop_map(
-        |(properties, closed)| {
-            let required: Vec<&String> =
-                properties.iter().filter(|(_, (_, is))| *is).map(|(name, _)| name).collect();
-            let schemas: Map<String, Value> =
-                properties.iter().map(|(name, (schema, _))| (name.clone(), schema.clone())).collect();
+    (
+        proptest::collection::btree_map("[a-e]", property, 0..4),
+        any::<bool>(),
+    )
+        .prop_map(|(properties, closed)| {
+            let required: Vec<&String> = properties
+                .iter()
+                .filter(|(_, (_, is))| *is)
+                .map(|(name, _)| name)
+                .collect();
+            let schemas: Map<String, Value> = properties
+                .iter()
+                .map(|(name, (schema, _))| (name.clone(), schema.clone()))
+                .collect();
             let mut schema = json!({"type": "object", "properties": schemas, "required": required});
             if closed {
                 schema["additionalProperties"] = json!(false);
@@ -243,8 +293,7 @@ fn object_of(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value
                 schema["minProperties"] = json!(2);
             }
             schema
-        },
-    )
+        })
 }
 
 fn map_of(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
@@ -288,21 +337,35 @@ fn leaf() -> impl Strategy<Value = Value> {
             Some(more) => json!({"type": "string", "minLength": min, "maxLength": min + more}),
             None => json!({"type": "string", "minLength": min}),
         }),
-        numbers("integer", (-1_000_000_000_000..1_000_000_000_000_i64).prop_map(|n| n as f64)),
+        numbers(
+            "integer",
+            (-1_000_000_000_000..1_000_000_000_000_i64).prop_map(|n| n as f64)
+        ),
         numbers("number", -1e6..1e6),
     ]
 }
 
 /// Bounds wide enough for the step, of every kind.
 fn numbers(kind: &'static str, lo: impl Strategy<Value = f64>) -> impl Strategy<Value = Value> {
-    let step =
-        proptest::sample::select(if kind == "integer" { vec![1.0, 7.0, 2.5] } else { vec![0.1, 0.25, 3.0] });
-    let keys =
-        proptest::sample::select(vec![("minimum", "maximum"), ("exclusiveMinimum", "exclusiveMaximum")]);
+    let step = proptest::sample::select(if kind == "integer" {
+        vec![1.0, 7.0, 2.5]
+    } else {
+        vec![0.1, 0.25, 3.0]
+    });
+    let keys = proptest::sample::select(vec![
+        ("minimum", "maximum"),
+        ("exclusiveMinimum", "exclusiveMaximum"),
+    ]);
     (lo, 40.0..1000.0, keys, 0..4_u8, proptest::option::of(step)).prop_map(
         move |(lo, width, (min, max), which, step)| {
             let mut schema = json!({"type": kind});
-            let number = |x: f64| if kind == "integer" { json!(x as i64) } else { json!(x) };
+            let number = |x: f64| {
+                if kind == "integer" {
+                    json!(x as i64)
+                } else {
+                    json!(x)
+                }
+            };
             if which & 1 != 0 {
                 schema[min] = number(lo);
             }

@@ -56,7 +56,13 @@ fn a_typed_node_of_two_fields() {
 #[cfg(feature = "smart")]
 #[test]
 fn a_node_with_a_goal() {
-    let arguments = quote!(goal = "Judge the claim.", think, form = chat, output = Verdict, retries = 1);
+    let arguments = quote!(
+        goal = "Judge the claim.",
+        think,
+        form = chat,
+        output = Verdict,
+        retries = 1
+    );
     let item = quote! {
         /// Judges a claim.
         struct Judge {
@@ -93,7 +99,16 @@ fn a_node_with_all_arguments() {
 
 #[test]
 fn a_node_of_a_conversation() {
-    let examples = quote!([(Self { messages: H::default(), input: "Hi." }, "Hello."), ("Bye.", "Goodbye!")]);
+    let examples = quote!([
+        (
+            Self {
+                messages: H::default(),
+                input: "Hi."
+            },
+            "Hello."
+        ),
+        ("Bye.", "Goodbye!")
+    ]);
     let arguments = quote!(system = "Be brief.", prompt = "{input}", examples = #examples);
     let item = quote! { struct Reply<'a, H> { #[node(history)] messages: H, input: &'a str } };
     node("conversation", arguments, item);
@@ -101,9 +116,18 @@ fn a_node_of_a_conversation() {
 
 #[test]
 fn a_node_with_examples() {
-    let examples = quote!([(Self { goal: "eat".into() }, Choice { item: "fork".into() })]);
+    let examples = quote!([(
+        Self { goal: "eat".into() },
+        Choice {
+            item: "fork".into()
+        }
+    )]);
     let arguments = quote!(prompt = "{goal}", examples = #examples, output = Choice);
-    node("examples", arguments, quote! { struct ChooseItem { goal: String } });
+    node(
+        "examples",
+        arguments,
+        quote! { struct ChooseItem { goal: String } },
+    );
 }
 
 #[test]
@@ -120,22 +144,39 @@ fn a_node_that_recovers() {
         fallback = self::middle,
         limits(requests = 5, tokens = 2_000, money = 0.05), deadline = 1.5s, exact
     };
-    node("recovering", arguments, quote! { struct Rate { topic: String } });
+    node(
+        "recovering",
+        arguments,
+        quote! { struct Rate { topic: String } },
+    );
 }
 
 #[test]
 fn nodes_with_functions_that_validate() {
     let item = quote! { struct Rate { topic: String } };
-    let arguments =
-        quote!(prompt = "{topic}", output = u8, state = World, validate = [is_small, other::is_even]);
+    let arguments = quote!(
+        prompt = "{topic}",
+        output = u8,
+        state = World,
+        validate = [is_small, other::is_even]
+    );
     node("checked", arguments, item.clone());
-    node("checked_text", quote!(prompt = "{topic}", validate = is_short), item);
+    node(
+        "checked_text",
+        quote!(prompt = "{topic}", validate = is_short),
+        item,
+    );
 }
 
 #[test]
 fn a_generic_node() {
-    let arguments = quote!(prompt = "{a} {b:?}", output = Vec<T>, state = Borrowed<'_>, crate = crate::other);
-    node("generic", arguments, quote! { struct Ask<'a, T: Clone, const N: usize> { a: &'a T, b: [u8; N] } });
+    let arguments =
+        quote!(prompt = "{a} {b:?}", output = Vec<T>, state = Borrowed<'_>, crate = crate::other);
+    node(
+        "generic",
+        arguments,
+        quote! { struct Ask<'a, T: Clone, const N: usize> { a: &'a T, b: [u8; N] } },
+    );
 }
 
 #[test]
@@ -153,13 +194,21 @@ fn a_node_with_expressions() {
         with(count = state.files.len(), next = self.offset + 1),
         state = World,
     };
-    node("with", arguments, quote! { struct Ask { topic: String, offset: u8 } });
+    node(
+        "with",
+        arguments,
+        quote! { struct Ask { topic: String, offset: u8 } },
+    );
 }
 
 #[test]
 fn a_step_of_a_flow() {
-    let arguments =
-        quote!(prompt = "Summarize {title}:\n{text}", output = Summary, state = Shared, store = summary);
+    let arguments = quote!(
+        prompt = "Summarize {title}:\n{text}",
+        output = Summary,
+        state = Shared,
+        store = summary
+    );
     let item = quote! {
         /// Summarizes the current file.
         struct Summarize {
@@ -179,29 +228,52 @@ fn steps_by_functions() {
     let arguments = quote! {
         prompt = "{a}", state = World, prep = Self::new, store = a.0.b, action = Next, route = next::<T>, idempotent = false
     };
-    node("step_routed", arguments, quote! { struct Ask<T: Text> { a: T } });
+    node(
+        "step_routed",
+        arguments,
+        quote! { struct Ask<T: Text> { a: T } },
+    );
     let arguments = quote!(prompt = "Go on.", state = World, post = finish);
     node("step_posted", arguments, quote! { struct GoOn; });
-    let arguments =
-        quote!(prompt = "{a}", state = World, batch = each, concurrency = 4, action = Next, store = all);
+    let arguments = quote!(
+        prompt = "{a}",
+        state = World,
+        batch = each,
+        concurrency = 4,
+        action = Next,
+        store = all
+    );
     node("step_batch", arguments, quote! { struct Ask { a: String } });
 }
 
 #[test]
 fn a_node_with_faults() {
     let item = quote! { struct Ask<T> { topic: T, #[node(skip)] other: u8 } };
-    node("faults", quote!(prompt = "{}", output = u8, retrys = 2), item);
+    node(
+        "faults",
+        quote!(prompt = "{}", output = u8, retrys = 2),
+        item,
+    );
 }
 
 #[test]
 fn an_unknown_variable() {
-    node("unknown_variable", quote!(prompt = "About {topik}"), quote! { struct Ask { topic: String } });
+    node(
+        "unknown_variable",
+        quote!(prompt = "About {topik}"),
+        quote! { struct Ask { topic: String } },
+    );
 }
 
 #[test]
 fn an_argument_that_is_being_written() {
-    let item = quote! { pub struct Ask { pub topic: String, #[serde(default)] style: Vec<Option<u8>> } };
-    node("being_written", quote!(prompt = "{topic} {style:list}", output = Choice, ret), item);
+    let item =
+        quote! { pub struct Ask { pub topic: String, #[serde(default)] style: Vec<Option<u8>> } };
+    node(
+        "being_written",
+        quote!(prompt = "{topic} {style:list}", output = Choice, ret),
+        item,
+    );
 }
 
 /// Whatever the arguments lack, the item is unchanged, can be used as a node, and one error says what is missing.
@@ -213,26 +285,72 @@ fn the_item_survives_all_faults_of_its_arguments() {
         ("prompt", "`prompt` takes a value"),
         ("prompt =", "`prompt` takes a value"),
         ("prompt = topic", "`prompt` takes a string literal"),
-        ("prompt = \"{topic} {styl:list}\"", "unknown prompt variable `styl`"),
+        (
+            "prompt = \"{topic} {styl:list}\"",
+            "unknown prompt variable `styl`",
+        ),
         ("prompt = \"{topic} {style:lst}\"", "did you mean `list`?"),
         ("prompt = \"{topic} {style:list} {\"", "is never closed"),
-        ("prompt = \"{topic} {style:list}\", out", "unknown argument `out`"),
-        ("prompt = \"{topic} {style:list}\", output =", "`output` takes a value"),
-        ("prompt = \"{topic} {style:list}\", output = Vec<", "`output` takes a type"),
-        ("prompt = \"{topic} {style:list}\", output = Choice:: , retries = 0", "`output` takes a type"),
-        ("prompt = \"{topic} {style:list}\" retries = 0", "expected `,`"),
-        ("prompt = \"{topic} {style:list}\", retries = -", "`retries` takes a whole number"),
-        ("prompt = \"{topic} {style:list}\", crate = ", "`crate` takes a value"),
-        ("prompt = \"{topic} {style:list}\", limits", "`limits` takes a list"),
-        ("prompt = \"{topic} {style:list}\", limits()", "`limits` is empty"),
-        ("prompt = \"{topic} {style:list}\", limits(requests =)", "`requests` takes a value"),
-        ("prompt = \"{topic} {style:list}\", recover(network)", "`network` takes"),
-        ("prompt = \"{topic} {style:list}\", recover(network = [ret])", "unknown step `ret`"),
-        ("prompt = \"{topic} {style:list}\", 5", "an argument has a name"),
+        (
+            "prompt = \"{topic} {style:list}\", out",
+            "unknown argument `out`",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", output =",
+            "`output` takes a value",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", output = Vec<",
+            "`output` takes a type",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", output = Choice:: , retries = 0",
+            "`output` takes a type",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\" retries = 0",
+            "expected `,`",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", retries = -",
+            "`retries` takes a whole number",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", crate = ",
+            "`crate` takes a value",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", limits",
+            "`limits` takes a list",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", limits()",
+            "`limits` is empty",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", limits(requests =)",
+            "`requests` takes a value",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", recover(network)",
+            "`network` takes",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", recover(network = [ret])",
+            "unknown step `ret`",
+        ),
+        (
+            "prompt = \"{topic} {style:list}\", 5",
+            "an argument has a name",
+        ),
     ] {
         let expansion = crate::node::expand(arguments.parse().unwrap(), item.clone());
         let file: syn::File = syn::parse2(expansion).unwrap();
-        let texts: Vec<_> = file.items.iter().map(|item| quote!(#item).to_string()).collect();
+        let texts: Vec<_> = file
+            .items
+            .iter()
+            .map(|item| quote!(#item).to_string())
+            .collect();
         assert_eq!(texts[0], item.to_string(), "{arguments}");
         for part in ["Node", "Exec < AnyRunState >", "LlmNode < AnyRunState >"] {
             assert!(
@@ -240,16 +358,24 @@ fn the_item_survives_all_faults_of_its_arguments() {
                 "{arguments}: {texts:?}"
             );
         }
-        let [error] = &texts[2..] else { panic!("{arguments}: {:#?}", &texts[2..]) };
-        assert!(error.contains("compile_error") && error.contains(told), "{arguments}: {error}");
+        let [error] = &texts[2..] else {
+            panic!("{arguments}: {:#?}", &texts[2..])
+        };
+        assert!(
+            error.contains("compile_error") && error.contains(told),
+            "{arguments}: {error}"
+        );
     }
 }
 
 #[test]
 fn a_flat_output() {
-    let item =
-        quote! { #[derive(Debug)] struct Choice { item: String, tags: Vec<String>, count: Option<u32> } };
-    let lines = pinned("flat_output", &item, crate::output::expand(quote!(), item.clone()));
+    let item = quote! { #[derive(Debug)] struct Choice { item: String, tags: Vec<String>, count: Option<u32> } };
+    let lines = pinned(
+        "flat_output",
+        &item,
+        crate::output::expand(quote!(), item.clone()),
+    );
     assert!(lines <= 40, "{lines} lines");
 }
 
@@ -259,7 +385,11 @@ fn an_enum_output() {
         #[serde(rename_all = "snake_case", tag = "kind", content = "value")]
         enum Step<T> { Done, Use(Choice), Both { first: (u8, Choice), others: Vec<T> } }
     };
-    pinned("enum_output", &item, crate::output::expand(quote!(state = World), item.clone()));
+    pinned(
+        "enum_output",
+        &item,
+        crate::output::expand(quote!(state = World), item.clone()),
+    );
 }
 
 #[test]
@@ -270,7 +400,11 @@ fn validators() {
             async fn in_stock(&self, attempt: &AttemptInfo, state: &World) -> Result<(), Invalid> { todo!() }
         }
     };
-    pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
+    pinned(
+        "validators",
+        &item,
+        crate::validate::expand(quote!(state), item.clone()),
+    );
 }
 
 fn flow(name: &str, tokens: TokenStream) -> usize {
@@ -315,7 +449,10 @@ fn a_flow_with_all_there_is() {
 
 #[test]
 fn a_flow_with_faults() {
-    flow("flow_with_faults", quote! { Research(World): Decide => Serch, Search => end, Search -> end });
+    flow(
+        "flow_with_faults",
+        quote! { Research(World): Decide => Serch, Search => end, Search -> end },
+    );
 }
 
 #[test]
@@ -433,7 +570,10 @@ mod anything {
             "\"\"",
         ]);
         let list = prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.join(" "));
-        (prop::sample::select(vec!["recover", "limits", "recover =", "recover(), recover"]), list)
+        (
+            prop::sample::select(vec!["recover", "limits", "recover =", "recover(), recover"]),
+            list,
+        )
             .prop_map(|(key, list)| format!("prompt = \"{{a}}\", {key} ({list}), model = \"b\""))
     }
 
@@ -485,14 +625,23 @@ fn a_tool() {
             todo!()
         }
     };
-    let lines = pinned("tool", &item, crate::tool::expand(quote!(alone, deadline = 30s), item.clone()));
+    let lines = pinned(
+        "tool",
+        &item,
+        crate::tool::expand(quote!(alone, deadline = 30s), item.clone()),
+    );
     assert!(lines <= 130, "{lines} lines");
 }
 
 #[test]
 fn a_node_with_tools_that_is_a_tool() {
-    let arguments =
-        quote!(tool, prompt = "{question}", state = Library, tools = [FindBooks, Praise], turns = 6);
+    let arguments = quote!(
+        tool,
+        prompt = "{question}",
+        state = Library,
+        tools = [FindBooks, Praise],
+        turns = 6
+    );
     let item = quote! {
         /// Recommends a book.
         struct Recommend { question: String }

@@ -19,7 +19,9 @@ impl Bare {
     #[handler]
     async fn ready(&self, ctx: Context<'_>, steps: u64) -> Result<u64, HandlerError> {
         for step in 0..steps {
-            ctx.run(|| async { Ok("x".repeat(400)) }).name(step.to_string()).await?;
+            ctx.run(|| async { Ok("x".repeat(400)) })
+                .name(step.to_string())
+                .await?;
         }
         Ok(steps)
     }
@@ -54,7 +56,9 @@ async fn ours(restate: &Restate) {
         let model = FnModel::new(|_: &Request| Reply::text("x".repeat(300)));
         Ok(Run::new(model).with_state(world))
     };
-    let worker = Worker::new().flow("asks", make, || Counting).flow("plain", make, || Growing);
+    let worker = Worker::new()
+        .flow("asks", make, || Counting)
+        .flow("plain", make, || Growing);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(worker.serve_until(listener, std::future::pending()));
@@ -84,11 +88,17 @@ async fn steps() {
         for (kind, rounds) in rounds.iter_mut().enumerate() {
             let started = Instant::now();
             let id = format!("r{round}");
-            let world = World { steps_left: 100, ..World::on("300") };
+            let world = World {
+                steps_left: 100,
+                ..World::on("300")
+            };
             match kind {
                 0 | 1 => {
                     let path = ["/Bare/ready", "/Bare/waiting"][kind];
-                    restate.ingress("POST", path, Some(100.into())).await.unwrap();
+                    restate
+                        .ingress("POST", path, Some(100.into()))
+                        .await
+                        .unwrap();
                 }
                 _ => {
                     let flow = ["plain", "asks"][kind - 2];
@@ -100,16 +110,33 @@ async fn steps() {
             rounds.extend((round > 0).then(|| started.elapsed()));
         }
     }
-    let names = ["bare, ready at once", "bare, waits 1 ms", "a step without a request", "a step with one"];
+    let names = [
+        "bare, ready at once",
+        "bare, waits 1 ms",
+        "a step without a request",
+        "a step with one",
+    ];
     for (name, rounds) in names.iter().zip(&mut rounds) {
         print(name, 100, rounds);
     }
     for steps in [250, 500, 1000] {
         let started = Instant::now();
         let id = format!("long{steps}");
-        runs.start("asks", &id, &World { steps_left: steps, ..World::on("300") }).await.unwrap();
+        runs.start(
+            "asks",
+            &id,
+            &World {
+                steps_left: steps,
+                ..World::on("300")
+            },
+        )
+        .await
+        .unwrap();
         let outcome = runs.result::<Value, Value>("asks", &id).await;
-        println!("{steps} steps with a request: {outcome:?}", outcome = outcome.map(|_| "done"));
+        println!(
+            "{steps} steps with a request: {outcome:?}",
+            outcome = outcome.map(|_| "done")
+        );
         print("of them", steps, &mut [started.elapsed()]);
     }
 }
@@ -118,7 +145,10 @@ async fn steps() {
 #[ignore = "figures: scripts/restate --figures"]
 async fn takeover() {
     let (model, asked) = model(0, Duration::from_secs(4)).await;
-    let (restate, site) = (Restate::start().await, Site::new("takeover", model.base_url()));
+    let (restate, site) = (
+        Restate::start().await,
+        Site::new("takeover", model.base_url()),
+    );
     let balancer = Balancer::start().await;
     let runs = restate.client();
     let (mut times, registered) = (Vec::new(), AtomicBool::new(false));
@@ -128,19 +158,41 @@ async fn takeover() {
         if !registered.swap(true, Ordering::Relaxed) {
             restate.register(balancer.port).await;
         }
-        until("it listens", async || http(one, "GET", "/", None).await.or(Some((0, Value::Null)))).await;
+        until("it listens", async || {
+            http(one, "GET", "/", None).await.or(Some((0, Value::Null)))
+        })
+        .await;
         let topic = format!("o{n}");
-        runs.start("counting", &topic, &World { steps_left: 1, ..World::on(&topic) }).await.unwrap();
-        until("asked", async || (counts(&asked, &topic).0 == 1).then_some(())).await;
+        runs.start(
+            "counting",
+            &topic,
+            &World {
+                steps_left: 1,
+                ..World::on(&topic)
+            },
+        )
+        .await
+        .unwrap();
+        until("asked", async || {
+            (counts(&asked, &topic).0 == 1).then_some(())
+        })
+        .await;
         let (two, _other) = site.worker();
         tokio::time::sleep(Duration::from_millis(500)).await;
         balancer.list(&[two]);
         worker.kill();
         let killed = Instant::now();
-        until("asked again", async || (counts(&asked, &topic).0 == 2).then_some(())).await;
+        until("asked again", async || {
+            (counts(&asked, &topic).0 == 2).then_some(())
+        })
+        .await;
         times.push(killed.elapsed());
         let _: Outcome<World> = runs.result("counting", &topic).await.unwrap();
     }
-    print("from the death of a worker to the request of another (all)", 1, &mut times);
+    print(
+        "from the death of a worker to the request of another (all)",
+        1,
+        &mut times,
+    );
     println!("{times:?}");
 }

@@ -20,7 +20,9 @@ async fn approve(runs: Client, ids: Vec<String>) {
                 && !status.waiting.is_empty()
             {
                 // A worker may die meanwhile; what is decided then is refused the second time.
-                let _ = runs.decide("study", &id, &Decision::all(status, Approval::yes())).await;
+                let _ = runs
+                    .decide("study", &id, &Decision::all(status, Approval::yes()))
+                    .await;
             }
             if !status.is_ok_and(|status| status.ended) {
                 waiting.push(id);
@@ -36,8 +38,13 @@ fn twice(effects: &[(u64, String)], kills: &[u64]) -> Vec<String> {
     let mut first = HashMap::new();
     let mut twice = Vec::new();
     for (time, what) in effects {
-        let Some(earlier) = first.insert(what, *time) else { continue };
-        if !kills.iter().any(|kill| (earlier..=earlier + 200).contains(kill)) {
+        let Some(earlier) = first.insert(what, *time) else {
+            continue;
+        };
+        if !kills
+            .iter()
+            .any(|kill| (earlier..=earlier + 200).contains(kill))
+        {
             twice.push(what.clone());
         }
     }
@@ -47,7 +54,8 @@ fn twice(effects: &[(u64, String)], kills: &[u64]) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Restate's server: scripts/restate"]
 async fn whenever_workers_are_killed_the_runs_end_as_without() {
-    let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let number =
+        |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (kills, runs_in_all) = (number("LLMNODE_KILLS", 32), number("LLMNODE_RUNS", 16));
     let (model, asked) = model(0, Duration::from_millis(150)).await;
     let (restate, site) = (Restate::start().await, Site::new("kills", model.base_url()));
@@ -79,13 +87,23 @@ async fn whenever_workers_are_killed_the_runs_end_as_without() {
     for id in &ids {
         let outcome: Outcome<World> = runs.result("study", id).await.unwrap();
         let (requests, again) = counts(&asked, id);
-        assert_eq!(outcome.state.answer, format!("answer to: Write {id} up: it is published"));
+        assert_eq!(
+            outcome.state.answer,
+            format!("answer to: Write {id} up: it is published")
+        );
         assert_eq!(outcome.state.notes.len(), 4);
-        assert!(again <= outcome.unknown, "{id}: {again} again, {} unknown", outcome.unknown);
+        assert!(
+            again <= outcome.unknown,
+            "{id}: {again} again, {} unknown",
+            outcome.unknown
+        );
         assert_eq!(requests - again, NEEDED, "{id}");
         // The ledger is the model's log, up to what is listed as unknown: not sent, or answered and its figures lost.
         let known = outcome.usage.requests - outcome.unknown;
-        assert!(known <= NEEDED && requests <= outcome.usage.requests, "{id}: {requests}, {outcome:?}");
+        assert!(
+            known <= NEEDED && requests <= outcome.usage.requests,
+            "{id}: {requests}, {outcome:?}"
+        );
         (repeats, unknown) = (repeats + again, unknown + outcome.unknown);
     }
     approver.await.unwrap();

@@ -1,6 +1,11 @@
 //! Flows on a real Restate: `scripts/restate` installs it and runs these.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
 mod approval;
 mod decisions;

@@ -39,17 +39,40 @@ async fn two_hundred_flows_at_once_end_right() {
     while ended == 0 || began.elapsed() < Duration::from_secs(seconds) {
         let ids: Vec<String> = (0..AT_ONCE).map(|n| format!("w{}", ended + n)).collect();
         for id in &ids {
-            runs.start("counting", id, &World { steps_left: STEPS, ..World::on(id) }).await.unwrap();
+            runs.start(
+                "counting",
+                id,
+                &World {
+                    steps_left: STEPS,
+                    ..World::on(id)
+                },
+            )
+            .await
+            .unwrap();
         }
         for id in &ids {
             let outcome: Outcome<World> = runs.result("counting", id).await.unwrap();
             let (requests, again) = counts(&asked, id);
-            assert_eq!((outcome.state.steps_left, requests - again), (0, STEPS), "{id}");
-            assert!(again <= outcome.unknown, "{id}: {again} again, {} unknown", outcome.unknown);
+            assert_eq!(
+                (outcome.state.steps_left, requests - again),
+                (0, STEPS),
+                "{id}"
+            );
+            assert!(
+                again <= outcome.unknown,
+                "{id}: {again} again, {} unknown",
+                outcome.unknown
+            );
             // The ledger is the model's log, up to what is listed as unknown: not sent, or answered and its figures lost.
             let known = outcome.usage.requests - outcome.unknown;
-            assert!(known <= STEPS && requests <= outcome.usage.requests, "{id}: {requests}, {outcome:?}");
-            assert_eq!(outcome.usage.total.unreported_calls, outcome.unknown, "{id}");
+            assert!(
+                known <= STEPS && requests <= outcome.usage.requests,
+                "{id}: {requests}, {outcome:?}"
+            );
+            assert_eq!(
+                outcome.usage.total.unreported_calls, outcome.unknown,
+                "{id}"
+            );
             (repeats, unknown) = (repeats + again, unknown + outcome.unknown);
         }
         ended += AT_ONCE;

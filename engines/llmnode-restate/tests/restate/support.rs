@@ -15,7 +15,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A port that was free a moment ago.
 pub(crate) fn port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 /// A process that does not outlive its test.
@@ -23,8 +27,10 @@ pub(crate) struct Process(Child);
 
 impl Process {
     pub(crate) fn signal(&self, name: &str) {
-        let status =
-            Command::new("kill").args([&format!("-{name}"), &self.0.id().to_string()]).status().unwrap();
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &self.0.id().to_string()])
+            .status()
+            .unwrap();
         assert!(status.success(), "SIG{name}");
     }
 
@@ -61,13 +67,20 @@ static FOLDERS: AtomicU64 = AtomicU64::new(0);
 impl Restate {
     pub(crate) async fn start() -> Self {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("llmnode-restate-{}-{number}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("llmnode-restate-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         // A key for these tests alone.
         let key = "MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
         let key = format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n");
         std::fs::write(folder.join("key.pem"), key).unwrap();
-        let mut restate = Restate { process: None, folder, ingress: port(), admin: port(), node: port() };
+        let mut restate = Restate {
+            process: None,
+            folder,
+            ingress: port(),
+            admin: port(),
+            node: port(),
+        };
         restate.up().await;
         restate
     }
@@ -76,14 +89,21 @@ impl Restate {
     pub(crate) fn identity_key(&self) -> String {
         let log = std::fs::read_to_string(self.folder.join("log")).unwrap();
         let (_, key) = log.split_once("publickeyv1_").unwrap();
-        let key: String = key.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let key: String = key
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         format!("publickeyv1_{key}")
     }
 
     /// Starts the server, also after [`Restate::kill`].
     pub(crate) async fn up(&mut self) {
         let program = std::env::var("LLMNODE_RESTATE_SERVER").expect("scripts/restate sets it");
-        let log = std::fs::File::options().append(true).create(true).open(self.folder.join("log")).unwrap();
+        let log = std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(self.folder.join("log"))
+            .unwrap();
         let child = Command::new(program)
             .args([
                 "--no-logo",
@@ -122,7 +142,10 @@ impl Restate {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("Restate does not start: {}", std::fs::read_to_string(self.folder.join("log")).unwrap());
+        panic!(
+            "Restate does not start: {}",
+            std::fs::read_to_string(self.folder.join("log")).unwrap()
+        );
     }
 
     pub(crate) fn kill(&mut self) {
@@ -146,7 +169,12 @@ impl Restate {
         http(self.ingress, method, path, body).await
     }
 
-    pub(crate) async fn admin(&self, method: &str, path: &str, body: Option<Value>) -> Option<(u16, Value)> {
+    pub(crate) async fn admin(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Option<(u16, Value)> {
         http(self.admin, method, path, body).await
     }
 
@@ -154,16 +182,24 @@ impl Restate {
     pub(crate) async fn register(&self, port: u16) -> String {
         let body = json!({"uri": format!("http://127.0.0.1:{port}")});
         for _ in 0..100 {
-            if let Some((200 | 201, answer)) = self.admin("POST", "/deployments", Some(body.clone())).await {
+            if let Some((200 | 201, answer)) =
+                self.admin("POST", "/deployments", Some(body.clone())).await
+            {
                 return answer["id"].as_str().unwrap().to_owned();
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("the worker cannot be registered: {:?}", self.admin("POST", "/deployments", Some(body)).await)
+        panic!(
+            "the worker cannot be registered: {:?}",
+            self.admin("POST", "/deployments", Some(body)).await
+        )
     }
 
     pub(crate) async fn query(&self, sql: &str) -> Vec<Value> {
-        let (status, answer) = self.admin("POST", "/query", Some(json!({"query": sql}))).await.unwrap();
+        let (status, answer) = self
+            .admin("POST", "/query", Some(json!({"query": sql})))
+            .await
+            .unwrap();
         assert_eq!(status, 200, "{answer}");
         answer["rows"].as_array().unwrap().clone()
     }
@@ -179,24 +215,46 @@ impl Drop for Restate {
 }
 
 /// One request by hand; `None`: nobody answers.
-pub(crate) async fn http(port: u16, method: &str, path: &str, body: Option<Value>) -> Option<(u16, Value)> {
+pub(crate) async fn http(
+    port: u16,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
     let body = body.map(|body| body.to_string()).unwrap_or_default();
     let head = format!(
         "{method} {path} HTTP/1.0\r\nhost: 127.0.0.1\r\naccept: application/json\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    stream.write_all(format!("{head}{body}").as_bytes()).await.ok()?;
+    stream
+        .write_all(format!("{head}{body}").as_bytes())
+        .await
+        .ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.split(' ').nth(1)?.parse().ok()?, serde_json::from_str(body).unwrap_or(Value::Null)))
+    Some((
+        head.split(' ').nth(1)?.parse().ok()?,
+        serde_json::from_str(body).unwrap_or(Value::Null),
+    ))
 }
 
 /// Starts an example as a worker.
-pub(crate) fn example(name: &str, arguments: &[&str], model: &StubServer, restate: &Restate) -> Command {
+pub(crate) fn example(
+    name: &str,
+    arguments: &[&str],
+    model: &StubServer,
+    restate: &Restate,
+) -> Command {
     let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().unwrap().parent().unwrap().join("examples").join(name);
+    let program = tests
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("examples")
+        .join(name);
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -222,7 +280,10 @@ pub(crate) struct Balancer {
 impl Balancer {
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let balancer = Balancer { port: listener.local_addr().unwrap().port(), workers: Arc::default() };
+        let balancer = Balancer {
+            port: listener.local_addr().unwrap().port(),
+            workers: Arc::default(),
+        };
         let workers = Arc::clone(&balancer.workers);
         tokio::spawn(async move {
             for turn in 0.. {
@@ -261,6 +322,8 @@ pub(crate) async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: imp
 }
 
 pub(crate) fn unix_ms() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     u64::try_from(now.as_millis()).unwrap()
 }

@@ -41,14 +41,21 @@ fn padding<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error
 
 impl World {
     pub(crate) fn on(topic: &str) -> Self {
-        World { topic: topic.to_owned(), ..World::default() }
+        World {
+            topic: topic.to_owned(),
+            ..World::default()
+        }
     }
 }
 
 /// What a tool or a node did outside: a line with its time.
 fn effect(what: &str) {
     let path = std::env::var("LLMNODE_EFFECTS").unwrap();
-    let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
+    let mut file = std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap();
     writeln!(file, "{} {what}", unix_ms()).unwrap();
 }
 
@@ -88,7 +95,12 @@ struct Rate {
 
 impl Rate {
     fn all(world: &World) -> Vec<Self> {
-        ["a", "b", "c", "d"].map(|what| Rate { topic: world.topic.clone(), what }).into()
+        ["a", "b", "c", "d"]
+            .map(|what| Rate {
+                topic: world.topic.clone(),
+                what,
+            })
+            .into()
     }
 
     fn keep(_: Vec<Self>, notes: Vec<String>, world: &mut World) {
@@ -140,7 +152,11 @@ struct Count {
 impl Count {
     fn next(self, _: String, world: &mut World) -> Go {
         world.steps_left -= 1;
-        if world.steps_left == 0 { Go::Done } else { Go::On }
+        if world.steps_left == 0 {
+            Go::Done
+        } else {
+            Go::On
+        }
     }
 }
 
@@ -157,7 +173,9 @@ impl Step<World> for Grow {
     type Action = Go;
 
     async fn prep(world: &World) -> Result<Self, BoxError> {
-        Ok(Grow { bytes: world.topic.parse()? })
+        Ok(Grow {
+            bytes: world.topic.parse()?,
+        })
     }
 
     async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError> {
@@ -167,7 +185,11 @@ impl Step<World> for Grow {
     fn post(self, padding: String, world: &mut World) -> Result<Go, BoxError> {
         world.padding = padding;
         world.steps_left -= 1;
-        Ok(if world.steps_left == 0 { Go::Done } else { Go::On })
+        Ok(if world.steps_left == 0 {
+            Go::Done
+        } else {
+            Go::On
+        })
     }
 }
 
@@ -187,8 +209,9 @@ impl Node for Charge {
 impl Exec<World> for Charge {
     async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError> {
         let what = format!("charge {}", self.topic);
-        let first =
-            !effects_of(&std::env::var("LLMNODE_EFFECTS")?.into()).iter().any(|(_, done)| *done == what);
+        let first = !effects_of(&std::env::var("LLMNODE_EFFECTS")?.into())
+            .iter()
+            .any(|(_, done)| *done == what);
         effect(&what);
         if first {
             std::future::pending::<()>().await;
@@ -202,7 +225,9 @@ impl Step<World> for Charge {
     type Action = ();
 
     async fn prep(world: &World) -> Result<Self, BoxError> {
-        Ok(Charge { topic: world.topic.clone() })
+        Ok(Charge {
+            topic: world.topic.clone(),
+        })
     }
 
     fn post(self, receipt: String, world: &mut World) -> Result<(), BoxError> {
@@ -237,7 +262,9 @@ async fn another(_: serde_json::Value) -> Result<Run<World>, BoxError> {
 }
 
 async fn limited(world: World) -> Result<Run<World>, BoxError> {
-    Ok(Run::new(OpenAi::from_env()?).with_limits(Limits::new().requests(2)).with_state(world))
+    Ok(Run::new(OpenAi::from_env()?)
+        .with_limits(Limits::new().requests(2))
+        .with_state(world))
 }
 
 fn worker() -> Worker {
@@ -251,9 +278,14 @@ fn worker() -> Worker {
         .settles::<Charge>();
     let registry = Registry::new().build().unwrap();
     let graph = Graph::parse(GRAPH, &registry).unwrap();
-    let seconds = std::env::var("LLMNODE_ENTRY_SECONDS").map_or(900, |seconds| seconds.parse().unwrap());
+    let seconds =
+        std::env::var("LLMNODE_ENTRY_SECONDS").map_or(900, |seconds| seconds.parse().unwrap());
     let worker = worker.entry_timeout(Duration::from_secs(seconds));
-    let worker = worker.graph("desk", || async { Ok(Run::new(OpenAi::from_env()?)) }, graph);
+    let worker = worker.graph(
+        "desk",
+        || async { Ok(Run::new(OpenAi::from_env()?)) },
+        graph,
+    );
     let is_set = |name| std::env::var(name).is_ok();
     match (is_set("LLMNODE_CHANGED"), is_set("LLMNODE_STATE")) {
         (true, _) => worker.flow("draft", world, || changed::Draft),
@@ -280,9 +312,13 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn new(name: &str, model: impl Into<String>) -> Self {
-        let effects = std::env::temp_dir().join(format!("llmnode-effects-{name}-{}", std::process::id()));
+        let effects =
+            std::env::temp_dir().join(format!("llmnode-effects-{name}-{}", std::process::id()));
         let _ = std::fs::remove_file(&effects);
-        Site { model: model.into(), effects }
+        Site {
+            model: model.into(),
+            effects,
+        }
     }
 
     pub(crate) fn command(&self, port: u16) -> Command {
@@ -312,7 +348,9 @@ impl Site {
 fn effects_of(path: &PathBuf) -> Vec<(u64, String)> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let parts = text.lines().filter_map(|line| line.split_once(' '));
-    parts.map(|(time, what)| (time.parse().unwrap(), what.to_owned())).collect()
+    parts
+        .map(|(time, what)| (time.parse().unwrap(), what.to_owned()))
+        .collect()
 }
 
 /// How often each request was made.
@@ -322,7 +360,10 @@ pub(crate) type Asked = Arc<Mutex<HashMap<String, u64>>>;
 fn key(request: &LoggedRequest) -> (String, usize) {
     let messages = request.messages();
     let results = messages.iter().filter(|(role, _)| role == "tool").count();
-    let (_, first) = messages.into_iter().find(|(role, _)| role == "user").unwrap();
+    let (_, first) = messages
+        .into_iter()
+        .find(|(role, _)| role == "user")
+        .unwrap();
     (first, results)
 }
 
@@ -330,20 +371,32 @@ fn key(request: &LoggedRequest) -> (String, usize) {
 pub(crate) async fn model(port: u16, delay: Duration) -> (StubServer, Asked) {
     let asked = Asked::default();
     let counted = Arc::clone(&asked);
-    let server = StubServer::builder().port(port).default_reply(StubReply::for_request(move |request| {
-        let (first, results) = key(request);
-        *counted.lock().unwrap().entry(format!("{first} / {results}")).or_default() += 1;
-        let reply = match results {
-            0 if first.starts_with("Lead") => StubReply::call("edit", json!({"title": first[5..]})),
-            0 if first.starts_with("Edit") => StubReply::call("publish", json!({"text": "tea is wet"})),
-            _ if !first.starts_with("Research") => StubReply::text(format!("answer to: {first}")),
-            0 => StubReply::call("search", json!({"query": "tea"})),
-            1 => StubReply::call("search", json!({"query": "water"})),
-            2 => StubReply::call("publish", json!({"text": "tea is wet"})),
-            _ => StubReply::text("it is published"),
-        };
-        reply.after(delay)
-    }));
+    let server = StubServer::builder()
+        .port(port)
+        .default_reply(StubReply::for_request(move |request| {
+            let (first, results) = key(request);
+            *counted
+                .lock()
+                .unwrap()
+                .entry(format!("{first} / {results}"))
+                .or_default() += 1;
+            let reply = match results {
+                0 if first.starts_with("Lead") => {
+                    StubReply::call("edit", json!({"title": first[5..]}))
+                }
+                0 if first.starts_with("Edit") => {
+                    StubReply::call("publish", json!({"text": "tea is wet"}))
+                }
+                _ if !first.starts_with("Research") => {
+                    StubReply::text(format!("answer to: {first}"))
+                }
+                0 => StubReply::call("search", json!({"query": "tea"})),
+                1 => StubReply::call("search", json!({"query": "water"})),
+                2 => StubReply::call("publish", json!({"text": "tea is wet"})),
+                _ => StubReply::text("it is published"),
+            };
+            reply.after(delay)
+        }));
     (server.start().await.unwrap(), asked)
 }
 
@@ -351,6 +404,13 @@ pub(crate) async fn model(port: u16, delay: Duration) -> (StubServer, Asked) {
 pub(crate) fn counts(asked: &Asked, topic: &str) -> (u64, u64) {
     let asked = asked.lock().unwrap();
     let of = |key: &&String| key.split([' ', ':']).any(|word| word == topic);
-    let times: Vec<u64> = asked.iter().filter(|(key, _)| of(key)).map(|(_, times)| *times).collect();
-    (times.iter().sum(), times.iter().map(|times| times - 1).sum())
+    let times: Vec<u64> = asked
+        .iter()
+        .filter(|(key, _)| of(key))
+        .map(|(_, times)| *times)
+        .collect();
+    (
+        times.iter().sum(),
+        times.iter().map(|times| times - 1).sum(),
+    )
 }

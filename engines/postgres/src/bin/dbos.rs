@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use dbos::{
-    Client, ClientConfig, Config, DBOS, EnqueueOptions, Error, QueueConflict, QueueOptions, SendOptions,
-    StepOptions, WorkflowHandle,
+    Client, ClientConfig, Config, DBOS, EnqueueOptions, Error, QueueConflict, QueueOptions,
+    SendOptions, StepOptions, WorkflowHandle,
 };
 use llmnode::flow::RunExt;
 use llmnode::journal::{Entry, Replay, Settlement, Turn};
@@ -80,10 +80,18 @@ async fn support(order: Order) -> Result<Outcome, Error<Failed>> {
                 replay.settle(settled(node, wait).await?);
             }
             Turn::Ended(state) => {
-                let history = replay.history().await.map_err(|error| Failed(error.to_string()));
+                let history = replay
+                    .history()
+                    .await
+                    .map_err(|error| Failed(error.to_string()));
                 let history = history.map_err(Error::Application)?;
-                let (requests, unknown) = (history.ledger().total().requests, history.unknown().len());
-                return Ok(Outcome { state: state.map_err(failed)?, requests, unknown });
+                let (requests, unknown) =
+                    (history.ledger().total().requests, history.unknown().len());
+                return Ok(Outcome {
+                    state: state.map_err(failed)?,
+                    requests,
+                    unknown,
+                });
             }
             _ => {}
         }
@@ -107,10 +115,16 @@ async fn once(replay: &Replay<Order>) -> Result<Entry, Error<Failed>> {
 
 /// Asks until a decision fits.
 async fn person(paused: Paused, wait: u64) -> Result<Paused, Error<Failed>> {
-    let waits = Waits { wait, calls: paused.waiting(), in_doubt: None };
+    let waits = Waits {
+        wait,
+        calls: paused.waiting(),
+        in_doubt: None,
+    };
     loop {
         let decisions: Decisions = answer(&waits).await?;
-        let decided = decisions.into_iter().try_fold(paused.clone(), |it, (id, to)| it.decide(&id, to));
+        let decided = decisions
+            .into_iter()
+            .try_fold(paused.clone(), |it, (id, to)| it.decide(&id, to));
         if let Ok(decided) = decided
             && decided.waiting().is_empty()
         {
@@ -120,7 +134,12 @@ async fn person(paused: Paused, wait: u64) -> Result<Paused, Error<Failed>> {
 }
 
 async fn settled(node: String, wait: u64) -> Result<Settlement, Error<Failed>> {
-    answer(&Waits { wait, calls: Vec::new(), in_doubt: Some(node) }).await
+    answer(&Waits {
+        wait,
+        calls: Vec::new(),
+        in_doubt: Some(node),
+    })
+    .await
 }
 
 async fn answer<T: DeserializeOwned>(waits: &Waits) -> Result<T, Error<Failed>> {
@@ -143,8 +162,12 @@ async fn work(url: &str, executor: &str) -> Result<(), BoxError> {
     let dbos = DBOS::new(config);
     dbos.register_workflow("support", support)?;
     dbos.launch().await?;
-    let options = QueueOptions { polling_interval: Duration::from_millis(200), ..QueueOptions::default() };
-    dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate).await?;
+    let options = QueueOptions {
+        polling_interval: Duration::from_millis(200),
+        ..QueueOptions::default()
+    };
+    dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate)
+        .await?;
     tokio::signal::ctrl_c().await?;
     dbos.shutdown().await;
     Ok(())
@@ -155,8 +178,16 @@ async fn waits(client: &Client, id: &str) -> Result<Option<Waits>, BoxError> {
     Ok(waits.filter(|waits| !waits.calls.is_empty() || waits.in_doubt.is_some()))
 }
 
-async fn send(client: &Client, id: &str, wait: u64, message: &impl Serialize) -> Result<(), BoxError> {
-    let options = SendOptions { topic: Some(&topic(wait)), ..SendOptions::default() };
+async fn send(
+    client: &Client,
+    id: &str,
+    wait: u64,
+    message: &impl Serialize,
+) -> Result<(), BoxError> {
+    let options = SendOptions {
+        topic: Some(&topic(wait)),
+        ..SendOptions::default()
+    };
     Ok(client.send_with(id, message, options).await?)
 }
 
@@ -168,34 +199,65 @@ async fn main() -> Result<(), BoxError> {
     if let ["worker", executor] = arguments[..] {
         return work(&url, executor).await;
     }
-    let config = ClientConfig { app_name: Some("llmnode".to_owned()), ..ClientConfig::new(&url) };
+    let config = ClientConfig {
+        app_name: Some("llmnode".to_owned()),
+        ..ClientConfig::new(&url)
+    };
     let client = Client::connect(config).await?;
     match arguments[..] {
         ["start", id, customer, complaint] => {
             let (customer, complaint) = (customer.to_owned(), complaint.to_owned());
-            let order = Order { customer, complaint, answer: String::new(), note: String::new() };
-            let options = EnqueueOptions { workflow_id: Some(id), ..EnqueueOptions::new(QUEUE) };
-            let _: WorkflowHandle<Outcome, Failed> = client.enqueue_with("support", order, options).await?;
+            let order = Order {
+                customer,
+                complaint,
+                answer: String::new(),
+                note: String::new(),
+            };
+            let options = EnqueueOptions {
+                workflow_id: Some(id),
+                ..EnqueueOptions::new(QUEUE)
+            };
+            let _: WorkflowHandle<Outcome, Failed> =
+                client.enqueue_with("support", order, options).await?;
         }
         ["status", id] => {
-            let status = client.workflow_status(id).await?.map(|status| status.as_str());
-            let Waits { calls, in_doubt, .. } = waits(&client, id).await?.unwrap_or_default();
-            println!("{:#}", json!({"status": status, "waiting": calls, "in_doubt": in_doubt}));
+            let status = client
+                .workflow_status(id)
+                .await?
+                .map(|status| status.as_str());
+            let Waits {
+                calls, in_doubt, ..
+            } = waits(&client, id).await?.unwrap_or_default();
+            println!(
+                "{:#}",
+                json!({"status": status, "waiting": calls, "in_doubt": in_doubt})
+            );
         }
         ["approve", id] => {
-            let waits = waits(&client, id).await?.filter(|it| !it.calls.is_empty()).ok_or("nothing waits")?;
-            let decisions = waits.calls.into_iter().map(|call| (call.id, Approval::yes()));
+            let waits = waits(&client, id)
+                .await?
+                .filter(|it| !it.calls.is_empty())
+                .ok_or("nothing waits")?;
+            let decisions = waits
+                .calls
+                .into_iter()
+                .map(|call| (call.id, Approval::yes()));
             send(&client, id, waits.wait, &decisions.collect::<Decisions>()).await?;
         }
         // After a person has seen that it did not happen.
         ["rerun", id] => {
-            let waits =
-                waits(&client, id).await?.filter(|it| it.in_doubt.is_some()).ok_or("nothing is in doubt")?;
+            let waits = waits(&client, id)
+                .await?
+                .filter(|it| it.in_doubt.is_some())
+                .ok_or("nothing is in doubt")?;
             send(&client, id, waits.wait, &Settlement::Rerun).await?;
         }
         ["result", id] => {
             let run: WorkflowHandle<Outcome, Failed> = client.retrieve_workflow(id);
-            println!("{:#}", serde_json::to_value::<Outcome>(run.result().await?)?);
+            println!(
+                "{:#}",
+                serde_json::to_value::<Outcome>(run.result().await?)?
+            );
         }
         _ => eprintln!(
             "dbos worker EXECUTOR | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID | result ID"

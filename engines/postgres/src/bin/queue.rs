@@ -39,7 +39,8 @@ async fn go_on(pool: &Pool, job: GoOn) -> Result<(), BoxError> {
     let sql = "SELECT input, CASE WHEN decided AND steps = $2 THEN paused END, (SELECT count(*) FROM llmnode_journal WHERE run = $1) \
                FROM llmnode_run WHERE run = $1";
     let row = pool.get().await?.query_one(sql, &[id, &steps]).await?;
-    let mut run = Run::new(OpenAi::from_env()?).with_state(serde_json::from_str::<Order>(row.get(0))?);
+    let mut run =
+        Run::new(OpenAi::from_env()?).with_state(serde_json::from_str::<Order>(row.get(0))?);
     let journal = TableJournal::new(pool, id);
     let mut flow = run.flow(Support).resume(journal.clone());
     if let Some(decided) = row.get::<_, Option<&str>>(1) {
@@ -67,7 +68,10 @@ async fn stopped(pool: &Pool, id: &str, error: NodeError, records: i64) -> Resul
     let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 \
                WHERE run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
     let db = pool.get().await?;
-    match db.execute(sql, &[&id, &paused, &steps(&history)?, &failure, &records]).await? {
+    match db
+        .execute(sql, &[&id, &paused, &steps(&history)?, &failure, &records])
+        .await?
+    {
         0 => Err("another process has taken the run over".into()),
         _ => Ok(()),
     }
@@ -83,19 +87,42 @@ fn steps(history: &History) -> Result<i64, BoxError> {
 
 /// Of the jobs of a run, which have a queue of their own, one is under way at a time.
 async fn add(db: &Transaction<'_>, utils: &WorkerUtils, job: GoOn) -> Result<(), BoxError> {
-    let spec = JobSpec { queue_name: Some(job.run.clone()), ..JobSpec::default() };
-    utils.clone().with_executor(&**db).add_job(job, spec).await?;
+    let spec = JobSpec {
+        queue_name: Some(job.run.clone()),
+        ..JobSpec::default()
+    };
+    utils
+        .clone()
+        .with_executor(&**db)
+        .add_job(job, spec)
+        .await?;
     Ok(())
 }
 
 /// Starts a run, once.
-async fn start(pool: &Pool, utils: &WorkerUtils, id: &str, order: &Order) -> Result<bool, BoxError> {
+async fn start(
+    pool: &Pool,
+    utils: &WorkerUtils,
+    id: &str,
+    order: &Order,
+) -> Result<bool, BoxError> {
     let mut db = pool.get().await?;
     let db = db.transaction().await?;
     let sql = "INSERT INTO llmnode_run (run, input) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    let is_new = db.execute(sql, &[&id, &serde_json::to_string(order)?]).await? == 1;
+    let is_new = db
+        .execute(sql, &[&id, &serde_json::to_string(order)?])
+        .await?
+        == 1;
     if is_new {
-        add(&db, utils, GoOn { run: id.to_owned(), rerun_at: None }).await?;
+        add(
+            &db,
+            utils,
+            GoOn {
+                run: id.to_owned(),
+                rerun_at: None,
+            },
+        )
+        .await?;
     }
     db.commit().await?;
     Ok(is_new)
@@ -105,16 +132,26 @@ async fn start(pool: &Pool, utils: &WorkerUtils, id: &str, order: &Order) -> Res
 async fn approve(pool: &Pool, utils: &WorkerUtils, id: &str) -> Result<bool, BoxError> {
     let mut db = pool.get().await?;
     let db = db.transaction().await?;
-    let sql =
-        "SELECT paused FROM llmnode_run WHERE run = $1 AND paused IS NOT NULL AND NOT decided FOR UPDATE";
-    let Some(row) = db.query_opt(sql, &[&id]).await? else { return Ok(false) };
+    let sql = "SELECT paused FROM llmnode_run WHERE run = $1 AND paused IS NOT NULL AND NOT decided FOR UPDATE";
+    let Some(row) = db.query_opt(sql, &[&id]).await? else {
+        return Ok(false);
+    };
     let mut paused: Paused = serde_json::from_str(row.get(0))?;
     for call in paused.waiting() {
         paused = paused.decide(&call.id, Approval::yes())?;
     }
     let sql = "UPDATE llmnode_run SET paused = $2, decided = true WHERE run = $1";
-    db.execute(sql, &[&id, &serde_json::to_string(&paused)?]).await?;
-    add(&db, utils, GoOn { run: id.to_owned(), rerun_at: None }).await?;
+    db.execute(sql, &[&id, &serde_json::to_string(&paused)?])
+        .await?;
+    add(
+        &db,
+        utils,
+        GoOn {
+            run: id.to_owned(),
+            rerun_at: None,
+        },
+    )
+    .await?;
     db.commit().await?;
     Ok(true)
 }
@@ -123,15 +160,38 @@ async fn approve(pool: &Pool, utils: &WorkerUtils, id: &str) -> Result<bool, Box
 async fn rerun(pool: &Pool, utils: &WorkerUtils, id: &str) -> Result<(), BoxError> {
     let mut db = pool.get().await?;
     let db = db.transaction().await?;
-    let records = db.query_one("SELECT count(*) FROM llmnode_journal WHERE run = $1", &[&id]).await?.get(0);
-    add(&db, utils, GoOn { run: id.to_owned(), rerun_at: Some(records) }).await?;
+    let records = db
+        .query_one(
+            "SELECT count(*) FROM llmnode_journal WHERE run = $1",
+            &[&id],
+        )
+        .await?
+        .get(0);
+    add(
+        &db,
+        utils,
+        GoOn {
+            run: id.to_owned(),
+            rerun_at: Some(records),
+        },
+    )
+    .await?;
     Ok(db.commit().await?)
 }
 
 async fn status(pool: &Pool, id: &str) -> Result<Value, BoxError> {
-    let sql = "SELECT CASE WHEN NOT decided THEN paused END, failure FROM llmnode_run WHERE run = $1";
-    let row = pool.get().await?.query_opt(sql, &[&id]).await?.ok_or("there is no such run")?;
-    let paused = row.get::<_, Option<&str>>(0).map(serde_json::from_str::<Paused>).transpose()?;
+    let sql =
+        "SELECT CASE WHEN NOT decided THEN paused END, failure FROM llmnode_run WHERE run = $1";
+    let row = pool
+        .get()
+        .await?
+        .query_opt(sql, &[&id])
+        .await?
+        .ok_or("there is no such run")?;
+    let paused = row
+        .get::<_, Option<&str>>(0)
+        .map(serde_json::from_str::<Paused>)
+        .transpose()?;
     let history = history(pool, id).await?;
     Ok(json!({
         "at": history.position(),
@@ -170,24 +230,44 @@ async fn main() -> Result<(), BoxError> {
     // Else a worker that freezes within a transaction, such as that of a search for the dead, keeps its locks.
     config.options(format!("-c idle_in_transaction_session_timeout={dead}"));
     let database = TokioPostgresDatabase::from_config(config, 20)?;
-    let (pool, utils) = (database.pool().clone(), WorkerUtils::new(database.clone(), "graphile_worker"));
+    let (pool, utils) = (
+        database.pool().clone(),
+        WorkerUtils::new(database.clone(), "graphile_worker"),
+    );
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["setup"] => {
-            pool.get().await?.batch_execute(include_str!("../schema.sql")).await?;
+            pool.get()
+                .await?
+                .batch_execute(include_str!("../schema.sql"))
+                .await?;
             utils.migrate().await?;
         }
         ["worker"] => work(database, pool, dead).await?,
         ["start", id, customer, complaint] => {
             let (customer, complaint) = (customer.to_owned(), complaint.to_owned());
-            let order = Order { customer, complaint, answer: String::new(), note: String::new() };
+            let order = Order {
+                customer,
+                complaint,
+                answer: String::new(),
+                note: String::new(),
+            };
             println!("started: {}", start(&pool, &utils, id, &order).await?);
         }
         ["status", id] => println!("{:#}", status(&pool, id).await?),
         ["approve", id] => println!("approved: {}", approve(&pool, &utils, id).await?),
         ["rerun", id] => rerun(&pool, &utils, id).await?,
         // What a job does, for a cron in place of the queue.
-        ["go-on", id] => go_on(&pool, GoOn { run: id.to_owned(), rerun_at: None }).await?,
+        ["go-on", id] => {
+            go_on(
+                &pool,
+                GoOn {
+                    run: id.to_owned(),
+                    rerun_at: None,
+                },
+            )
+            .await?
+        }
         _ => eprintln!(
             "queue setup | worker | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID | go-on ID"
         ),

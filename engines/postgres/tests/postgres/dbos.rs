@@ -11,8 +11,9 @@ fn dbos() -> &'static str {
 }
 
 async fn waits(site: &Site, id: &str) {
-    let waits =
-        async || (site.json(dbos(), &["status", id]).await["waiting"][0]["name"] == "refund").then_some(());
+    let waits = async || {
+        (site.json(dbos(), &["status", id]).await["waiting"][0]["name"] == "refund").then_some(())
+    };
     until("it waits", waits).await;
 }
 
@@ -22,21 +23,33 @@ async fn a_run_goes_on_with_the_same_executor_id_only() {
     let site = Site::new(Duration::from_millis(300)).await;
     let one = site.spawn(dbos(), &["worker", "one"]);
     until("it is set up", async || {
-        site.output(dbos(), &["status", "x"]).await.status.success().then_some(())
+        site.output(dbos(), &["status", "x"])
+            .await
+            .status
+            .success()
+            .then_some(())
     })
     .await;
-    site.ask(dbos(), &["start", "d1", "d1", "The lamp is broken."]).await;
+    site.ask(dbos(), &["start", "d1", "d1", "The lamp is broken."])
+        .await;
     waits(&site, "d1").await;
     one.kill();
     site.ask(dbos(), &["approve", "d1"]).await;
     let two = site.spawn(dbos(), &["worker", "two"]);
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(site.json(dbos(), &["status", "d1"]).await["status"], "PENDING");
+    assert_eq!(
+        site.json(dbos(), &["status", "d1"]).await["status"],
+        "PENDING"
+    );
     assert_eq!((site.paid("d1"), site.counts("d1")), (0, (2, 0)));
     two.kill();
     let _one = site.spawn(dbos(), &["worker", "one"]);
     let outcome = site.json(dbos(), &["result", "d1"]).await;
-    assert_eq!((&outcome["unknown"], &outcome["requests"]), (&json!(0), &json!(NEEDED)), "{outcome}");
+    assert_eq!(
+        (&outcome["unknown"], &outcome["requests"]),
+        (&json!(0), &json!(NEEDED)),
+        "{outcome}"
+    );
     assert_eq!((site.counts("d1"), site.paid("d1")), ((NEEDED, 0), 1));
 }
 
@@ -47,17 +60,26 @@ async fn whenever_the_worker_is_killed_the_runs_end_as_without() {
     let site = Site::new(Duration::from_millis(300)).await;
     let mut worker = site.spawn(dbos(), &["worker", "one"]);
     until("it is set up", async || {
-        site.output(dbos(), &["status", "x"]).await.status.success().then_some(())
+        site.output(dbos(), &["status", "x"])
+            .await
+            .status
+            .success()
+            .then_some(())
     })
     .await;
-    let (ids, mut random): (Vec<String>, _) = ((1..=kills).map(|n| format!("d{n}")).collect(), random());
+    let (ids, mut random): (Vec<String>, _) =
+        ((1..=kills).map(|n| format!("d{n}")).collect(), random());
     for (turn, id) in ids.iter().enumerate() {
         let seen = site.model.requests_seen();
-        site.ask(dbos(), &["start", id, id, "The lamp is broken."]).await;
+        site.ask(dbos(), &["start", id, id, "The lamp is broken."])
+            .await;
         for id in &ids[turn.saturating_sub(5)..turn] {
             let _ = site.output(dbos(), &["approve", id]).await;
         }
-        until("the worker works", async || (site.model.requests_seen() > seen).then_some(())).await;
+        until("the worker works", async || {
+            (site.model.requests_seen() > seen).then_some(())
+        })
+        .await;
         tokio::time::sleep(Duration::from_millis(random() % 600)).await;
         worker.kill();
         worker = site.spawn(dbos(), &["worker", "one"]);
@@ -80,8 +102,15 @@ async fn whenever_the_worker_is_killed_the_runs_end_as_without() {
         let outcome = site.json(dbos(), &["result", id]).await;
         let (requests, again) = site.counts(id);
         let not_known = outcome["unknown"].as_u64().unwrap();
-        assert!(again <= not_known && requests - again == NEEDED, "{id}: {requests}, {again}, {outcome}");
-        assert_eq!((site.paid(id), &outcome["state"]["note"]), (1, &json!("refunded")), "{id}");
+        assert!(
+            again <= not_known && requests - again == NEEDED,
+            "{id}: {requests}, {again}, {outcome}"
+        );
+        assert_eq!(
+            (site.paid(id), &outcome["state"]["note"]),
+            (1, &json!("refunded")),
+            "{id}"
+        );
         (repeats, unknown) = (repeats + again, unknown + not_known);
     }
     println!(

@@ -39,15 +39,26 @@ async fn whenever_workers_are_killed_the_runs_end_as_without() {
     let site = Site::new(Duration::from_millis(300)).await;
     site.ask(queue(), &["setup"]).await;
     let mut workers = [(); 2].map(|()| Some(site.spawn(queue(), &["worker"])));
-    let (ids, mut random): (Vec<String>, _) = ((1..=kills).map(|n| format!("k{n}")).collect(), random());
+    let (ids, mut random): (Vec<String>, _) =
+        ((1..=kills).map(|n| format!("k{n}")).collect(), random());
     for (turn, id) in ids.iter().enumerate() {
         let seen = site.model.requests_seen();
-        assert_eq!(site.ask(queue(), &["start", id, id, "The lamp is broken."]).await, "started: true\n");
-        assert_eq!(site.ask(queue(), &["start", id, id, "Another."]).await, "started: false\n");
+        assert_eq!(
+            site.ask(queue(), &["start", id, id, "The lamp is broken."])
+                .await,
+            "started: true\n"
+        );
+        assert_eq!(
+            site.ask(queue(), &["start", id, id, "Another."]).await,
+            "started: false\n"
+        );
         for id in &ids[turn.saturating_sub(5)..turn] {
             let _ = site.output(queue(), &["approve", id]).await;
         }
-        until("a worker works", async || (site.model.requests_seen() > seen).then_some(())).await;
+        until("a worker works", async || {
+            (site.model.requests_seen() > seen).then_some(())
+        })
+        .await;
         tokio::time::sleep(Duration::from_millis(random() % 600)).await;
         workers[turn % 2].take().unwrap().kill();
         workers[turn % 2] = Some(site.spawn(queue(), &["worker"]));
@@ -59,7 +70,10 @@ async fn whenever_workers_are_killed_the_runs_end_as_without() {
         assert!(again <= not_known, "{id}: {again} again, {status}");
         assert_eq!(site.paid(id), 1, "{id}");
         let counted = status["requests"].as_u64().unwrap();
-        assert!(counted - not_known <= NEEDED && requests <= counted, "{id}: {requests}, {status}");
+        assert!(
+            counted - not_known <= NEEDED && requests <= counted,
+            "{id}: {requests}, {status}"
+        );
         if status["ended"] == true {
             assert_eq!(
                 (requests - again, &status["state"]["note"]),
@@ -70,7 +84,9 @@ async fn whenever_workers_are_killed_the_runs_end_as_without() {
         in_doubt += u64::from(status["ended"] != true);
         (repeats, unknown) = (repeats + again, unknown + not_known);
     }
-    println!("{kills} kills, as many runs: {repeats} requests again, {unknown} unknown, {in_doubt} in doubt");
+    println!(
+        "{kills} kills, as many runs: {repeats} requests again, {unknown} unknown, {in_doubt} in doubt"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,11 +95,18 @@ async fn a_frozen_worker_is_replaced_and_keeps_nothing_when_it_wakes() {
     let site = Site::new(Duration::from_millis(1500)).await;
     site.ask(queue(), &["setup"]).await;
     let frozen = site.spawn(queue(), &["worker"]);
-    site.ask(queue(), &["start", "f1", "f1", "The lamp is broken."]).await;
-    until("asked twice", async || (site.counts("f1").0 == 2).then_some(())).await;
+    site.ask(queue(), &["start", "f1", "f1", "The lamp is broken."])
+        .await;
+    until("asked twice", async || {
+        (site.counts("f1").0 == 2).then_some(())
+    })
+    .await;
     frozen.signal("STOP");
     let _other = site.spawn(queue(), &["worker"]);
-    until("asked again", async || (site.counts("f1").1 == 1).then_some(())).await;
+    until("asked again", async || {
+        (site.counts("f1").1 == 1).then_some(())
+    })
+    .await;
     frozen.signal("CONT");
     let waits = async || {
         let status = site.json(queue(), &["status", "f1"]).await;
@@ -91,8 +114,15 @@ async fn a_frozen_worker_is_replaced_and_keeps_nothing_when_it_wakes() {
     };
     until("it waits", waits).await;
     site.ask(queue(), &["approve", "f1"]).await;
-    let ended = async || Some(site.json(queue(), &["status", "f1"]).await).filter(|it| it["ended"] == true);
+    let ended =
+        async || Some(site.json(queue(), &["status", "f1"]).await).filter(|it| it["ended"] == true);
     let status = until("it ends", ended).await;
-    assert_eq!((site.counts("f1"), &status["unknown"], &status["requests"]), ((5, 1), &1.into(), &5.into()));
-    assert_eq!(site.effects("f1"), ["looked up: f1", "paid back: 20 euros to f1"]);
+    assert_eq!(
+        (site.counts("f1"), &status["unknown"], &status["requests"]),
+        ((5, 1), &1.into(), &5.into())
+    );
+    assert_eq!(
+        site.effects("f1"),
+        ["looked up: f1", "paid back: 20 euros to f1"]
+    );
 }

@@ -20,7 +20,10 @@ pub(crate) type Asked = Arc<Mutex<HashMap<String, u64>>>;
 fn answer(request: &LoggedRequest) -> (String, StubReply) {
     let messages = request.messages();
     let results = messages.iter().filter(|(role, _)| role == "tool").count();
-    let (_, first) = messages.into_iter().find(|(role, _)| role == "user").unwrap();
+    let (_, first) = messages
+        .into_iter()
+        .find(|(role, _)| role == "user")
+        .unwrap();
     let reply = match results {
         _ if first.starts_with("Sum up") => StubReply::text("refunded"),
         0 => StubReply::call("purchases", json!({})),
@@ -36,7 +39,13 @@ pub(crate) struct Process(Child);
 impl Process {
     pub(crate) fn signal(&self, name: &str) {
         let signal = format!("-{name}");
-        assert!(Command::new("kill").args([&signal, &self.0.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args([&signal, &self.0.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     pub(crate) fn kill(mut self) {
@@ -65,11 +74,19 @@ static SITES: AtomicU64 = AtomicU64::new(0);
 impl Site {
     pub(crate) async fn new(delay: Duration) -> Self {
         let server = std::env::var("LLMNODE_POSTGRES").expect("scripts/postgres sets it");
-        let name = format!("llmnode_{}_{}", std::process::id(), SITES.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "llmnode_{}_{}",
+            std::process::id(),
+            SITES.fetch_add(1, Ordering::Relaxed)
+        );
         let (db, connection) =
-            tokio_postgres::connect(&format!("{server}/postgres"), tokio_postgres::NoTls).await.unwrap();
+            tokio_postgres::connect(&format!("{server}/postgres"), tokio_postgres::NoTls)
+                .await
+                .unwrap();
         tokio::spawn(connection);
-        db.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
+        db.batch_execute(&format!("CREATE DATABASE {name}"))
+            .await
+            .unwrap();
         let asked = Asked::default();
         let counted = Arc::clone(&asked);
         let reply = StubReply::for_request(move |request| {
@@ -77,10 +94,19 @@ impl Site {
             *counted.lock().unwrap().entry(what).or_default() += 1;
             reply.after(delay)
         });
-        let model = StubServer::builder().default_reply(reply).start().await.unwrap();
+        let model = StubServer::builder()
+            .default_reply(reply)
+            .start()
+            .await
+            .unwrap();
         let effects = std::env::temp_dir().join(&name);
         let _ = std::fs::remove_file(&effects);
-        Site { url: format!("{server}/{name}"), effects, model, asked }
+        Site {
+            url: format!("{server}/{name}"),
+            effects,
+            model,
+            asked,
+        }
     }
 
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
@@ -97,21 +123,46 @@ impl Site {
 
     /// Starts a process whose tools write down what they do.
     pub(crate) fn spawn(&self, program: &str, arguments: &[&str]) -> Process {
-        let effects = std::fs::File::options().append(true).create(true).open(&self.effects).unwrap();
-        Process(self.command(program, arguments).stdout(effects).spawn().unwrap())
+        let effects = std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(&self.effects)
+            .unwrap();
+        Process(
+            self.command(program, arguments)
+                .stdout(effects)
+                .spawn()
+                .unwrap(),
+        )
     }
 
     pub(crate) async fn output(&self, program: &str, arguments: &[&str]) -> Output {
-        let effects = std::fs::File::options().append(true).create(true).open(&self.effects).unwrap();
+        let effects = std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(&self.effects)
+            .unwrap();
         let mut command = self.command(program, arguments);
         let is_asked = ["start", "status", "approve", "result"].contains(&arguments[0]);
-        command.stdout(if is_asked { Stdio::piped() } else { effects.into() }).stderr(Stdio::piped());
-        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+        command
+            .stdout(if is_asked {
+                Stdio::piped()
+            } else {
+                effects.into()
+            })
+            .stderr(Stdio::piped());
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.output(program, arguments).await;
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -122,20 +173,32 @@ impl Site {
     /// What the tools did for a customer, such as `paid back: 20 euros to c1`.
     pub(crate) fn effects(&self, customer: &str) -> Vec<String> {
         let text = std::fs::read_to_string(&self.effects).unwrap_or_default();
-        let lines = text.lines().filter(|line| line.rsplit(' ').next() == Some(customer));
+        let lines = text
+            .lines()
+            .filter(|line| line.rsplit(' ').next() == Some(customer));
         lines.map(str::to_owned).collect()
     }
 
     pub(crate) fn paid(&self, customer: &str) -> usize {
-        self.effects(customer).iter().filter(|line| line.starts_with("paid back")).count()
+        self.effects(customer)
+            .iter()
+            .filter(|line| line.starts_with("paid back"))
+            .count()
     }
 
     /// How many requests were made for a customer, and how many of them again.
     pub(crate) fn counts(&self, customer: &str) -> (u64, u64) {
         let asked = self.asked.lock().unwrap();
         let of = |what: &&String| what.split([' ', ':']).any(|word| word == customer);
-        let times: Vec<u64> = asked.iter().filter(|(what, _)| of(what)).map(|(_, times)| *times).collect();
-        (times.iter().sum(), times.iter().map(|times| times - 1).sum())
+        let times: Vec<u64> = asked
+            .iter()
+            .filter(|(what, _)| of(what))
+            .map(|(_, times)| *times)
+            .collect();
+        (
+            times.iter().sum(),
+            times.iter().map(|times| times - 1).sum(),
+        )
     }
 }
 
@@ -160,7 +223,9 @@ pub(crate) fn number(name: &str, default: usize) -> usize {
 
 /// A number for each call, which nobody can foresee.
 pub(crate) fn random() -> impl FnMut() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     let mut state = u64::try_from(now.as_nanos()).unwrap() | 1;
     move || {
         // xorshift64

@@ -10,29 +10,51 @@ use crate::support::{NEEDED, Site, number, queue};
 async fn two(site: &Site, id: &str) -> usize {
     let go_on = ["go-on", id];
     let (one, other) = tokio::join!(site.output(queue(), &go_on), site.output(queue(), &go_on));
-    let refused = [one, other].into_iter().filter(|output| !output.status.success());
+    let refused = [one, other]
+        .into_iter()
+        .filter(|output| !output.status.success());
     let messages = refused.map(|output| String::from_utf8(output.stderr).unwrap());
     let is_known = |text: &String| {
-        let known =
-            ["another process has taken the run over", "the node `refund` was called in the first step"];
+        let known = [
+            "another process has taken the run over",
+            "the node `refund` was called in the first step",
+        ];
         known.iter().any(|known| text.contains(known))
     };
-    messages.inspect(|text| assert!(is_known(text), "{text}")).count()
+    messages
+        .inspect(|text| assert!(is_known(text), "{text}"))
+        .count()
 }
 
 async fn twice(site: &Site, id: &str) -> (usize, u64, u64) {
-    site.ask(queue(), &["start", id, id, "The lamp is broken."]).await;
+    site.ask(queue(), &["start", id, id, "The lamp is broken."])
+        .await;
     let mut refused = two(site, id).await;
     let status = site.json(queue(), &["status", id]).await;
-    assert_eq!((&status["waiting"][0]["name"], site.paid(id)), (&json!("refund"), 0), "{status}");
+    assert_eq!(
+        (&status["waiting"][0]["name"], site.paid(id)),
+        (&json!("refund"), 0),
+        "{status}"
+    );
     site.ask(queue(), &["approve", id]).await;
     refused += two(site, id).await;
     let status = site.json(queue(), &["status", id]).await;
     let (requests, again) = site.counts(id);
-    assert_eq!((&status["ended"], &status["failure"]), (&json!(true), &Value::Null), "{status}");
-    assert_eq!((site.paid(id), &status["state"]["note"]), (1, &json!("refunded")), "{status}");
+    assert_eq!(
+        (&status["ended"], &status["failure"]),
+        (&json!(true), &Value::Null),
+        "{status}"
+    );
+    assert_eq!(
+        (site.paid(id), &status["state"]["note"]),
+        (1, &json!("refunded")),
+        "{status}"
+    );
     let unknown = status["unknown"].as_u64().unwrap();
-    assert!(again <= unknown && requests - again == NEEDED, "{requests}, {again} again: {status}");
+    assert!(
+        again <= unknown && requests - again == NEEDED,
+        "{requests}, {again} again: {status}"
+    );
     (refused, again, unknown)
 }
 
@@ -48,5 +70,7 @@ async fn of_two_processes_one_goes_on_and_the_other_executes_no_tool() {
         all = (all.0 + refused, all.1 + again, all.2 + unknown);
     }
     let (refused, again, unknown) = all;
-    println!("{times} runs, twice two at once: {refused} refused, {again} requests again, {unknown} unknown");
+    println!(
+        "{times} runs, twice two at once: {refused} refused, {again} requests again, {unknown} unknown"
+    );
 }

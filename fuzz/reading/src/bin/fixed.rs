@@ -26,7 +26,9 @@ const TARGETS: [(&str, Target); 3] = [
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, count, seed @ ..] = &arguments[..] else { return usage() };
+    let [name, count, seed @ ..] = &arguments[..] else {
+        return usage();
+    };
     let target = TARGETS.iter().find(|(known, _)| known == name);
     let seed = seed.first().map_or(Ok(0), |seed| seed.parse::<u64>());
     let (Some((_, target)), Ok(count), Ok(seed)) = (target, count.parse::<u64>(), seed) else {
@@ -82,7 +84,9 @@ fn input(number: u64) -> Vec<u8> {
         mixed ^ (mixed >> 31)
     };
     let length = next() as usize % LENGTH;
-    let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = (0..length.div_ceil(8))
+        .flat_map(|_| next().to_le_bytes())
+        .collect();
     bytes.truncate(length);
     bytes
 }

@@ -28,7 +28,10 @@ pub(crate) fn check(args: &NodeArgs, answers: AnswerKind, errors: &mut Errors) {
             _ => None,
         };
         if let Some(wanted) = wanted {
-            let message = format!("raw text never fails with `{}`; add {wanted}, or drop it", stack.key);
+            let message = format!(
+                "raw text never fails with `{}`; add {wanted}, or drop it",
+                stack.key
+            );
             errors.push(Error::new(stack.key.span(), message));
         } else if let Some(steps) = &stack.steps {
             self::steps(stack, steps, args, answers, errors);
@@ -74,14 +77,21 @@ fn steps(stack: &Stack, steps: &[Step], args: &NodeArgs, answers: AnswerKind, er
             errors.push(Error::new(step.name.span(), message));
         }
     }
-    let ends = steps.iter().position(|step| matches!(step.action, Action::Fallback | Action::Bubble));
+    let ends = steps
+        .iter()
+        .position(|step| matches!(step.action, Action::Fallback | Action::Bubble));
     // `bubble` may follow `fallback`, which can fail.
     let after = |end: usize| match (&steps[end].action, &steps[end + 1..]) {
-        (Action::Fallback, [bubble, rest @ ..]) if matches!(bubble.action, Action::Bubble) => rest.first(),
+        (Action::Fallback, [bubble, rest @ ..]) if matches!(bubble.action, Action::Bubble) => {
+            rest.first()
+        }
         (_, rest) => rest.first(),
     };
     if let Some((end, after)) = ends.and_then(|end| Some((&steps[end], after(end)?))) {
-        let message = format!("`{}` ends the call, so this step is never reached; drop it", end.name);
+        let message = format!(
+            "`{}` ends the call, so this step is never reached; drop it",
+            end.name
+        );
         errors.push(Error::new(after.name.span(), message));
     }
 }
@@ -112,7 +122,10 @@ fn futile_repair(stack: &Stack, answers: AnswerKind) -> Option<String> {
 
 /// `retries` and `transport_retries` are shorthands for a stack.
 fn counts(stacks: &[Stack], args: &NodeArgs, errors: &mut Errors) {
-    let counts = [("answer", "repair", &args.retries), ("transport", "retry", &args.transport_retries)];
+    let counts = [
+        ("answer", "repair", &args.retries),
+        ("transport", "retry", &args.transport_retries),
+    ];
     for (group, step, count) in counts {
         if let Some(count) = key(count).filter(|_| stacks.iter().any(|stack| stack.key == group)) {
             let message = format!(
@@ -136,12 +149,13 @@ fn check_fallbacks_reached(stacks: &[Stack], args: &NodeArgs, errors: &mut Error
     }
     // A faulty stack may have contained it.
     let used = |stack: &Stack| match &stack.steps {
-        Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Fallback)),
+        Some(steps) => steps
+            .iter()
+            .any(|step| matches!(step.action, Action::Fallback)),
         None => true,
     };
     if let Some(key) = key(&args.fallback).filter(|_| !stacks.iter().any(used)) {
-        let message =
-            "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
+        let message = "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
         errors.push(Error::new(key.span(), message));
     }
 }

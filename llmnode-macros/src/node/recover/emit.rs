@@ -10,7 +10,11 @@ use crate::names::camel_case;
 pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
     let rows = stacks.iter().map(|stack| {
         let failures = failures(&stack.key.to_string(), private);
-        let steps = stack.steps.iter().flatten().map(|step| self::step(step, private));
+        let steps = stack
+            .steps
+            .iter()
+            .flatten()
+            .map(|step| self::step(step, private));
         quote!((#failures, #private::Cow::Borrowed(&[#(#steps),*])))
     });
     generated!(const { &[#(#rows),*] })

@@ -42,5 +42,10 @@ pub(crate) const CATEGORIES: [(&str, Group); 25] = [
 pub(crate) const LIMIT: &str = "limit_exceeded";
 
 /// The same request would fail again.
-pub(crate) const NOT_RETRYABLE: [&str; 5] =
-    ["api_key_error", "quota_error", "not_found", "bad_request", "context_length_error"];
+pub(crate) const NOT_RETRYABLE: [&str; 5] = [
+    "api_key_error",
+    "quota_error",
+    "not_found",
+    "bad_request",
+    "context_length_error",
+];

@@ -19,8 +19,16 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<
         Ok(tokens) => tokens,
         Err(error) => return (Some(vec![]), Err(error)),
     };
-    let keys: Vec<_> = ["answer", "transport", "final"].into_iter().chain(recoverable()).collect();
-    let grammar = Grammar { noun: "category", example, hint, ..Grammar::of_values("recover", &keys) };
+    let keys: Vec<_> = ["answer", "transport", "final"]
+        .into_iter()
+        .chain(recoverable())
+        .collect();
+    let grammar = Grammar {
+        noun: "category",
+        example,
+        hint,
+        ..Grammar::of_values("recover", &keys)
+    };
     let (mut errors, mut stacks) = (Errors::default(), vec![]);
     let (tokens, strays) = strays(tokens);
     if let Some(first) = strays.first() {
@@ -69,14 +77,21 @@ fn stray(step: &str) -> String {
 }
 
 fn hint(name: &str) -> Option<String> {
-    let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
+    let of = |group: Group| {
+        CATEGORIES
+            .iter()
+            .filter(move |one| one.1 == group)
+            .map(|(name, _)| *name)
+    };
     if name == "stop" {
         return Some(format!(
             "only `{LIMIT}` of the group `stop` can be recovered; name that one, or drop it"
         ));
     }
     if of(Group::Node).any(|node| node == name) {
-        return Some(format!("`{name}` is an error of nodes without a model; drop it"));
+        return Some(format!(
+            "`{name}` is an error of nodes without a model; drop it"
+        ));
     }
     if of(Group::Stop).any(|stop| stop == name) {
         let message = "means that the program itself ended the call; no step helps, so drop it";
@@ -89,7 +104,10 @@ fn hint(name: &str) -> Option<String> {
 
 fn recoverable() -> impl Iterator<Item = &'static str> {
     let recovers = |group| !matches!(group, Group::Node | Group::Stop);
-    CATEGORIES.iter().filter(move |(name, group)| recovers(*group) || *name == LIMIT).map(|(name, _)| *name)
+    CATEGORIES
+        .iter()
+        .filter(move |(name, group)| recovers(*group) || *name == LIMIT)
+        .map(|(name, _)| *name)
 }
 
 fn group(name: &str) -> Group {
@@ -97,9 +115,10 @@ fn group(name: &str) -> Group {
         "answer" => Group::Answer,
         "transport" => Group::Transport,
         "final" => Group::Final,
-        _ => {
-            CATEGORIES.iter().find(|(category, _)| *category == name).map_or(Group::Stop, |(_, group)| *group)
-        }
+        _ => CATEGORIES
+            .iter()
+            .find(|(category, _)| *category == name)
+            .map_or(Group::Stop, |(_, group)| *group),
     }
 }
 
@@ -114,8 +133,10 @@ fn example(key: &str) -> &'static str {
 
 fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<()>)> {
     if !input.peek(token::Bracket) {
-        let message =
-            format!("`{key}` takes its steps in brackets; write `{key} = {}`", example(&key.to_string()));
+        let message = format!(
+            "`{key}` takes its steps in brackets; write `{key} = {}`",
+            example(&key.to_string())
+        );
         return Err(input.error(message));
     }
     let content;
@@ -123,7 +144,15 @@ fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<
     let (steps, result) = steps(&content);
     let steps = result.is_ok().then_some(steps);
     let group = group(&key.to_string());
-    Ok((Stack { key, group, at: brackets.span.join(), steps }, result))
+    Ok((
+        Stack {
+            key,
+            group,
+            at: brackets.span.join(),
+            steps,
+        },
+        result,
+    ))
 }
 
 fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
@@ -147,10 +176,18 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "fallback" | "bubble" => return alone(name, input),
         other => {
             let known = format!("the steps are {}", list(STEPS));
-            return Err(Error::new(name.span(), unknown("unknown step", other, STEPS, &known)));
+            return Err(Error::new(
+                name.span(),
+                unknown("unknown step", other, STEPS, &known),
+            ));
         }
     };
-    let bare = || Error::new(name.span(), format!("`{name}` lacks its arguments; write `{written}`"));
+    let bare = || {
+        Error::new(
+            name.span(),
+            format!("`{name}` lacks its arguments; write `{written}`"),
+        )
+    };
     if !input.peek(token::Paren) {
         return Err(bare());
     }
@@ -167,9 +204,15 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
 
 fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
     if input.peek(token::Paren) {
-        return Err(input.error(format!("`{name}` takes nothing; write it without parentheses")));
+        return Err(input.error(format!(
+            "`{name}` takes nothing; write it without parentheses"
+        )));
     }
-    let action = if name == "fallback" { Action::Fallback } else { Action::Bubble };
+    let action = if name == "fallback" {
+        Action::Fallback
+    } else {
+        Action::Bubble
+    };
     Ok(Step { name, action })
 }
 
@@ -187,6 +230,10 @@ fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Ac
         return last(input).map(|()| Action::Repair { times });
     }
     let comma: Option<Token![,]> = input.parse()?;
-    let wait = if comma.is_some() && !input.is_empty() { Some(Wait::parse(input)?) } else { None };
+    let wait = if comma.is_some() && !input.is_empty() {
+        Some(Wait::parse(input)?)
+    } else {
+        None
+    };
     last(input).map(|()| Action::Retry { times, wait })
 }

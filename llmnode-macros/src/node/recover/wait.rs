@@ -13,7 +13,9 @@ pub(super) fn check(args: &NodeArgs, errors: &mut Errors) {
     let stacks = items(&args.recover);
     let group_is_stated = stacks.iter().any(|stack| stack.key == "transport");
     let by_default = !group_is_stated && value(&args.transport_retries) != Some(&0);
-    let mut transport = stacks.iter().filter(|stack| stack.group == Group::Transport);
+    let mut transport = stacks
+        .iter()
+        .filter(|stack| stack.group == Group::Transport);
     if by_default || transport.any(takes_wait) {
         return;
     }
@@ -27,7 +29,9 @@ pub(super) fn check(args: &NodeArgs, errors: &mut Errors) {
 
 fn takes_wait(stack: &Stack) -> bool {
     match &stack.steps {
-        Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Retry { wait: None, .. })),
+        Some(steps) => steps
+            .iter()
+            .any(|step| matches!(step.action, Action::Retry { wait: None, .. })),
         None => true,
     }
 }

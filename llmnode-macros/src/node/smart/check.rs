@@ -12,8 +12,7 @@ use crate::node::field::Mark;
 
 #[cfg(not(feature = "smart"))]
 mod off {
-    pub(super) const MESSAGE: &str =
-        "`goal` needs the feature `smart` of llmnode; add it in Cargo.toml: `features = [\"smart\"]`";
+    pub(super) const MESSAGE: &str = "`goal` needs the feature `smart` of llmnode; add it in Cargo.toml: `features = [\"smart\"]`";
 }
 
 pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
@@ -35,7 +34,9 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         let message = "a node with `goal` is read from JSON, as examples in programs are, so its struct has no lifetimes and is not generic; drop them";
         faults.push(Error::new_spanned(parameter, message));
     } else {
-        item.fields.iter().for_each(|field| check_owned(field, faults));
+        item.fields
+            .iter()
+            .for_each(|field| check_owned(field, faults));
     }
     if let Some(text) = value(&args.goal) {
         reject_placeholders(text, item, faults);
@@ -47,11 +48,15 @@ fn check_combinations(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
         (key(&args.prompt), "the fields are sent as they are"),
         (key(&args.system), "the goal is the system message"),
         (key(&args.with), "there is no prompt to name it"),
-        (key(&args.examples), "examples stand in a program: `Program::with_demos`"),
+        (
+            key(&args.examples),
+            "examples stand in a program: `Program::with_demos`",
+        ),
     ];
     for (other, why) in others {
         if let Some(other) = other {
-            let message = format!("`{other}` cannot be combined with `{goal}`: {why}; drop one of them");
+            let message =
+                format!("`{other}` cannot be combined with `{goal}`: {why}; drop one of them");
             faults.push(Error::new(other.span(), message));
         }
     }
@@ -64,8 +69,7 @@ fn fields(item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     }
     for mark in marks {
         if let Mark::Of(_, at) = mark {
-            let message =
-                "every field of a node with `goal` is an input; drop the attribute, or write a `prompt`";
+            let message = "every field of a node with `goal` is an input; drop the attribute, or write a `prompt`";
             faults.push(Error::new(*at, message));
         }
     }
@@ -80,8 +84,10 @@ fn check_owned(field: &Field, faults: &mut Faults) {
 
 fn reject_placeholders(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
     let text = goal.value();
-    let names =
-        item.fields.iter().filter_map(|field| field.ident.as_ref().map(|name| name.unraw().to_string()));
+    let names = item
+        .fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref().map(|name| name.unraw().to_string()));
     for name in names.filter(|name| text.contains(&format!("{{{name}}}"))) {
         let message = format!(
             "a goal has no variables: every field is sent below its name; write `{name}` without braces"

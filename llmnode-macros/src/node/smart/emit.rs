@@ -14,7 +14,9 @@ use crate::node::model::NodeModel;
 use crate::validate::definition::derives;
 
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let NodeArgs { goal, form, think, .. } = model.args;
+    let NodeArgs {
+        goal, form, think, ..
+    } = model.args;
     let goal = value(goal)?.value();
     let ident = &model.item.ident;
     let raw_text: Type = parse_quote!(::std::string::String);
@@ -25,7 +27,12 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         Some(Form::Chat) => quote!(Chat),
         Some(Form::Json) => quote!(Json),
     };
-    let names: Vec<&Ident> = model.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let names: Vec<&Ident> = model
+        .item
+        .fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref())
+        .collect();
     let declared = model.item.fields.iter().filter_map(|field| {
         let name = field.ident.as_ref()?.unraw().to_string();
         let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
@@ -37,9 +44,14 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     });
     // The compiler reports an output that cannot be one at its type.
     let (at, end) = end_spans(output);
-    let (name, text) = if think.is_some() { ("thinking", None) } else { ("new", Some(quote!(, #text))) };
+    let (name, text) = if think.is_some() {
+        ("thinking", None)
+    } else {
+        ("new", Some(quote!(, #text)))
+    };
     let new = Ident::new(name, at);
-    let declaring = quote_spanned!(end=> #new::<#output>(#goal, #private::smart::Form::#form #text));
+    let declaring =
+        quote_spanned!(end=> #new::<#output>(#goal, #private::smart::Form::#form #text));
     let serde = serde_impls(ident, &model.item.attrs, private);
     Some(generated! {
         #serde
@@ -71,10 +83,17 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
 /// The inputs as a row of a file, unless the node derives serde's traits itself: rows then are what it says.
 fn serde_impls(ident: &Ident, attributes: &[Attribute], private: &Ident) -> TokenStream {
     let derived: Vec<Ident> = derives(attributes).collect();
-    let missing =
-        ["Serialize", "Deserialize"].into_iter().filter(|name| derived.iter().all(|one| one != name));
-    let missing: Vec<Ident> = missing.map(|name| Ident::new(name, Span::call_site())).collect();
-    if missing.is_empty() { TokenStream::new() } else { quote!(#private::smart::row!(#ident: #(#missing)*);) }
+    let missing = ["Serialize", "Deserialize"]
+        .into_iter()
+        .filter(|name| derived.iter().all(|one| one != name));
+    let missing: Vec<Ident> = missing
+        .map(|name| Ident::new(name, Span::call_site()))
+        .collect();
+    if missing.is_empty() {
+        TokenStream::new()
+    } else {
+        quote!(#private::smart::row!(#ident: #(#missing)*);)
+    }
 }
 
 pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Option<TokenStream> {

@@ -18,14 +18,25 @@ fn is_helper(attribute: &Attribute) -> bool {
     attribute.path().is_ident("prep")
 }
 
-pub(crate) fn take_attributes(item: &mut ItemStruct, step: bool, faults: &mut Faults) -> Vec<Option<Prep>> {
+pub(crate) fn take_attributes(
+    item: &mut ItemStruct,
+    step: bool,
+    faults: &mut Faults,
+) -> Vec<Option<Prep>> {
     for attribute in item.attrs.extract_if(.., |attribute| is_helper(attribute)) {
         let message = "`#[prep(…)]` goes on a field; a function that makes the whole node is named by `prep = path` in \
                        `#[llm_node(…)]`";
         faults.push(Error::new_spanned(&attribute, message));
     }
-    let step = step || item.fields.iter().any(|field| field.attrs.iter().any(is_helper));
-    item.fields.iter_mut().map(|field| take(field, step, faults)).collect()
+    let step = step
+        || item
+            .fields
+            .iter()
+            .any(|field| field.attrs.iter().any(is_helper));
+    item.fields
+        .iter_mut()
+        .map(|field| take(field, step, faults))
+        .collect()
 }
 
 fn take(field: &mut Field, step: bool, faults: &mut Faults) -> Option<Prep> {
@@ -51,7 +62,9 @@ fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> 
         );
         Error::new(at, message)
     };
-    let Meta::List(list) = &attribute.meta else { return Err(wanted(attribute.path().span())) };
+    let Meta::List(list) = &attribute.meta else {
+        return Err(wanted(attribute.path().span()));
+    };
     if list.tokens.is_empty() {
         return Err(wanted(attribute.path().span()));
     }
@@ -80,16 +93,24 @@ fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
         let name = attribute.path().get_ident().map(ToString::to_string);
         name.is_some_and(|name| suggest(&name, ["prep"]).is_some())
     };
-    let attribute = field.attrs.extract_if(.., |attribute| near(attribute)).next()?;
+    let attribute = field
+        .attrs
+        .extract_if(.., |attribute| near(attribute))
+        .next()?;
     let (at, name) = (attribute.path().span(), attribute.path().to_token_stream());
-    faults.push(Error::new(at, format!("unknown attribute `{name}`; did you mean `prep`?")));
+    faults.push(Error::new(
+        at,
+        format!("unknown attribute `{name}`; did you mean `prep`?"),
+    ));
     Some(Prep { at, written: None })
 }
 
 /// Refuses control flow, and `self`: the node does not exist yet.
 fn check_expression(written: &Expr) -> syn::Result<()> {
     expression::reject_control_flow(written, |token| match token {
-        "?" => "`#[prep]`; return the `Result` itself, or name a function that uses `?` by `prep = path`",
+        "?" => {
+            "`#[prep]`; return the `Result` itself, or name a function that uses `?` by `prep = path`"
+        }
         _ => "`#[prep]`; name a function that prepares the node with `prep = path`",
     })?;
     match expression::find_self(written.to_token_stream()) {

@@ -66,8 +66,11 @@ fn check_post(args: &NodeArgs, faults: &mut Faults) {
             let message = "`post` returns the action itself; drop `route`, or `post`";
             faults.push(Error::new(route.span(), message));
         }
-    } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.has_unknown_keys) {
-        let message = "`route` decides where a flow goes on; name the type that it returns with `action = …`";
+    } else if let Some(route) =
+        key(&step.route).filter(|_| step.action.is_none() && !args.has_unknown_keys)
+    {
+        let message =
+            "`route` decides where a flow goes on; name the type that it returns with `action = …`";
         faults.push(Error::new(route.span(), message));
     }
 }
@@ -81,11 +84,17 @@ fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     };
     let count = |slot: &Slot<u32>| value(slot).is_some_and(|count| *count > 0);
     for slot in [&args.retries, &args.transport_retries] {
-        key(slot).filter(|_| count(slot)).into_iter().for_each(&mut refuse);
+        key(slot)
+            .filter(|_| count(slot))
+            .into_iter()
+            .for_each(&mut refuse);
     }
     key(&args.fallback_model).into_iter().for_each(&mut refuse);
     key(&args.wait).into_iter().for_each(&mut refuse);
-    for step in items(&args.recover).iter().flat_map(|Stack { steps, .. }| steps.iter().flatten()) {
+    for step in items(&args.recover)
+        .iter()
+        .flat_map(|Stack { steps, .. }| steps.iter().flatten())
+    {
         if !matches!(step.action, Action::Fallback | Action::Bubble) {
             refuse(&step.name);
         }
@@ -98,8 +107,15 @@ fn preparation<'a>(
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<Preparation<'a>> {
-    let StepArgs { prep, batch, concurrency, .. } = &args.step;
-    if let Some(concurrency) = key(concurrency).filter(|_| batch.is_none() && !args.has_unknown_keys) {
+    let StepArgs {
+        prep,
+        batch,
+        concurrency,
+        ..
+    } = &args.step;
+    if let Some(concurrency) =
+        key(concurrency).filter(|_| batch.is_none() && !args.has_unknown_keys)
+    {
         let message = "`concurrency` bounds the nodes of a batch; add `batch = path`, or drop it";
         faults.push(Error::new(concurrency.span(), message));
     }
@@ -109,7 +125,10 @@ fn preparation<'a>(
             let message = "`batch = path` makes all nodes of the batch; drop it, or `prep`";
             faults.push(Error::new(at, message));
         }
-        return batch.value.as_ref().map(|path| Preparation::Batch(path, value(concurrency).copied()));
+        return batch
+            .value
+            .as_ref()
+            .map(|path| Preparation::Batch(path, value(concurrency).copied()));
     }
     if let Some(prep) = prep {
         if let Some(field) = preps.iter().flatten().next() {
@@ -130,10 +149,20 @@ fn preparation<'a>(
 }
 
 fn unprepared(field: &syn::Field) -> Error {
-    let name = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+    let name = field
+        .ident
+        .as_ref()
+        .map(|name| name.unraw().to_string())
+        .unwrap_or_default();
     let message = format!(
         "nothing prepares the field `{name}` of this step; mark it `#[prep(state.{name}.clone())]`, or name a function that \
          makes the node with `prep = path`"
     );
-    Error::new(field.ident.as_ref().map_or(field.span(), |name| name.span()), message)
+    Error::new(
+        field
+            .ident
+            .as_ref()
+            .map_or(field.span(), |name| name.span()),
+        message,
+    )
 }

@@ -32,7 +32,11 @@ impl Shape {
                 receiver: generated!(self),
                 node: generated!(self),
                 output: given,
-                lent: if text { generated!(&*__output) } else { generated!(&__output) },
+                lent: if text {
+                    generated!(&*__output)
+                } else {
+                    generated!(&__output)
+                },
             },
             Some(name) => Self {
                 kind: generated!(BatchStep),
@@ -58,7 +62,10 @@ pub(crate) fn emit(
     let step = &model.args.step;
     if !matches!(preparation, Preparation::Fields(_)) && stated.type_params().next().is_some() {
         // A future returns the node, and may move between threads.
-        stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
+        stated
+            .make_where_clause()
+            .predicates
+            .push(parse_quote!(Self: ::core::marker::Send));
     }
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
@@ -69,7 +76,10 @@ pub(crate) fn emit(
     let shape = Shape::new(nodes, model.output.is_none(), private);
     let action = action(value(&step.action));
     let concurrency = concurrency(preparation);
-    let (prep, post) = (prep(preparation, &shape, state, private), post(step, &shape, state, private));
+    let (prep, post) = (
+        prep(preparation, &shape, state, private),
+        post(step, &shape, state, private),
+    );
     let kind = &shape.kind;
     generated! {
         #[automatically_derived]
@@ -95,26 +105,46 @@ fn action(action: Option<&Type>) -> TokenStream {
 }
 
 fn concurrency(preparation: &Preparation<'_>) -> Option<TokenStream> {
-    let Preparation::Batch(_, Some(most)) = preparation else { return None };
+    let Preparation::Batch(_, Some(most)) = preparation else {
+        return None;
+    };
     let most = Literal::u32_unsuffixed(*most);
     Some(generated!(const CONCURRENCY: ::core::primitive::usize = #most;))
 }
 
-fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
+fn prep(
+    preparation: &Preparation<'_>,
+    shape: &Shape,
+    state: &Type,
+    private: &Ident,
+) -> TokenStream {
     let here = Span::mixed_site();
     let (lent, node) = match preparation {
-        Preparation::Function(path) => (true, call_user_function("prep", path, generated!(state), private)),
-        Preparation::Batch(path, _) => (true, call_user_function("batch", path, generated!(state), private)),
+        Preparation::Function(path) => (
+            true,
+            call_user_function("prep", path, generated!(state), private),
+        ),
+        Preparation::Batch(path, _) => (
+            true,
+            call_user_function("batch", path, generated!(state), private),
+        ),
         Preparation::Fields(fields) => {
             // The expressions' name for the state: with another one, rustc would not suggest to clone what is moved.
-            let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
+            let named = fields
+                .iter()
+                .find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
-                Some(at) => (generated!(state), quote_spanned!(here.resolved_at(at)=> state)),
+                Some(at) => (
+                    generated!(state),
+                    quote_spanned!(here.resolved_at(at)=> state),
+                ),
                 None => (generated!(&()), generated!(_)),
             };
             let forms = (!fields.is_empty()).then(|| generated!(use #private::forms::*;));
             let at = named.unwrap_or(here);
-            let fields = fields.iter().map(|(field, written)| self::field(field, written, at, private));
+            let fields = fields
+                .iter()
+                .map(|(field, written)| self::field(field, written, at, private));
             let node = generated! {
                 #forms
                 #private::prepared(#state, |#lent| ::core::result::Result::Ok(Self { #(#fields),* }))
@@ -122,7 +152,11 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
             (named.is_some(), node)
         }
     };
-    let lent = if lent { generated!(state) } else { generated!(_) };
+    let lent = if lent {
+        generated!(state)
+    } else {
+        generated!(_)
+    };
     let prepared = &shape.prepared;
     generated! {
         fn prep(
@@ -155,7 +189,11 @@ fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenS
     let (output, lent, body) = if let Some(path) = value(&step.post) {
         let node = &shape.receiver;
         let arguments = generated!(#node, __output, state);
-        (true, true, call_user_function("post", path, arguments, private))
+        (
+            true,
+            true,
+            call_user_function("post", path, arguments, private),
+        )
     } else {
         let (store, route) = (value(&step.store), value(&step.route));
         let decided = decided(value(&step.action), route, shape, private);
@@ -165,11 +203,27 @@ fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenS
             None => generated!(()),
         };
         let body = generated!(#decided #stored ::core::result::Result::Ok(#action));
-        (decided.is_some() || store.is_some(), route.is_some() || store.is_some(), body)
+        (
+            decided.is_some() || store.is_some(),
+            route.is_some() || store.is_some(),
+            body,
+        )
     };
-    let output = if output { generated!(__output) } else { generated!(_) };
-    let lent = if lent { generated!(state) } else { generated!(_) };
-    let Shape { node, output: given, .. } = shape;
+    let output = if output {
+        generated!(__output)
+    } else {
+        generated!(_)
+    };
+    let lent = if lent {
+        generated!(state)
+    } else {
+        generated!(_)
+    };
+    let Shape {
+        node,
+        output: given,
+        ..
+    } = shape;
     generated! {
         fn post(#node, #output: #given, #lent: &mut #state) -> #private::Posted<Self::Action> {
             #body
@@ -205,7 +259,10 @@ fn decided(
 /// Spans the path, to underline all of it if the field has another type.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let first = place.steps().first().map_or(here, |first| end_spans(first).0);
+    let first = place
+        .steps()
+        .first()
+        .map_or(here, |first| end_spans(first).0);
     let last = place.steps().last().map_or(here, |last| end_spans(last).1);
     let state = Ident::new("state", first);
     let path = place.emit();
@@ -217,7 +274,12 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
 }
 
 /// The compiler reports a wrong signature at the user's path.
-fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
+fn call_user_function(
+    name: &str,
+    path: &ExprPath,
+    arguments: TokenStream,
+    private: &Ident,
+) -> TokenStream {
     let (at, end) = end_spans(path);
     let private = respanned(private, at);
     let name = match name {
@@ -229,17 +291,33 @@ fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, priva
     quote_spanned!(end=> #private::#name(#arguments, #path))
 }
 
-pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private: &Ident) -> TokenStream {
+pub(crate) fn stub(
+    step: &StepArgs,
+    ident: &Ident,
+    generics: &Generics,
+    private: &Ident,
+) -> TokenStream {
     let known = value(&step.action).is_some() || !step.decides();
-    let action =
-        if known { action(value(&step.action)) } else { generated!(type Action = #private::ErrorAction;) };
+    let action = if known {
+        action(value(&step.action))
+    } else {
+        generated!(type Action = #private::ErrorAction;)
+    };
     let any_state = fresh("AnyRunState", generics);
     let mut stated = generics.clone();
-    stated.params.push(parse_quote!(#any_state: ::core::marker::Sync));
+    stated
+        .params
+        .push(parse_quote!(#any_state: ::core::marker::Sync));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     let nodes = step.batch.is_some().then(|| generated!(_));
-    let Shape { kind, prepared, node, output, .. } = Shape::new(nodes, false, private);
+    let Shape {
+        kind,
+        prepared,
+        node,
+        output,
+        ..
+    } = Shape::new(nodes, false, private);
     generated! {
         #[automatically_derived]
         impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {

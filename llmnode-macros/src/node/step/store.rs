@@ -21,12 +21,15 @@ impl StatePath {
             Ok(written) if comma_or_end(&ahead, "argument").is_ok() => members(written),
             _ => None,
         };
-        let Some(steps) = steps else { return Err(unexpected(input, WANTED)) };
+        let Some(steps) = steps else {
+            return Err(unexpected(input, WANTED));
+        };
         let written: Expr = input.parse()?;
         match &steps[..] {
             [Member::Named(first), rest @ ..] if first == "state" && !rest.is_empty() => {
                 let path = quote!(#(#rest).*).to_string().replace(' ', "");
-                let message = format!("the path of `store` starts inside the state; write `store = {path}`");
+                let message =
+                    format!("the path of `store` starts inside the state; write `store = {path}`");
                 Err(Error::new_spanned(written, message))
             }
             _ => Ok(Self(steps)),
@@ -47,15 +50,27 @@ impl StatePath {
 fn members(written: Expr) -> Option<Vec<Member>> {
     match written {
         Expr::Group(group) => members(*group.expr),
-        Expr::Path(ExprPath { attrs, qself: None, path }) if attrs.is_empty() => {
+        Expr::Path(ExprPath {
+            attrs,
+            qself: None,
+            path,
+        }) if attrs.is_empty() => {
             let name = path.get_ident()?;
             identifier(&name.to_string(), name.span()).filter(|known| known == name)?;
             Some(vec![Member::Named(name.clone())])
         }
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.suffix().is_empty() => {
-            Some(vec![Member::Unnamed(syn::parse_str(number.base10_digits()).ok()?)])
-        }
-        Expr::Field(ExprField { attrs, base, member, .. }) if attrs.is_empty() => {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) if number.suffix().is_empty() => Some(vec![Member::Unnamed(
+            syn::parse_str(number.base10_digits()).ok()?,
+        )]),
+        Expr::Field(ExprField {
+            attrs,
+            base,
+            member,
+            ..
+        }) if attrs.is_empty() => {
             let mut steps = members(*base)?;
             steps.push(member);
             Some(steps)

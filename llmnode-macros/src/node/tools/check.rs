@@ -12,9 +12,11 @@ use crate::tool::check_tool_name;
 
 /// If `#[tool]` stayed, its own error would be at another place.
 pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
-    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
-        let message =
-            "`#[tool]` goes on a function; on a node, write the word `tool` instead: `#[llm_node(tool, …)]`";
+    for attribute in item
+        .attrs
+        .extract_if(.., |attribute| attribute.path().is_ident("tool"))
+    {
+        let message = "`#[tool]` goes on a function; on a node, write the word `tool` instead: `#[llm_node(tool, …)]`";
         faults.push(Error::new_spanned(attribute, message));
     }
 }
@@ -22,12 +24,16 @@ pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
 pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
     if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
-        let message = "a node cannot be its own tool: it would call itself forever; drop it from the list";
+        let message =
+            "a node cannot be its own tool: it would call itself forever; drop it from the list";
         faults.push(Error::new_spanned(tool, message));
     }
     let set = marks.iter().find_map(|mark| mark.span(Role::Tools));
-    let unmarked =
-        || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
+    let unmarked = || {
+        item.fields
+            .iter()
+            .any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"))
+    };
     if key(&args.tools).is_none() && set.is_none() && !unmarked() {
         let turns = key(&args.turns).map(|key| (key, "counts the responses"));
         let reads = key(&args.calls_in_text).map(|key| (key, "says how to read the answers"));
@@ -43,15 +49,15 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         return;
     }
     if let Some(at) = set {
-        let message =
-            "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
+        let message = "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
         faults.push(Error::new(at, message));
     }
     if let Some(Err(error)) = value(&args.name).cloned().map(check_tool_name) {
         faults.push(error);
     }
     if description(&item.attrs).is_none() {
-        let message = "a model chooses a tool by its description; write a doc comment above the struct";
+        let message =
+            "a model chooses a tool by its description; write a doc comment above the struct";
         faults.push(Error::new(item.ident.span(), message));
     }
     if let Some(parameter) = item.generics.params.first() {

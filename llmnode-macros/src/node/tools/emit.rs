@@ -18,7 +18,11 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     }
     let adds = tools.iter().map(|tool| {
         let (at, end) = end_spans(tool);
-        let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
+        let add = if model.state.is_some() {
+            "add"
+        } else {
+            "add_to_stateless"
+        };
         let [to, add] = ["__to", add].map(|name| Ident::new(name, at));
         quote_spanned!(end=> #to.#add::<#tool>();)
     });
@@ -43,7 +47,9 @@ pub(crate) fn item(model: &NodeModel<'_>) -> TokenStream {
 
 /// The struct lacks these derives.
 pub(crate) fn strip_derive_attributes(item: &mut ItemStruct) {
-    item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
+    item.fields
+        .iter_mut()
+        .for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
 }
 
 fn is_of_derives(attribute: &Attribute) -> bool {
@@ -58,7 +64,8 @@ pub(crate) fn as_tool(
 ) -> Option<TokenStream> {
     model.args.tool.as_ref()?;
     let fields = model.item.fields.iter().filter_map(|field| {
-        let kept = |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
+        let kept =
+            |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
         Some(Argument {
             name: field.ident.as_ref()?,
             ty: &field.ty,
@@ -66,9 +73,18 @@ pub(crate) fn as_tool(
         })
     });
     let mut input = DeriveInput::from(model.item.clone());
-    input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
-    let output = model.output.map_or_else(|| end_spans(&model.item.ident), end_spans);
-    let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
+    input
+        .attrs
+        .retain(|attribute| attribute.path().is_ident("doc"));
+    let output = model
+        .output
+        .map_or_else(|| end_spans(&model.item.ident), end_spans);
+    let arguments = Arguments {
+        input,
+        list: fields.collect(),
+        output,
+        krate: &model.krate,
+    };
     let (header, _, _) = generics.split_for_impl();
     let tool = arguments.tool(&header, state, TokenStream::new(), private);
     let validation = arguments.validation(model.state);

@@ -16,9 +16,9 @@ use crate::prompt::spec;
 use crate::prompt::template::{Format, Piece, Template, Variable};
 
 const SUMS: [&str; 24] = [
-    "amount", "balance", "bill", "bonus", "budget", "cost", "credit", "debt", "dollar", "earning", "expense",
-    "fare", "fee", "income", "money", "pay", "price", "revenue", "salary", "spend", "sum", "tax", "total",
-    "usd",
+    "amount", "balance", "bill", "bonus", "budget", "cost", "credit", "debt", "dollar", "earning",
+    "expense", "fare", "fee", "income", "money", "pay", "price", "revenue", "salary", "spend",
+    "sum", "tax", "total", "usd",
 ];
 
 fn is_sum(name: &str) -> bool {
@@ -35,9 +35,15 @@ fn is_text(ty: &Type) -> bool {
 
 /// The lock that a type is, also behind pointers.
 fn lock(ty: &Type) -> Option<&'static str> {
-    let Type::Path(path) = bare(ty) else { return None };
-    let known = ["Mutex", "RwLock"].into_iter().find(|known| is_named(&path.path, known));
-    let pointer = ["Arc", "Rc", "Box"].into_iter().any(|pointer| is_named(&path.path, pointer));
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let known = ["Mutex", "RwLock"]
+        .into_iter()
+        .find(|known| is_named(&path.path, known));
+    let pointer = ["Arc", "Rc", "Box"]
+        .into_iter()
+        .any(|pointer| is_named(&path.path, pointer));
     known.or_else(|| lock(type_arguments(&path.path).first().filter(|_| pointer)?))
 }
 
@@ -45,7 +51,13 @@ impl Variables<'_> {
     /// The history needs no placeholder.
     pub(super) fn history_inserted(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
-            let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
+            let Piece::Variable {
+                variable: Variable::Field(name),
+                ..
+            } = &segment.kind
+            else {
+                continue;
+            };
             if self.history.as_ref() == Some(name) {
                 let message = format!(
                     "the history `{name}` is sent before the user message without being named; drop `{{{name}}}`"
@@ -58,11 +70,15 @@ impl Variables<'_> {
     /// `{{field}}` is the text `{field}`, but a variable in other template languages.
     pub(super) fn mustache(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
-            let Piece::Text(_) = segment.kind else { continue };
+            let Piece::Text(_) = segment.kind else {
+                continue;
+            };
             let text = &prompt.text()[segment.range.clone()];
             for (open, _) in text.match_indices("{{") {
                 let inside = &text[open + 2..];
-                let Some(length) = inside.find(['{', '}']).filter(|&end| inside[end..].starts_with("}}"))
+                let Some(length) = inside
+                    .find(['{', '}'])
+                    .filter(|&end| inside[end..].starts_with("}}"))
                 else {
                     continue;
                 };
@@ -80,18 +96,34 @@ impl Variables<'_> {
     }
 
     pub(super) fn stateless(&mut self, prompt: &Source, template: &Template) {
-        let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
-        let first = template.segments.iter().find(|segment| is_state(&segment.kind));
+        let is_state = |kind: &Piece| {
+            matches!(
+                kind,
+                Piece::Variable {
+                    variable: Variable::State(_),
+                    ..
+                }
+            )
+        };
+        let first = template
+            .segments
+            .iter()
+            .find(|segment| is_state(&segment.kind));
         if let Some(segment) = first.filter(|_| !self.has_state) {
             let written = &prompt.text()[segment.range.clone()];
-            let message = format!("`{written}` reads the program's state; name its type with `state = …`");
+            let message =
+                format!("`{written}` reads the program's state; name its type with `state = …`");
             self.misuse(prompt, &segment.range, &message);
         }
     }
 
     pub(super) fn attachments(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
-            if let Piece::Variable { format: Format::Attach, .. } = segment.kind {
+            if let Piece::Variable {
+                format: Format::Attach,
+                ..
+            } = segment.kind
+            {
                 let written = &prompt.text()[segment.range.clone()];
                 let message = format!("the system message is text; move `{written}` to `prompt`");
                 self.fault(prompt, &segment.range, &message);
@@ -101,11 +133,20 @@ impl Variables<'_> {
 
     pub(super) fn without_display(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
-            let Piece::Variable { variable: Variable::Field(name), format } = &segment.kind else { continue };
+            let Piece::Variable {
+                variable: Variable::Field(name),
+                format,
+            } = &segment.kind
+            else {
+                continue;
+            };
             if !takes_text(format) || self.history.as_ref() == Some(name) {
                 continue;
             }
-            if let Some(textless) = self.field(name).and_then(|field| WithoutDisplay::of(&field.ty)) {
+            if let Some(textless) = self
+                .field(name)
+                .and_then(|field| WithoutDisplay::of(&field.ty))
+            {
                 self.misuse(prompt, &segment.range, &textless.message(name));
             }
         }
@@ -121,17 +162,25 @@ impl Variables<'_> {
     ) -> Option<TokenStream> {
         let ty = &self.field(name)?.ty;
         let check = || display_check::check(prompt, placeholder, name, ty, key);
-        may_be_attachment(ty, name, &self.item.generics).then(check).flatten()
+        may_be_attachment(ty, name, &self.item.generics)
+            .then(check)
+            .flatten()
     }
 
     fn field(&self, name: &str) -> Option<&syn::Field> {
-        self.item.fields.iter().find(|field| super::name(field).as_deref() == Some(name))
+        self.item
+            .fields
+            .iter()
+            .find(|field| super::name(field).as_deref() == Some(name))
     }
 
     /// A shell's or JavaScript's `${name}`. Before a number or a sum the dollar sign is meant.
     pub(super) fn dollars(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
-            let Piece::Variable { variable: Variable::Field(name), format: Format::Plain } = &segment.kind
+            let Piece::Variable {
+                variable: Variable::Field(name),
+                format: Format::Plain,
+            } = &segment.kind
             else {
                 continue;
             };
@@ -140,18 +189,30 @@ impl Variables<'_> {
                 let message = format!(
                     "`${{{name}}}` writes a dollar sign before the text; write `{{{name}}}`, or `USD {{{name}}}` for a sum of money"
                 );
-                self.misuse(prompt, &(segment.range.start - 1..segment.range.end), &message);
+                self.misuse(
+                    prompt,
+                    &(segment.range.start - 1..segment.range.end),
+                    &message,
+                );
             }
         }
     }
 
     /// A prompt cannot lock the state.
     pub(super) fn locked(&mut self, state: &Type, template: &Template) {
-        let first = template.segments.iter().find_map(|segment| match &segment.kind {
-            Piece::Variable { variable: Variable::State(path), .. } => Some(path.join(".")),
-            _ => None,
-        });
-        let Some((path, lock)) = first.zip(lock(state)) else { return };
+        let first = template
+            .segments
+            .iter()
+            .find_map(|segment| match &segment.kind {
+                Piece::Variable {
+                    variable: Variable::State(path),
+                    ..
+                } => Some(path.join(".")),
+                _ => None,
+            });
+        let Some((path, lock)) = first.zip(lock(state)) else {
+            return;
+        };
         let guard = if lock == "Mutex" { "lock()" } else { "read()" };
         let message = format!(
             "a prompt does not lock the `{lock}` of a state; declare the value by `with(n = state.{guard}.unwrap().{path}.clone())` and \
@@ -162,9 +223,18 @@ impl Variables<'_> {
 
     /// Formats of other languages.
     pub(super) fn filter_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {
-        let FaultKind::UnknownFilter(filter) = &fault.kind else { return None };
-        let name = prompt.text()[..fault.range.start].rsplit('{').next()?.trim_end_matches(':');
-        let owner = if name.starts_with("state.") { "" } else { "self." };
+        let FaultKind::UnknownFilter(filter) = &fault.kind else {
+            return None;
+        };
+        let name = prompt.text()[..fault.range.start]
+            .rsplit('{')
+            .next()?
+            .trim_end_matches(':');
+        let owner = if name.starts_with("state.") {
+            ""
+        } else {
+            "self."
+        };
         if filter.starts_with('%') {
             return Some(format!(
                 "`{filter}` is a format of dates; declare the text by `with(n = {owner}{name}.format(\"{filter}\").to_string())`, and \
@@ -172,16 +242,23 @@ impl Variables<'_> {
             ));
         }
         if filter.ends_with('p') && spec::check(&filter[..filter.len() - 1]).is_ok() {
-            return Some(format!("`:{filter}` would write an address; write `{{{name}}}` for the value"));
+            return Some(format!(
+                "`:{filter}` would write an address; write `{{{name}}}` for the value"
+            ));
         }
-        let number =
-            filter.strip_suffix(['f', 'd', 's', 'g', 'i', 'u']).filter(|rest| spec::check(rest).is_ok())?;
+        let number = filter
+            .strip_suffix(['f', 'd', 's', 'g', 'i', 'u'])
+            .filter(|rest| spec::check(rest).is_ok())?;
         let colon = if number.is_empty() { "" } else { ":" };
-        Some(format!("a format has no letter for the type here; write `{{{name}{colon}{number}}}`"))
+        Some(format!(
+            "a format has no letter for the type here; write `{{{name}{colon}{number}}}`"
+        ))
     }
 
     pub(super) fn field_access_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {
-        let FaultKind::FieldAccess(path) = &fault.kind else { return None };
+        let FaultKind::FieldAccess(path) = &fault.kind else {
+            return None;
+        };
         let (first, inside) = path.split_once('.')?;
         if first == "self" || self.names().any(|name| name == first) {
             return None;
@@ -189,12 +266,19 @@ impl Variables<'_> {
         let names: Vec<_> = self.names().collect();
         let node = &self.node;
         if let Some(near) = suggest(first, names.iter().map(String::as_str)) {
-            return Some(format!("`{first}` is not a field of `{node}`; did you mean `{near}`?"));
+            return Some(format!(
+                "`{first}` is not a field of `{node}`; did you mean `{near}`?"
+            ));
         }
-        let format = prompt.text()[fault.range.end..].split('}').next().unwrap_or_default();
+        let format = prompt.text()[fault.range.end..]
+            .split('}')
+            .next()
+            .unwrap_or_default();
         let written = format!("{{state.{inside}{format}}}");
         Some(if self.has_state {
-            format!("`{first}` is not a field of `{node}`; the state is named `state`: write `{written}`")
+            format!(
+                "`{first}` is not a field of `{node}`; the state is named `state`: write `{written}`"
+            )
         } else {
             format!(
                 "`{first}` is not a field of `{node}`; for a part of the program's state name its type with `state = …`, and \

@@ -9,7 +9,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    DeriveInput, GenericParam, Generics, Type, TypeParam, TypeParamBound, WherePredicate, parse_quote,
+    DeriveInput, GenericParam, Generics, Type, TypeParam, TypeParamBound, WherePredicate,
+    parse_quote,
 };
 
 use crate::diagnostics::attribute_span;
@@ -49,7 +50,10 @@ pub(super) fn emit(input: &DeriveInput, private: &Ident, state: Option<&Type>) -
     }
     let (_, ty_generics, where_clause) = input.generics.split_for_impl();
     let params = parameters(&input.generics);
-    let bounds = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
+    let bounds = where_clause
+        .map(|clause| clause.predicates.iter())
+        .into_iter()
+        .flatten();
     let like = like.into_iter().map(|arguments| quote!(#ident #arguments));
     generated!(#private::impl_validate_all!(#ident #ty_generics, [#(#params,)*] [#(#bounds,)*] #(#like),*);)
 }
@@ -59,9 +63,13 @@ pub(super) fn emit(input: &DeriveInput, private: &Ident, state: Option<&Type>) -
 pub(super) fn sees_block(input: &DeriveInput, private: &Ident) -> Option<TokenStream> {
     input.generics.type_params().next()?;
     let ident = &input.ident;
-    let like = alike(&input.generics).into_iter().map(|arguments| quote!(#ident #arguments));
+    let like = alike(&input.generics)
+        .into_iter()
+        .map(|arguments| quote!(#ident #arguments));
     let own = like.clone().next().is_none().then(|| quote!(Self));
-    let like = like.chain(own).map(|ty| generated!(<#private::CoverageProbe<#ty>>::IN_BLOCK));
+    let like = like
+        .chain(own)
+        .map(|ty| generated!(<#private::CoverageProbe<#ty>>::IN_BLOCK));
     Some(generated! {
         const SEES_BLOCK: ::core::primitive::bool = {
             use #private::probes::*;
@@ -75,12 +83,19 @@ fn by_resolution(input: &DeriveInput, private: &Ident, state: Option<&Type>) -> 
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     let named = state.map(|state| with_named_lifetimes(state, &mut generics).into_token_stream());
-    let walk = if named.is_some() { "__walk" } else { "__walk_without_state" };
+    let walk = if named.is_some() {
+        "__walk"
+    } else {
+        "__walk_without_state"
+    };
     let walk = Ident::new(walk, attribute_span(ident));
     let state = named.unwrap_or_else(|| any_state(&mut generics));
     // Without them, resolution would find nothing in the type.
     let fields = quote!(#private::ValidatedFields + #private::ValidateFields<#state>);
-    generics.make_where_clause().predicates.push(parse_quote!(Self: #fields + ::core::marker::Sync));
+    generics
+        .make_where_clause()
+        .predicates
+        .push(parse_quote!(Self: #fields + ::core::marker::Sync));
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let (_, ty_generics, _) = input.generics.split_for_impl();
     let lifetime = fresh_lifetime("'checked", &generics);
@@ -98,7 +113,9 @@ fn by_resolution(input: &DeriveInput, private: &Ident, state: Option<&Type>) -> 
 /// A parameter for the state of any run.
 pub(super) fn any_state(generics: &mut Generics) -> TokenStream {
     let any_state = fresh("AnyRunState", generics);
-    generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
+    generics
+        .params
+        .push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
     any_state.into_token_stream()
 }
 
@@ -131,33 +148,47 @@ fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
         let arguments = generics.params.iter().map(|parameter| match parameter {
             GenericParam::Lifetime(_) => Some(quote!('static)),
             GenericParam::Type(_) => Some(ty.clone()),
-            GenericParam::Const(parameter) => match parameter.ty.to_token_stream().to_string().as_str() {
-                "bool" => Some(quote!(true)),
-                "char" => Some(quote!('a')),
-                _ => Some(quote!(1)),
-            },
+            GenericParam::Const(parameter) => {
+                match parameter.ty.to_token_stream().to_string().as_str() {
+                    "bool" => Some(quote!(true)),
+                    "char" => Some(quote!('a')),
+                    _ => Some(quote!(1)),
+                }
+            }
         });
-        arguments.collect::<Option<Vec<_>>>().map(|arguments| quote!(<#(#arguments),*>))
+        arguments
+            .collect::<Option<Vec<_>>>()
+            .map(|arguments| quote!(<#(#arguments),*>))
     };
     let is_typed = generics.type_params().next().is_some();
     let text = (is_typed && !copied).then(|| of(quote!(::std::string::String)));
-    text.into_iter().chain([of(quote!(::core::primitive::u8))]).collect()
+    text.into_iter()
+        .chain([of(quote!(::core::primitive::u8))])
+        .collect()
 }
 
 fn bounds(generics: &Generics) -> impl Iterator<Item = &TypeParamBound> {
-    let of_clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let of_clause = generics
+        .where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates);
     let of_clause = of_clause.flat_map(|predicate| match predicate {
         WherePredicate::Type(predicate) => Some(predicate.bounds.iter()).into_iter().flatten(),
         _ => None.into_iter().flatten(),
     });
-    generics.type_params().flat_map(|TypeParam { bounds, .. }| bounds).chain(of_clause)
+    generics
+        .type_params()
+        .flat_map(|TypeParam { bounds, .. }| bounds)
+        .chain(of_clause)
 }
 
 fn is_named(bound: &TypeParamBound, names: &[&str]) -> bool {
     match bound {
-        TypeParamBound::Trait(bound) => {
-            bound.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
-        }
+        TypeParamBound::Trait(bound) => bound
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| names.iter().any(|name| last.ident == name)),
         TypeParamBound::Lifetime(_) => true,
         _ => false,
     }

@@ -37,12 +37,22 @@ pub(crate) struct AttemptSpan {
 
 impl AttemptSpan {
     pub(crate) fn none() -> Self {
-        AttemptSpan { span: Span::none(), content: false }
+        AttemptSpan {
+            span: Span::none(),
+            content: false,
+        }
     }
 
-    pub(crate) fn begin(node: &str, record: &AttemptRecord, info: &RequestInfo<'_>, content: bool) -> Self {
+    pub(crate) fn begin(
+        node: &str,
+        record: &AttemptRecord,
+        info: &RequestInfo<'_>,
+        content: bool,
+    ) -> Self {
         // None of this is evaluated unless a subscriber listens.
-        let RequestInfo { operation, chat, .. } = *info;
+        let RequestInfo {
+            operation, chat, ..
+        } = *info;
         let named = chat.and_then(|request| request.model.as_deref());
         let name = || named.or(info.model).or(record.model.as_deref());
         let span = tracing::info_span!(
@@ -96,10 +106,14 @@ impl AttemptSpan {
         self.word(RESPONSE_ID, completion.response_id.as_deref());
         self.word(RESPONSE_MODEL, completion.model.as_deref());
         if let Some(finish) = &completion.finish {
-            self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(short(finish.as_str()))));
+            self.span.record(
+                RESPONSE_FINISH_REASONS,
+                field::display(content::list(short(finish.as_str()))),
+            );
         }
         if self.content {
-            self.span.record(OUTPUT_MESSAGES, field::display(content::output(completion)));
+            self.span
+                .record(OUTPUT_MESSAGES, field::display(content::output(completion)));
         }
     }
 
@@ -107,8 +121,14 @@ impl AttemptSpan {
         if self.span.is_disabled() {
             return;
         }
-        let TokenUsage { input, output, cached, cache_write, reasoning, .. } =
-            record.usage.unwrap_or_default();
+        let TokenUsage {
+            input,
+            output,
+            cached,
+            cache_write,
+            reasoning,
+            ..
+        } = record.usage.unwrap_or_default();
         for (name, tokens) in [
             (INPUT_TOKENS, input),
             (OUTPUT_TOKENS, output),
@@ -144,7 +164,9 @@ impl AttemptSpan {
 
     /// Never the message: it may quote content.
     fn failed_as(&self, category: Category, description: &str) {
-        self.span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+        self.span
+            .record(ERROR_TYPE, category.as_str())
+            .record(STATUS, "ERROR");
         self.span.record(STATUS_DESCRIPTION, description);
     }
 
@@ -161,7 +183,10 @@ fn short(word: &str) -> &str {
 
 /// The span name that the conventions ask for.
 fn title(operation: &str, model: Option<&str>) -> String {
-    model.map_or_else(|| operation.to_owned(), |model| format!("{operation} {model}"))
+    model.map_or_else(
+        || operation.to_owned(),
+        |model| format!("{operation} {model}"),
+    )
 }
 
 fn integer(number: u64) -> i64 {

@@ -21,8 +21,12 @@ impl CallSpan {
         let labels = || (!all.is_empty()).then(|| field::display(serde_json::json!(all)));
         let conversation = all.get("conversation").map(String::as_str);
         if let Some(shared) = shared {
-            shared.record(NODE, node).record(CALL_ID, field::display(id));
-            shared.record(CALL_PARENT, parent.map(field::display)).record(CALL_LABELS, labels());
+            shared
+                .record(NODE, node)
+                .record(CALL_ID, field::display(id));
+            shared
+                .record(CALL_PARENT, parent.map(field::display))
+                .record(CALL_LABELS, labels());
             shared.record(CONVERSATION, conversation);
             return CallSpan(shared.clone());
         }
@@ -50,7 +54,9 @@ impl CallSpan {
 
     /// For nodes with tools. The name stays, because OpenTelemetry's span has begun.
     pub(crate) fn mark_agent(&self, node: &str) {
-        self.0.record(OPERATION, "invoke_agent").record(AGENT_NAME, node);
+        self.0
+            .record(OPERATION, "invoke_agent")
+            .record(AGENT_NAME, node);
     }
 
     pub(crate) fn end(&self, record: &CallRecord) {

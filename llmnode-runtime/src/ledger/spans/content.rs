@@ -25,13 +25,19 @@ struct SpanPart<'a> {
 
 impl<'a> SpanPart<'a> {
     fn text(text: &'a str) -> Self {
-        SpanPart { r#type: "text", content: Cow::Borrowed(shown(text)) }
+        SpanPart {
+            r#type: "text",
+            content: Cow::Borrowed(shown(text)),
+        }
     }
 
     fn part(part: Part<'a>) -> Self {
         match part {
             Part::Text(text) => SpanPart::text(text),
-            Part::Attachment(one) => SpanPart { r#type: one.kind(), content: Cow::Owned(one.label()) },
+            Part::Attachment(one) => SpanPart {
+                r#type: one.kind(),
+                content: Cow::Owned(one.label()),
+            },
             _ => SpanPart::text(""),
         }
     }
@@ -39,15 +45,22 @@ impl<'a> SpanPart<'a> {
 
 pub(super) fn input(messages: &[Message]) -> String {
     let parts = |message| Message::parts(message).map(SpanPart::part).collect();
-    let spoken =
-        messages.iter().map(|one| SpanMessage { role: one.role, parts: parts(one), finish_reason: None });
+    let spoken = messages.iter().map(|one| SpanMessage {
+        role: one.role,
+        parts: parts(one),
+        finish_reason: None,
+    });
     json(&spoken.collect::<Vec<_>>())
 }
 
 pub(super) fn output(completion: &Completion) -> String {
     let text = completion.refusal.as_deref().unwrap_or(&completion.text);
     let finish = completion.finish.as_ref().map(FinishReason::as_str);
-    json(&[SpanMessage { role: Role::Assistant, parts: vec![SpanPart::text(text)], finish_reason: finish }])
+    json(&[SpanMessage {
+        role: Role::Assistant,
+        parts: vec![SpanPart::text(text)],
+        finish_reason: finish,
+    }])
 }
 
 pub(super) fn shown(text: &str) -> &str {
@@ -63,10 +76,23 @@ pub(super) fn tools(tools: &[ToolSpec]) -> String {
         parameters: &'a RawValue,
     }
     let definition = |tool: &'_ ToolSpec| {
-        let ToolSpec { name, description, schema, .. } = tool;
-        json(&Definition { r#type: "function", name, description, parameters: schema.plain() })
+        let ToolSpec {
+            name,
+            description,
+            schema,
+            ..
+        } = tool;
+        json(&Definition {
+            r#type: "function",
+            name,
+            description,
+            parameters: schema.plain(),
+        })
     };
-    format!("[{}]", tools.iter().map(definition).collect::<Vec<_>>().join(","))
+    format!(
+        "[{}]",
+        tools.iter().map(definition).collect::<Vec<_>>().join(",")
+    )
 }
 
 pub(super) fn list(word: &str) -> String {
@@ -84,7 +110,10 @@ mod tests {
 
     #[test]
     fn messages_have_parts() {
-        let messages = [Message::new(Role::System, "Be brief."), Message::new(Role::User, "\"Hi\"")];
+        let messages = [
+            Message::new(Role::System, "Be brief."),
+            Message::new(Role::User, "\"Hi\""),
+        ];
         assert_eq!(
             input(&messages),
             r#"[{"role":"system","parts":[{"type":"text","content":"Be brief."}]},{"role":"user","parts":[{"type":"text","content":"\"Hi\""}]}]"#

@@ -15,7 +15,12 @@ pub(crate) struct ToolSpan {
 
 impl ToolSpan {
     pub(crate) fn begin(call: &ToolCall, description: &str, content: bool) -> Self {
-        let ToolCall { id, name, arguments, .. } = call;
+        let ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } = call;
         let span = tracing::info_span!(
             target: "llmnode::call",
             "execute_tool",
@@ -52,11 +57,14 @@ impl ToolSpan {
             failed(&self.span, &label[..floor_char_boundary(label, 200)]);
         }
         if let Some(result) = result.filter(|_| self.content) {
-            self.span.record(TOOL_RESULT, content::shown(&result.shown()));
+            self.span
+                .record(TOOL_RESULT, content::shown(&result.shown()));
         }
     }
 }
 
 pub(super) fn failed(span: &Span, what: &str) {
-    span.record(ERROR_TYPE, what).record(STATUS, "ERROR").record(STATUS_DESCRIPTION, what);
+    span.record(ERROR_TYPE, what)
+        .record(STATUS, "ERROR")
+        .record(STATUS_DESCRIPTION, what);
 }

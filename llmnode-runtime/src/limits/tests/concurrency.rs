@@ -11,7 +11,9 @@ use super::*;
 fn two_that_ask_at_once_do_not_get_the_last_request_both() {
     let clock = TestClock::new();
     let arrived = AtomicUsize::new(0);
-    let runs: Vec<_> = (0..500).map(|_| of_run(Limits::new().requests(1))).collect();
+    let runs: Vec<_> = (0..500)
+        .map(|_| of_run(Limits::new().requests(1)))
+        .collect();
     let one = || {
         let mut begun = Vec::new();
         for (round, run) in runs.iter().enumerate() {
@@ -21,7 +23,11 @@ fn two_that_ask_at_once_do_not_get_the_last_request_both() {
             while arrived.load(Ordering::SeqCst) < 2 * (round + 1) {
                 std::hint::spin_loop();
             }
-            begun.push(block_on(call.reserve(|| of_prompt(1), NAMES, || None)).map(drop).is_ok());
+            begun.push(
+                block_on(call.reserve(|| of_prompt(1), NAMES, || None))
+                    .map(drop)
+                    .is_ok(),
+            );
         }
         begun
     };
@@ -33,7 +39,10 @@ fn two_that_ask_at_once_do_not_get_the_last_request_both() {
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 /// What one thread does with a request.

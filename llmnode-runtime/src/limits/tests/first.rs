@@ -51,14 +51,29 @@ fn a_long_first_prompt_hides_nothing_that_is_added() {
     let run = unasked(Limits::new().tokens(20_000));
     let call = begin(&run, &clock);
     let long = || {
-        let prompt = PromptTokens { estimate: 1_000, most: 4_000, least: 500, attachments: 0 };
-        RequestTokens { answer: AnswerTokens::AtMost(10), prompt, thinking: 0, answers: 1 }
+        let prompt = PromptTokens {
+            estimate: 1_000,
+            most: 4_000,
+            least: 500,
+            attachments: 0,
+        };
+        RequestTokens {
+            answer: AnswerTokens::AtMost(10),
+            prompt,
+            thinking: 0,
+            answers: 1,
+        }
     };
     let wanted = pin!(call.reserve(long, NAMES, || None));
-    let Poll::Ready(Ok(mut first)) = wanted.poll(&mut Context::from_waker(Waker::noop())) else { panic!() };
+    let Poll::Ready(Ok(mut first)) = wanted.poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!()
+    };
     first.settle(&answer(4_000, 10));
     let open: Vec<_> = (0..5).map(|_| reserved(&call, 10, Some(10))).collect();
-    assert!(waits(&call), "3,000 of these 4,000 may be in each request, which take 17,500 or more");
+    assert!(
+        waits(&call),
+        "3,000 of these 4,000 may be in each request, which take 17,500 or more"
+    );
     drop(open);
 }
 
@@ -78,7 +93,9 @@ fn a_first_request_that_teaches_nothing_is_followed_by_another() {
         let (mut second, mut third) = (wait(&call, None), wait(&call, None));
         assert!(poll(&mut second).is_pending() && poll(&mut third).is_pending());
         end(first);
-        let Poll::Ready(Ok(mut second)) = poll(&mut second) else { panic!("it is the first one now") };
+        let Poll::Ready(Ok(mut second)) = poll(&mut second) else {
+            panic!("it is the first one now")
+        };
         assert!(poll(&mut third).is_pending());
         second.settle(&answer(10, 10));
         assert!(poll(&mut third).is_ready());
@@ -120,5 +137,8 @@ fn other_models_and_limits_that_count_no_tokens_do_not_wait() {
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }

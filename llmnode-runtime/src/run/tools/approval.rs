@@ -24,8 +24,13 @@ impl Permit {
             Some(Decision::Edit(arguments)) => Some(arguments.to_string()),
             _ => invocation.origin.edited().map(str::to_owned),
         };
-        let decided = !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
-        Permit { edited, decided, decided_now: false }
+        let decided =
+            !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
+        Permit {
+            edited,
+            decided,
+            decided_now: false,
+        }
     }
 
     pub(super) fn arguments<'a>(&'a self, invocation: &'a Invocation<'_>) -> &'a str {
@@ -38,7 +43,10 @@ impl Permit {
 
     pub(super) fn applied_to(&self, outcome: Outcome) -> Outcome {
         let decided = self.decided_now || outcome.decided;
-        Outcome { decided, ..outcome.edited(self.edited()) }
+        Outcome {
+            decided,
+            ..outcome.edited(self.edited())
+        }
     }
 
     /// `false`: a person edited the arguments, so they are read again.
@@ -69,10 +77,14 @@ pub(in crate::run) async fn ask_handler(
     core: &RunCore,
     mut paused: Paused,
 ) -> Result<Option<Paused>, NodeError> {
-    let Some(approver) = &core.approver else { return Ok(None) };
+    let Some(approver) = &core.approver else {
+        return Ok(None);
+    };
     for call in paused.waiting() {
         let id = call.id.clone();
-        let approval = catch_panic_async(|| approver(call)).await.map_err(|said| panicked(&said))?;
+        let approval = catch_panic_async(|| approver(call))
+            .await
+            .map_err(|said| panicked(&said))?;
         if approval.is_later() {
             return Ok(None);
         }
@@ -82,11 +94,19 @@ pub(in crate::run) async fn ask_handler(
 }
 
 fn panicked(said: &str) -> NodeError {
-    NodeError::new(Category::Panic, format!("the handler of `with_approval` panicked: {said}"))
+    NodeError::new(
+        Category::Panic,
+        format!("the handler of `with_approval` panicked: {said}"),
+    )
 }
 
-async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<Option<Decision>, Outcome> {
-    let Some(approver) = &cx.context.core.approver else { return Ok(None) };
+async fn ask<S: ?Sized>(
+    cx: &Cx<'_, S>,
+    invocation: &Invocation<'_>,
+) -> Result<Option<Decision>, Outcome> {
+    let Some(approver) = &cx.context.core.approver else {
+        return Ok(None);
+    };
     let id = invocation.path().to_owned();
     let node = cx.context.call.node().to_string();
     let called = &invocation.call;

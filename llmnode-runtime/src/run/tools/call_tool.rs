@@ -79,12 +79,21 @@ async fn execute_tool<S: ?Sized + Sync>(
         }
         None => {
             let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();
-            Outcome::refused("unknown_tool", unknown_tool_message(&specs, &call.name, cx.context.call.node()))
+            Outcome::refused(
+                "unknown_tool",
+                unknown_tool_message(&specs, &call.name, cx.context.call.node()),
+            )
         }
     };
     match outcome.effect {
-        ToolEffect::Result(reply) => Ok(Some(ToolRun { reply, failed: false })),
-        ToolEffect::Failure(said) => Ok(Some(ToolRun { reply: ToolReply::new(said), failed: true })),
+        ToolEffect::Result(reply) => Ok(Some(ToolRun {
+            reply,
+            failed: false,
+        })),
+        ToolEffect::Failure(said) => Ok(Some(ToolRun {
+            reply: ToolReply::new(said),
+            failed: true,
+        })),
         ToolEffect::Waits(CallState::Within(paused)) => Err(paused.into_error()),
         ToolEffect::Waits(_) => Ok(None),
         ToolEffect::Stopped(error) => Err(error),
@@ -93,6 +102,10 @@ async fn execute_tool<S: ?Sized + Sync>(
 
 impl std::fmt::Debug for ToolRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ToolRun {{ reply: {:?}, failed: {} }}", self.reply, self.failed)
+        write!(
+            f,
+            "ToolRun {{ reply: {:?}, failed: {} }}",
+            self.reply, self.failed
+        )
     }
 }

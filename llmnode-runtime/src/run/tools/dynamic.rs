@@ -38,7 +38,10 @@ pub(super) enum Body {
 }
 
 /// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
-pub type ToolFn = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
+pub type ToolFn = dyn for<'c> Fn(
+        &'c Cx<'c, ()>,
+        Value,
+    ) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
     + Send
     + Sync;
 
@@ -91,22 +94,52 @@ pub(super) async fn execute<S: ?Sized + Sync>(
         Body::Function(parser) => &**parser,
         Body::ToolFn(parser, calls) => {
             // Read before, so this cannot fail.
-            let arguments = parser.value(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
+            let arguments = parser
+                .value(or_empty_object(permit.arguments(invocation)))
+                .unwrap_or_default();
             return permit.applied_to(match calls(&cx.on(&()), arguments).await {
                 Ok((reply, call)) => Outcome::done(reply, call),
                 Err(error) => Outcome::of_error(error, None),
             });
         }
         Body::Typed(_) | Body::External => {
-            let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
+            let edit = permit
+                .edited()
+                .and_then(|arguments| serde_json::from_str(arguments).ok());
             return permit.applied_to(Outcome::waits(CallState::Answer(edit.map(Decision::Edit))));
         }
     };
     let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
-    let (caller, core, state) = (invocation.caller(cx.caller(), true), cx.context.core, cx.state);
+    let (caller, core, state) = (
+        invocation.caller(cx.caller(), true),
+        cx.context.core,
+        cx.state,
+    );
     let report = match tool.idempotent {
-        true => core.call(caller, state, &FunctionNode::<true> { spec, arguments, parser }).await,
-        false => core.call(caller, state, &FunctionNode::<false> { spec, arguments, parser }).await,
+        true => {
+            core.call(
+                caller,
+                state,
+                &FunctionNode::<true> {
+                    spec,
+                    arguments,
+                    parser,
+                },
+            )
+            .await
+        }
+        false => {
+            core.call(
+                caller,
+                state,
+                &FunctionNode::<false> {
+                    spec,
+                    arguments,
+                    parser,
+                },
+            )
+            .await
+        }
     };
     let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
@@ -121,15 +154,21 @@ impl Dynamic {
             return Some(no_object(arguments));
         }
         match &self.body {
-            Body::Function(parser) => {
-                parser(or_empty_object(arguments), &self.spec.schema).map_err(refused).err()
-            }
-            Body::ToolFn(parser, _) => parser.value(or_empty_object(arguments)).map_err(refused).err(),
+            Body::Function(parser) => parser(or_empty_object(arguments), &self.spec.schema)
+                .map_err(refused)
+                .err(),
+            Body::ToolFn(parser, _) => parser
+                .value(or_empty_object(arguments))
+                .map_err(refused)
+                .err(),
             Body::Typed(_) => {
-                let schema =
-                    serde_json::from_str(self.spec.schema.plain().get()).unwrap_or(Value::Bool(true));
+                let schema = serde_json::from_str(self.spec.schema.plain().get())
+                    .unwrap_or(Value::Bool(true));
                 let parser = Untyped::by_schema(&self.spec.name, schema);
-                parser.value(or_empty_object(arguments)).map_err(refused).err()
+                parser
+                    .value(or_empty_object(arguments))
+                    .map_err(refused)
+                    .err()
             }
             Body::External => None,
         }

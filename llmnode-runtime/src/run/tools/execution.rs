@@ -42,7 +42,11 @@ impl Executor<'_, '_> {
         running: &mut RunningRound,
         request: &Request,
     ) -> Result<(), Failure> {
-        let RunningRound { round, states, begun } = running;
+        let RunningRound {
+            round,
+            states,
+            begun,
+        } = running;
         let round = &**round;
         let tools = &request.tools;
         let known = round.states.iter().map(Some).chain(std::iter::repeat(None));
@@ -51,15 +55,26 @@ impl Executor<'_, '_> {
             round,
             request,
             with: self,
-            known: round.calls.iter().map(|call| tool_index(tools, &call.name)).collect(),
-            called: called.map(|(call, state)| Invocation::new(call, state, self.around)).collect(),
+            known: round
+                .calls
+                .iter()
+                .map(|call| tool_index(tools, &call.name))
+                .collect(),
+            called: called
+                .map(|(call, state)| Invocation::new(call, state, self.around))
+                .collect(),
         };
-        let executed = (0..round.calls.len()).filter(|&index| execution.runs(index).is_some()).count();
+        let executed = (0..round.calls.len())
+            .filter(|&index| execution.runs(index).is_some())
+            .count();
         if let Err(why) = self.context.limits.charge_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
         }
         if executed > 0 {
-            self.context.item.into_iter().for_each(MapItem::begin_what_happens_once);
+            self.context
+                .item
+                .into_iter()
+                .for_each(MapItem::begin_what_happens_once);
         }
         for part in concurrent_ranges(tools, &execution.known) {
             execution.part(part, states, begun).await?;
@@ -101,40 +116,75 @@ impl Execution<'_, '_> {
     }
 
     fn runs(&self, index: usize) -> Option<usize> {
-        self.known[index].filter(|_| index < MAX_CALLS && self.round.already_decided(index).is_none())
+        self.known[index]
+            .filter(|_| index < MAX_CALLS && self.round.already_decided(index).is_none())
     }
 
     fn start(&self, index: usize) -> Option<BoxFuture<'_, Outcome>> {
-        self.with.node.execute(self.runs(index)?, &self.called[index], self.with.context)
+        self.with
+            .node
+            .execute(self.runs(index)?, &self.called[index], self.with.context)
     }
 
     /// `None`: it already has a result.
     fn unexecuted(&self, index: usize) -> Option<Outcome> {
         let Executor { context, .. } = self.with;
-        let refused = || self.round.not_executed(index, self.known[index], self.request, context.call.node());
-        self.round.already_decided(index).unwrap_or_else(|| Some(refused()))
+        let refused = || {
+            self.round
+                .not_executed(index, self.known[index], self.request, context.call.node())
+        };
+        self.round
+            .already_decided(index)
+            .unwrap_or_else(|| Some(refused()))
     }
 
     /// Records the result itself, so that it does not delay the other tools.
     async fn run(&self, index: usize, tool: BoxFuture<'_, Outcome>) -> Result<CallState, Failure> {
-        let CallContext { core, call: scope, .. } = *self.with.context;
+        let CallContext {
+            core, call: scope, ..
+        } = *self.with.context;
         let began = scope.now();
-        let description = self.known[index].map_or("", |tool| &self.request.tools[tool].description);
-        let begin = || ToolSpan::begin(&self.round.calls[index], description, core.content_in_traces);
+        let description =
+            self.known[index].map_or("", |tool| &self.request.tools[tool].description);
+        let begin = || {
+            ToolSpan::begin(
+                &self.round.calls[index],
+                description,
+                core.content_in_traces,
+            )
+        };
         let span = self.called[index].span.get_or_init(begin);
         let outcome = tool.instrument(span.span().clone()).await;
         let label = outcome.label.clone();
         let state = self.end(index, Some(began), outcome);
-        span.end(&label, state.as_ref().ok().and_then(CallState::result).as_ref());
+        span.end(
+            &label,
+            state.as_ref().ok().and_then(CallState::result).as_ref(),
+        );
         let state = state?;
         scope.flush().await.map_err(Failure::unrecorded)?;
         Ok(state)
     }
 
-    fn end(&self, index: usize, began: Option<Instant>, outcome: Outcome) -> Result<CallState, Failure> {
-        let CallContext { call: scope, listener, .. } = *self.with.context;
+    fn end(
+        &self,
+        index: usize,
+        began: Option<Instant>,
+        outcome: Outcome,
+    ) -> Result<CallState, Failure> {
+        let CallContext {
+            call: scope,
+            listener,
+            ..
+        } = *self.with.context;
         let Round { calls, states, .. } = self.round;
-        let Outcome { effect, label, call, decided, edited } = outcome;
+        let Outcome {
+            effect,
+            label,
+            call,
+            decided,
+            edited,
+        } = outcome;
         let decided = decided || states.get(index).and_then(CallState::decision).is_some();
         let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
         if let Some(listener) = listener {
@@ -146,10 +196,17 @@ impl Execution<'_, '_> {
             record.started = began.map(|began| scope.time_of_day(began));
             record.elapsed = elapsed.unwrap_or_default();
         });
-        let state = effect.into_state(&calls[index].id).map_err(Failure::of_tool)?;
+        let state = effect
+            .into_state(&calls[index].id)
+            .map_err(Failure::of_tool)?;
         let (tool, result) = (&calls[index], state.result());
         let (id, arguments) = (scope.id, edited.as_deref());
-        scope.record_event(&RunEvent::ToolEnded { call: id, tool, arguments, result: result.as_ref() });
+        scope.record_event(&RunEvent::ToolEnded {
+            call: id,
+            tool,
+            arguments,
+            result: result.as_ref(),
+        });
         if let (Some(conversation), Some(result)) = (self.with.around.journal, &result) {
             let executed = began.is_some();
             scope.tool_has_result(conversation, (tool, result), (call, executed));

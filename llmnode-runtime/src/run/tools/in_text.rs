@@ -51,7 +51,9 @@ pub(in crate::run) fn called_in_text(
         return CalledInText::Nothing;
     }
     let typed = node.schema().is_some();
-    let Some(found) = written_calls(text, &names(request), typed) else { return CalledInText::Nothing };
+    let Some(found) = written_calls(text, &names(request), typed) else {
+        return CalledInText::Nothing;
+    };
     if typed && node.read(text, reader).is_ok() {
         return CalledInText::Nothing;
     }
@@ -60,7 +62,11 @@ pub(in crate::run) fn called_in_text(
         InText::Unread { tool } => CalledInText::Refused(not_read(tool.as_deref(), may, request)),
         InText::Calls { calls, marked } if request.answer_now || !may.may_run => {
             match marked && !is_quoted(&calls, request) {
-                true => CalledInText::Refused(not_read(calls.first().map(|call| &*call.name), may, request)),
+                true => CalledInText::Refused(not_read(
+                    calls.first().map(|call| &*call.name),
+                    may,
+                    request,
+                )),
                 false => CalledInText::Nothing,
             }
         }
@@ -69,7 +75,12 @@ pub(in crate::run) fn called_in_text(
     }
 }
 
-fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Request) -> CalledInText {
+fn run(
+    text: &mut String,
+    calls: Vec<WrittenCall>,
+    may: TextCalls,
+    request: &Request,
+) -> CalledInText {
     // The answer's function is called like a tool.
     if let (Some(output), [call]) = (&request.output, &calls[..])
         && output.name() == call.name
@@ -81,7 +92,10 @@ fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Req
         return CalledInText::Quoted;
     }
     if let Some(call) = calls.iter().find(|call| is_native_only(call, may, request)) {
-        let why = format!("is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}", call.name);
+        let why = format!(
+            "is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}",
+            call.name
+        );
         return CalledInText::Refused(Violation::new("", why));
     }
     if !may.is_asked_for && shows_more_than_texts(request) {
@@ -92,17 +106,25 @@ fn run(text: &mut String, calls: Vec<WrittenCall>, may: TextCalls, request: &Req
         );
         return CalledInText::Refused(Violation::new("", why));
     }
-    let calls =
-        calls.into_iter().map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
-    CalledInText::Round(Round::of_calls(with_unique_ids(calls.collect(), &request.messages)))
+    let calls = calls
+        .into_iter()
+        .map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
+    CalledInText::Round(Round::of_calls(with_unique_ids(
+        calls.collect(),
+        &request.messages,
+    )))
 }
 
 /// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
 fn is_native_only(call: &WrittenCall, may: TextCalls, request: &Request) -> bool {
-    request.tools.iter().filter(|tool| tool.name == call.name).any(|tool| {
-        let is_guarded = tool.at_most_once || tool.needs_approval;
-        tool.external || (is_guarded && !may.is_asked_for)
-    })
+    request
+        .tools
+        .iter()
+        .filter(|tool| tool.name == call.name)
+        .any(|tool| {
+            let is_guarded = tool.at_most_once || tool.needs_approval;
+            tool.external || (is_guarded && !may.is_asked_for)
+        })
 }
 
 fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation {
@@ -114,7 +136,10 @@ fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation 
             format!("{WRITE_THE_CALL}; a call is {{\"name\": <tool>, \"arguments\": <object>}}")
         }
     };
-    Violation::new("", format!("is a call{tool} in a notation that is not read; nothing was called; {how}"))
+    Violation::new(
+        "",
+        format!("is a call{tool} in a notation that is not read; nothing was called; {how}"),
+    )
 }
 
 /// A call inside other text, or one that repeats data, in an answer that was refused.
@@ -146,7 +171,11 @@ fn is_quoted(calls: &[WrittenCall], request: &Request) -> bool {
 
 /// A call that stands in a picture would not be found.
 fn shows_more_than_texts(request: &Request) -> bool {
-    !request.messages.iter().flat_map(Message::attachments).all(Attachment::is_text)
+    !request
+        .messages
+        .iter()
+        .flat_map(Message::attachments)
+        .all(Attachment::is_text)
 }
 
 /// All texts of the request. Read only where an answer looks like a call: a conversation may be long.
@@ -159,7 +188,12 @@ fn shown_to_model(request: &Request) -> Shown {
             add_message(message, &mut shown);
         }
     }
-    for ToolSpec { description, schema, .. } in request.tools.iter() {
+    for ToolSpec {
+        description,
+        schema,
+        ..
+    } in request.tools.iter()
+    {
         shown.add(description);
         shown.add(schema.plain().get());
     }
@@ -168,7 +202,9 @@ fn shown_to_model(request: &Request) -> Shown {
     }
     // Documents may stand in fields of the provider's own.
     for fields in request.all_extra() {
-        fields.iter().for_each(|(name, value)| shown.add(&format!("{name}: {value}")));
+        fields
+            .iter()
+            .for_each(|(name, value)| shown.add(&format!("{name}: {value}")));
     }
     shown
 }
@@ -185,5 +221,8 @@ fn add_message(message: &Message, shown: &mut Shown) {
     for attachment in message.attachments() {
         attachment.texts().for_each(|text| shown.add(&text));
     }
-    message.calls().iter().for_each(|call| shown.add(&call.arguments));
+    message
+        .calls()
+        .iter()
+        .for_each(|call| shown.add(&call.arguments));
 }

@@ -28,7 +28,11 @@ pub(in crate::run) struct ConversationId<'c> {
 }
 
 impl<'c> Invocation<'c> {
-    pub(super) fn new(call: &'c ToolCall, state: Option<&'c CallState>, of: ConversationId<'c>) -> Self {
+    pub(super) fn new(
+        call: &'c ToolCall,
+        state: Option<&'c CallState>,
+        of: ConversationId<'c>,
+    ) -> Self {
         let (root, around) = of.conversation;
         let between = if around.is_empty() { "" } else { "/" };
         let paused = match state {
@@ -37,9 +41,17 @@ impl<'c> Invocation<'c> {
         };
         let path = format!("{around}{between}{}", segment(&call.id));
         let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
-        origin.journal = of.journal.map(|journal| format!("{journal}/{}", segment(&call.id)));
+        origin.journal = of
+            .journal
+            .map(|journal| format!("{journal}/{}", segment(&call.id)));
         let decision = state.and_then(CallState::decision);
-        Invocation { call, decision, origin, claim: of.claim, span: OnceLock::new() }
+        Invocation {
+            call,
+            decision,
+            origin,
+            claim: of.claim,
+            span: OnceLock::new(),
+        }
     }
 
     /// The tool is about to begin: what was approved runs once.

@@ -41,17 +41,31 @@ enum Body<S: ?Sized> {
 
 type ListChoices<S> = fn(&S, &ToolSpec) -> Result<Arc<OutputSchema>, NodeError>;
 
-fn with_choices<N: Tool<S>, S: ?Sized>(state: &S, spec: &ToolSpec) -> Result<Arc<OutputSchema>, NodeError> {
+fn with_choices<N: Tool<S>, S: ?Sized>(
+    state: &S,
+    spec: &ToolSpec,
+) -> Result<Arc<OutputSchema>, NodeError> {
     let mut choices = Choices::default();
-    let panicked = |said| format!("a list of `choices` of the tool `{}` panicked: {said}", spec.name);
+    let panicked = |said| {
+        format!(
+            "a list of `choices` of the tool `{}` panicked: {said}",
+            spec.name
+        )
+    };
     catch_panic(|| N::choices(state, &mut choices))
         .map_err(|said| NodeError::new(Category::Panic, panicked(said)))?;
-    Ok(choices.sent(Some(&spec.schema))?.unwrap_or_else(|| Arc::clone(&spec.schema)))
+    Ok(choices
+        .sent(Some(&spec.schema))?
+        .unwrap_or_else(|| Arc::clone(&spec.schema)))
 }
 
 impl<S: ?Sized> Default for Tools<S> {
     fn default() -> Self {
-        Tools { list: Vec::new(), turns: TURNS, faults: Vec::new() }
+        Tools {
+            list: Vec::new(),
+            turns: TURNS,
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -69,10 +83,18 @@ impl<S: ?Sized> Tools<S> {
                 spec.alone = N::ALONE;
                 spec.at_most_once = !N::IDEMPOTENT;
                 spec.needs_approval = N::REQUIRE_APPROVAL;
-                self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>, with_choices::<N, S>) });
+                self.list.push(Entry {
+                    spec,
+                    body: Body::Typed(execute::<N, S>, with_choices::<N, S>),
+                });
             }
-            Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
-            Err(fault) => self.faults.push(format!("the arguments of the tool {:?}: {fault}", N::NAME)),
+            Ok(None) => self.faults.push(format!(
+                "the tool {:?} has no arguments that can be read",
+                N::NAME
+            )),
+            Err(fault) => self
+                .faults
+                .push(format!("the arguments of the tool {:?}: {fault}", N::NAME)),
         }
     }
 
@@ -83,7 +105,10 @@ impl<S: ?Sized> Tools<S> {
             spec.external = matches!(tool.body, dynamic::Body::External);
             spec.at_most_once |= !tool.idempotent;
             spec.needs_approval = tool.require_approval;
-            Entry { spec, body: Body::Dynamic(Arc::clone(tool)) }
+            Entry {
+                spec,
+                body: Body::Dynamic(Arc::clone(tool)),
+            }
         };
         self.list.extend(tools.tools().map(entry));
     }
@@ -130,7 +155,10 @@ impl<S: ?Sized> Tools<S> {
             Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
         };
         Some(Box::pin(async move {
-            let context = CallContext { origin: Some(&invocation.origin), ..*context };
+            let context = CallContext {
+                origin: Some(&invocation.origin),
+                ..*context
+            };
             let cx = Cx { context, state };
             let outcome = catch_panic_async(async || match &body {
                 Body::Typed(execute, _) => execute(&cx, invocation).await,
@@ -146,13 +174,19 @@ impl<S: ?Sized> Tools<S> {
         let mut faults = self.faults.clone();
         for ToolSpec { name, schema, .. } in self.specs() {
             if !names.insert(name) {
-                faults.push(format!("two tools are called {name:?}; give one of them another name"));
+                faults.push(format!(
+                    "two tools are called {name:?}; give one of them another name"
+                ));
             }
             if answer.is_some_and(|answer| answer.name() == name) {
-                faults.push(format!("a tool and the output are both called {name:?}; rename one of them"));
+                faults.push(format!(
+                    "a tool and the output are both called {name:?}; rename one of them"
+                ));
             }
             if let Some(fault) = fault(schema) {
-                faults.push(format!("no provider takes the schema of the tool {name:?}: {fault}"));
+                faults.push(format!(
+                    "no provider takes the schema of the tool {name:?}: {fault}"
+                ));
             }
             if !is_name(name) {
                 let fault = format!(

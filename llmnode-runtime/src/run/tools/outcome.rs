@@ -40,11 +40,20 @@ pub(super) enum ToolEffect {
 
 impl Outcome {
     fn new(effect: ToolEffect, label: impl Into<Cow<'static, str>>) -> Self {
-        Outcome { effect, label: label.into(), call: None, decided: false, edited: None }
+        Outcome {
+            effect,
+            label: label.into(),
+            call: None,
+            decided: false,
+            edited: None,
+        }
     }
 
     pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
-        Outcome { call, ..Outcome::new(ToolEffect::Result(reply), "ok") }
+        Outcome {
+            call,
+            ..Outcome::new(ToolEffect::Result(reply), "ok")
+        }
     }
 
     pub(super) fn refused(label: &'static str, said: impl Into<String>) -> Self {
@@ -52,11 +61,17 @@ impl Outcome {
     }
 
     pub(super) fn denied(why: &str) -> Self {
-        Outcome::refused("denied", format!("not allowed: {}", one_line(why, MAX_FAULT_BYTES)))
+        Outcome::refused(
+            "denied",
+            format!("not allowed: {}", one_line(why, MAX_FAULT_BYTES)),
+        )
     }
 
     pub(super) fn invalid_arguments(complaints: &str) -> Self {
-        Outcome::refused("invalid_arguments", format!("These arguments were not accepted:{complaints}"))
+        Outcome::refused(
+            "invalid_arguments",
+            format!("These arguments were not accepted:{complaints}"),
+        )
     }
 
     pub(super) fn waits(state: CallState) -> Self {
@@ -65,7 +80,10 @@ impl Outcome {
 
     pub(super) fn stopped(error: NodeError) -> Self {
         let call = error.record().map(|record| record.id);
-        Outcome { call, ..Outcome::new(ToolEffect::Stopped(error), "aborted") }
+        Outcome {
+            call,
+            ..Outcome::new(ToolEffect::Stopped(error), "aborted")
+        }
     }
 
     /// Code of the tool outside its node, such as its serialization.
@@ -86,20 +104,31 @@ impl Outcome {
             Category::LimitExceeded | Category::Panic => format!("the tool failed ({category})"),
             Category::Paused => match error.paused() {
                 Some(paused) => {
-                    return Outcome { call, ..Outcome::waits(CallState::Within(Box::new(paused))) };
+                    return Outcome {
+                        call,
+                        ..Outcome::waits(CallState::Within(Box::new(paused)))
+                    };
                 }
                 None => return Outcome::stopped(error),
             },
             _ if category.group() == Group::Stop => return Outcome::stopped(error),
             _ => format!("the tool failed ({category})"),
         };
-        let label = if category == Category::ExecError { "error" } else { category.as_str() };
-        Outcome { call, ..Outcome::new(ToolEffect::Failure(words), label) }
+        let label = if category == Category::ExecError {
+            "error"
+        } else {
+            category.as_str()
+        };
+        Outcome {
+            call,
+            ..Outcome::new(ToolEffect::Failure(words), label)
+        }
     }
 
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
         self.edited = arguments.map(str::to_owned).or(self.edited);
-        if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) = (&mut self.effect, arguments)
+        if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) =
+            (&mut self.effect, arguments)
         {
             paused.0.edited = Some(arguments.to_owned());
         }
@@ -112,8 +141,11 @@ impl ToolEffect {
         match self {
             ToolEffect::Result(ToolReply { text, images }) => {
                 let (images, left_out) = capped_images(images);
-                let message = Message::tool(id, capped(text, MAX_RESULT)).text(images_left_out(left_out));
-                Ok(CallState::ended(images.into_iter().fold(message, Message::attach)))
+                let message =
+                    Message::tool(id, capped(text, MAX_RESULT)).text(images_left_out(left_out));
+                Ok(CallState::ended(
+                    images.into_iter().fold(message, Message::attach),
+                ))
             }
             ToolEffect::Failure(said) => Ok(CallState::ended(Message::tool(id, said).failed())),
             ToolEffect::Waits(state) => Ok(state),
@@ -143,5 +175,7 @@ pub fn images_left_out(number: usize) -> String {
     }
     let images = plural(number as u64, "image");
     let mebibytes = MAX_IMAGE_BYTES >> 20;
-    format!("\n[{images} left out: a result shows {MAX_IMAGES} of {mebibytes} MiB together at most]")
+    format!(
+        "\n[{images} left out: a result shows {MAX_IMAGES} of {mebibytes} MiB together at most]"
+    )
 }

@@ -36,22 +36,46 @@ pub(in crate::run) struct RunningRound {
 
 impl RunningRound {
     pub(in crate::run) fn new(round: Box<Round>) -> Box<Self> {
-        let mut states: Vec<Option<CallState>> =
-            round.states.iter().map(|state| state.result().map(CallState::ended)).collect();
+        let mut states: Vec<Option<CallState>> = round
+            .states
+            .iter()
+            .map(|state| state.result().map(CallState::ended))
+            .collect();
         states.resize_with(round.calls.len(), || None);
         let begun = vec![false; round.calls.len()];
-        Box::new(RunningRound { round, states, begun })
+        Box::new(RunningRound {
+            round,
+            states,
+            begun,
+        })
     }
 }
 
 /// A call of the answer's function becomes the answer.
-pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Request) -> Option<Box<Round>> {
+pub(in crate::run) fn answer_or_calls(
+    completion: &mut Completion,
+    request: &Request,
+) -> Option<Box<Round>> {
     let calls = std::mem::take(&mut completion.calls);
-    let answers = |call: &&ToolCall| request.output.as_ref().is_some_and(|output| output.name() == call.name);
-    if calls.is_empty() && completion.finish == Some(FinishReason::Continue) && !request.answer_now {
+    let answers = |call: &&ToolCall| {
+        request
+            .output
+            .as_ref()
+            .is_some_and(|output| output.name() == call.name)
+    };
+    if calls.is_empty() && completion.finish == Some(FinishReason::Continue) && !request.answer_now
+    {
         // The provider's own tools take longer than one response: the turn is sent back as it is.
-        let (content, carried) = (std::mem::take(&mut completion.text), completion.carried.take());
-        return Some(Box::new(Round { content, carried, calls, states: Vec::new() }));
+        let (content, carried) = (
+            std::mem::take(&mut completion.text),
+            completion.carried.take(),
+        );
+        return Some(Box::new(Round {
+            content,
+            carried,
+            calls,
+            states: Vec::new(),
+        }));
     }
     if calls.is_empty() || request.tools.is_empty() {
         return None;
@@ -65,34 +89,56 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     }
     let calls = with_unique_ids(calls, &request.messages);
     let carried = completion.carried.take();
-    Some(Box::new(Round { content: completion.text.clone(), carried, calls, states: Vec::new() }))
+    Some(Box::new(Round {
+        content: completion.text.clone(),
+        carried,
+        calls,
+        states: Vec::new(),
+    }))
 }
 
-pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
+pub(in crate::run) fn forbidden_calls(
+    completion: &Completion,
+    request: &Request,
+) -> Vec<ToolRecord> {
     if !request.answer_now || request.tools.is_empty() {
         return Vec::new();
     }
     let answer = request.output.as_ref().map(|output| output.name());
-    let calls = completion.calls.iter().filter(|call| answer != Some(&call.name)).cloned().collect();
+    let calls = completion
+        .calls
+        .iter()
+        .filter(|call| answer != Some(&call.name))
+        .cloned()
+        .collect();
     let record = |call: &ToolCall| ToolRecord {
         outcome: "not_executed".into(),
         ..ToolRecord::called(&call.id, &call.name)
     };
-    with_unique_ids(calls, &request.messages).iter().map(record).collect()
+    with_unique_ids(calls, &request.messages)
+        .iter()
+        .map(record)
+        .collect()
 }
 
 /// Providers refuse a conversation with a tool call that has no result.
 pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     messages.iter().enumerate().find_map(|(at, message)| {
         let results = || messages[at + 1..].iter().map_while(Message::answers);
-        let open = message.calls().iter().find(|call| !results().any(|id| id == call.id))?;
+        let open = message
+            .calls()
+            .iter()
+            .find(|call| !results().any(|id| id == call.id))?;
         Some(open.id.as_str())
     })
 }
 
 /// Providers refuse duplicate ids in a conversation.
 pub(super) fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
-    let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
+    let known = messages
+        .iter()
+        .flat_map(Message::calls)
+        .map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
     let mut number = 0;
     for call in &mut calls {
@@ -113,13 +159,29 @@ pub(super) fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) ->
 
 impl Round {
     pub(super) fn of_calls(calls: Vec<ToolCall>) -> Box<Self> {
-        Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() })
+        Box::new(Round {
+            content: String::new(),
+            carried: None,
+            calls,
+            states: Vec::new(),
+        })
     }
 
-    pub(in crate::run) fn open(content: &str, carried: Option<Arc<Carried>>, open: &[OpenCall]) -> Box<Self> {
-        let (calls, states) =
-            open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
-        Box::new(Round { content: content.to_owned(), carried, calls, states })
+    pub(in crate::run) fn open(
+        content: &str,
+        carried: Option<Arc<Carried>>,
+        open: &[OpenCall],
+    ) -> Box<Self> {
+        let (calls, states) = open
+            .iter()
+            .map(|OpenCall { call, state }| (call.clone(), state.clone()))
+            .unzip();
+        Box::new(Round {
+            content: content.to_owned(),
+            carried,
+            calls,
+            states,
+        })
     }
 
     pub(in crate::run) fn calls(&self) -> &[ToolCall] {
@@ -127,8 +189,10 @@ impl Round {
     }
 
     pub(in crate::run) fn characters(&self) -> usize {
-        let of_calls =
-            self.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
+        let of_calls = self
+            .calls
+            .iter()
+            .map(|call| call.name.chars().count() + call.arguments.chars().count());
         self.content.chars().count() + of_calls.sum::<usize>()
     }
 
@@ -136,9 +200,8 @@ impl Round {
     pub(super) fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(None),
-            CallState::Approval(Some(Decision::No(why))) | CallState::Answer(Some(Decision::No(why))) => {
-                Some(Some(Outcome::denied(why)))
-            }
+            CallState::Approval(Some(Decision::No(why)))
+            | CallState::Answer(Some(Decision::No(why))) => Some(Some(Outcome::denied(why))),
             CallState::Answer(Some(Decision::Result(result))) => {
                 let reply = match result {
                     Value::String(text) => ToolReply::new(text.clone()),
@@ -151,10 +214,16 @@ impl Round {
     }
 
     /// `Err`: some calls wait.
-    pub(in crate::run) fn to_messages(&self, states: Vec<CallState>) -> Result<Vec<Message>, Vec<OpenCall>> {
+    pub(in crate::run) fn to_messages(
+        &self,
+        states: Vec<CallState>,
+    ) -> Result<Vec<Message>, Vec<OpenCall>> {
         let results: Option<Vec<Message>> = states.iter().map(CallState::result).collect();
         let Some(results) = results else {
-            let open = |(call, state): (&ToolCall, _)| OpenCall { call: call.clone(), state };
+            let open = |(call, state): (&ToolCall, _)| OpenCall {
+                call: call.clone(),
+                state,
+            };
             return Err(self.calls.iter().zip(states).map(open).collect());
         };
         let calls = self.calls.iter().map(for_history).collect::<Vec<_>>();
@@ -174,16 +243,26 @@ impl Round {
     ) -> Vec<OpenCall> {
         let mut open = Vec::with_capacity(self.calls.len());
         for (index, state) in states.into_iter().enumerate() {
-            let Some(call) = self.calls.get(index) else { break };
-            let at_most_once = || tool_index(tools, &call.name).is_some_and(|tool| tools[tool].at_most_once);
+            let Some(call) = self.calls.get(index) else {
+                break;
+            };
+            let at_most_once =
+                || tool_index(tools, &call.name).is_some_and(|tool| tools[tool].at_most_once);
             let state = match state {
                 Some(state) => state,
                 None if begun.get(index) == Some(&true) && at_most_once() => {
                     CallState::ended(Message::tool(&*call.id, INTERRUPTED).failed())
                 }
-                None => self.states.get(index).cloned().unwrap_or(CallState::Approval(None)),
+                None => self
+                    .states
+                    .get(index)
+                    .cloned()
+                    .unwrap_or(CallState::Approval(None)),
             };
-            open.push(OpenCall { call: call.clone(), state });
+            open.push(OpenCall {
+                call: call.clone(),
+                state,
+            });
         }
         open
     }
@@ -201,15 +280,25 @@ impl Round {
         own: &str,
     ) -> Outcome {
         let name = &self.calls[index].name;
-        if request.output.as_ref().is_some_and(|output| output.name() == name) {
-            return Outcome::refused("not_executed", "not used: answer after the results of the tools");
+        if request
+            .output
+            .as_ref()
+            .is_some_and(|output| output.name() == name)
+        {
+            return Outcome::refused(
+                "not_executed",
+                "not used: answer after the results of the tools",
+            );
         }
         // An answer may have any number of calls: only the first ones get a message that lists names.
         if known.is_some() || index >= MAX_CALLS {
             let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
             return Outcome::refused("not_executed", why);
         }
-        Outcome::refused("unknown_tool", unknown_tool_message(&request.tools, name, own))
+        Outcome::refused(
+            "unknown_tool",
+            unknown_tool_message(&request.tools, name, own),
+        )
     }
 }
 

@@ -102,7 +102,10 @@ impl Toolset {
         let name = name.into();
         let parser = Untyped::by_schema(&name, schema.into());
         let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
-        self.add(spec, dynamic::function(move |arguments, _| parser.value(arguments), function))
+        self.add(
+            spec,
+            dynamic::function(move |arguments, _| parser.value(arguments), function),
+        )
     }
 
     /// Adds a tool by its type, `.tool::<Search>()`: what `#[tool] fn search(..)` makes, or a node with the argument `tool`. It takes no
@@ -114,8 +117,8 @@ impl Toolset {
     {
         // A schema that cannot be sent is reported by the check before the first request.
         let schema = N::arguments().source.schema().ok().flatten();
-        let schema =
-            schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
+        let schema = schema
+            .unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
         let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
         spec.alone = N::ALONE;
         spec.at_most_once = !N::IDEMPOTENT;
@@ -154,13 +157,16 @@ impl Toolset {
     #[must_use]
     pub fn only<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<N> = names.into_iter().collect();
-        self.tools.retain(|tool| names.iter().any(|name| name.as_ref() == tool.spec.name));
+        self.tools
+            .retain(|tool| names.iter().any(|name| name.as_ref() == tool.spec.name));
         self
     }
 
     /// Returns whether some tool in the set waits: for an approval before it runs, or for a result from outside.
     pub fn may_pause(&self) -> bool {
-        self.tools.iter().any(|tool| tool.require_approval || matches!(tool.body, Body::External))
+        self.tools
+            .iter()
+            .any(|tool| tool.require_approval || matches!(tool.body, Body::External))
     }
 
     /// Returns the same names, descriptions and schemas as tools whose results the program gives.
@@ -217,7 +223,12 @@ impl Toolset {
     }
 
     fn add(mut self, spec: ToolSpec, body: Body) -> Self {
-        self.tools.push(Arc::new(Dynamic { spec, body, require_approval: false, idempotent: true }));
+        self.tools.push(Arc::new(Dynamic {
+            spec,
+            body,
+            require_approval: false,
+            idempotent: true,
+        }));
         self
     }
 
@@ -239,6 +250,8 @@ fn read<A: Argument>(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Vi
 
 impl fmt::Debug for Toolset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.tools.iter().map(|tool| &tool.spec.name)).finish()
+        f.debug_list()
+            .entries(self.tools.iter().map(|tool| &tool.spec.name))
+            .finish()
     }
 }

@@ -67,9 +67,13 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
 /// A plain function, so that the compiler does not require `S: 'static`.
-pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Invocation<'c>) -> BoxFuture<'c, Outcome>;
+pub(super) type Execute<S> =
+    for<'c> fn(&'c Cx<'c, S>, &'c Invocation<'c>) -> BoxFuture<'c, Outcome>;
 
-pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, invocation: &'c Invocation<'c>) -> BoxFuture<'c, Outcome>
+pub(super) fn execute<'c, N, S>(
+    cx: &'c Cx<'c, S>,
+    invocation: &'c Invocation<'c>,
+) -> BoxFuture<'c, Outcome>
 where
     N: Tool<S>,
     S: ?Sized,
@@ -85,11 +89,17 @@ where
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
                     let name = &invocation.call.name;
-                    let fault = format!("the result of the tool `{name}` cannot be written as JSON: {error}");
-                    Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
+                    let fault = format!(
+                        "the result of the tool `{name}` cannot be written as JSON: {error}"
+                    );
+                    Outcome::stopped(
+                        NodeError::new(Category::ConfigError, fault).with_source(error),
+                    )
                 }
             },
-            Err(error) if !N::IDEMPOTENT && !N::TRIES_ITSELF && error.category() == Category::Paused => {
+            Err(error)
+                if !N::IDEMPOTENT && !N::TRIES_ITSELF && error.category() == Category::Paused =>
+            {
                 Outcome::stopped(would_run_again(&invocation.call.name))
             }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
@@ -135,7 +145,12 @@ where
     let spec = N::arguments();
     let mut node = None;
     let schema = spec.source.schema().ok().flatten();
-    let read = spec.read(or_empty_object(arguments), schema.as_deref(), Reader::new(), &mut node);
+    let read = spec.read(
+        or_empty_object(arguments),
+        schema.as_deref(),
+        Reader::new(),
+        &mut node,
+    );
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
@@ -159,13 +174,21 @@ where
             N::choices(cx.state, &mut choices);
             let walk = &mut |list, to: &mut ChosenValues| node.chosen(list, to);
             found.extend(choices.violations(schema.as_deref(), false, walk));
-            if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
+            if found.iter().all(|one| one.warning) {
+                Ok(node)
+            } else {
+                Err(refused(found))
+            }
         }
         CheckOutcome::Aborted(error) => {
             let message = format!("a validator of the tool `{name}` ended the call: {error}");
-            Err(Outcome::stopped(NodeError::new(Category::Aborted, message).with_source(error)))
+            Err(Outcome::stopped(
+                NodeError::new(Category::Aborted, message).with_source(error),
+            ))
         }
-        CheckOutcome::Panicked(said) => Err(Outcome::stopped(NodeError::new(Category::Panic, said))),
+        CheckOutcome::Panicked(said) => {
+            Err(Outcome::stopped(NodeError::new(Category::Panic, said)))
+        }
     }
 }
 
@@ -183,7 +206,10 @@ pub(super) fn no_object(arguments: &str) -> Outcome {
     {
         return refused(broken.violations().to_vec());
     }
-    Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{}`", one_line(arguments, 200)))
+    Outcome::invalid_arguments(&format!(
+        "\n- they are not a JSON object: `{}`",
+        one_line(arguments, 200)
+    ))
 }
 
 pub(super) fn is_object(arguments: &str) -> bool {
@@ -207,5 +233,8 @@ where
     } else {
         return None;
     };
-    Some(Outcome::refused("not_executed", format!("not executed: {why}")))
+    Some(Outcome::refused(
+        "not_executed",
+        format!("not executed: {why}"),
+    ))
 }

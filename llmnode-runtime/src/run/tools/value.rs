@@ -74,7 +74,10 @@ pub struct ToolReply {
 impl ToolReply {
     /// Creates a reply of text.
     pub fn new(text: impl Into<String>) -> Self {
-        ToolReply { text: text.into(), images: Vec::new() }
+        ToolReply {
+            text: text.into(),
+            images: Vec::new(),
+        }
     }
 
     /// Adds an image.
@@ -108,7 +111,12 @@ impl Serialize for ToolReply {
 
 impl fmt::Debug for ToolReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolReply {{ text: {} bytes, images: {} }}", self.text.len(), self.images.len())
+        write!(
+            f,
+            "ToolReply {{ text: {} bytes, images: {} }}",
+            self.text.len(),
+            self.images.len()
+        )
     }
 }
 

@@ -11,9 +11,11 @@ pub(crate) fn check(
     fallback: bool,
     answers: AnswerKind,
 ) -> Result<(), String> {
-    let fault = key(failures, answers)
-        .or_else(|| order(steps))
-        .or_else(|| steps.iter().find_map(|step| misplaced(step, failures, fallback, answers)));
+    let fault = key(failures, answers).or_else(|| order(steps)).or_else(|| {
+        steps
+            .iter()
+            .find_map(|step| misplaced(step, failures, fallback, answers))
+    });
     match fault {
         None => Ok(()),
         Some(fault) => Err(format!("recover({failures} = ..): {fault}")),
@@ -21,18 +23,26 @@ pub(crate) fn check(
 }
 
 fn key(failures: Failures, answers: AnswerKind) -> Option<String> {
-    let Failures::Category(category) = failures else { return None };
+    let Failures::Category(category) = failures else {
+        return None;
+    };
     if category == Category::ExecError {
-        return Some("`attempts` and `wait` say how often a node that asks no model is executed".to_owned());
+        return Some(
+            "`attempts` and `wait` say how often a node that asks no model is executed".to_owned(),
+        );
     }
     if category.group() == Group::Stop && category != Category::LimitExceeded {
-        return Some(format!("the program itself ends a call with `{category}`; nothing recovers it"));
+        return Some(format!(
+            "the program itself ends a call with `{category}`; nothing recovers it"
+        ));
     }
     let never = match (category, answers) {
         (Category::SchemaError, AnswerKind::RawText | AnswerKind::CheckedText) => {
             "the answer is raw text, which nothing reads"
         }
-        (Category::ValidationError, AnswerKind::RawText) => "the answer is raw text, which nothing checks",
+        (Category::ValidationError, AnswerKind::RawText) => {
+            "the answer is raw text, which nothing checks"
+        }
         _ => return None,
     };
     Some(never.to_owned())
@@ -47,7 +57,9 @@ fn order(steps: &[Recovery]) -> Option<String> {
         match (&steps[end], &steps[end + 1..]) {
             (_, []) | (Recovery::Fallback, [Recovery::Bubble]) => {}
             (last, [next, ..]) => {
-                return Some(format!("`{next}` comes after `{last}`, which ends the stack"));
+                return Some(format!(
+                    "`{next}` comes after `{last}`, which ends the stack"
+                ));
             }
         }
     }
@@ -57,7 +69,12 @@ fn order(steps: &[Recovery]) -> Option<String> {
     })
 }
 
-fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: AnswerKind) -> Option<String> {
+fn misplaced(
+    step: &Recovery,
+    failures: Failures,
+    fallback: bool,
+    answers: AnswerKind,
+) -> Option<String> {
     match step {
         Recovery::Retry { .. } | Recovery::Repair { .. } | Recovery::Model(_) if is_limit(failures) => {
             Some(format!("a limit that is reached forbids further requests; leave `{step}` out"))
@@ -100,7 +117,13 @@ fn is_answer(failures: Failures) -> bool {
 
 fn fails_again(failures: Failures) -> bool {
     use Category::{ApiKeyError, BadRequest, ContextLengthError, NotFound, QuotaError};
-    let never = [ApiKeyError, QuotaError, NotFound, BadRequest, ContextLengthError];
+    let never = [
+        ApiKeyError,
+        QuotaError,
+        NotFound,
+        BadRequest,
+        ContextLengthError,
+    ];
     match failures {
         Failures::Final => true,
         failures => matches!(failures, Failures::Category(category) if never.contains(&category)),
@@ -116,7 +139,11 @@ mod tests {
     #[test]
     fn a_raw_text_that_nothing_checks_is_repaired_only_where_it_is_empty() {
         let repairs = |failures, answers| check(failures, &[Recovery::repair(1)], false, answers);
-        assert!(repairs(Failures::Answer, AnswerKind::RawText).unwrap_err().contains("name that"));
+        assert!(
+            repairs(Failures::Answer, AnswerKind::RawText)
+                .unwrap_err()
+                .contains("name that")
+        );
         assert_eq!(repairs(EMPTY, AnswerKind::RawText), Ok(()));
         assert_eq!(repairs(Failures::Answer, AnswerKind::CheckedText), Ok(()));
         assert_eq!(repairs(Failures::Answer, AnswerKind::Json), Ok(()));
@@ -124,21 +151,43 @@ mod tests {
 
     #[test]
     fn what_never_fails_has_no_stack() {
-        let of = |category, answers| check(Failures::Category(category), &[Recovery::Bubble], false, answers);
+        let of = |category, answers| {
+            check(
+                Failures::Category(category),
+                &[Recovery::Bubble],
+                false,
+                answers,
+            )
+        };
         for answers in [AnswerKind::RawText, AnswerKind::CheckedText] {
-            assert!(of(Category::SchemaError, answers).unwrap_err().ends_with("which nothing reads"));
+            assert!(
+                of(Category::SchemaError, answers)
+                    .unwrap_err()
+                    .ends_with("which nothing reads")
+            );
         }
         assert!(
-            of(Category::ValidationError, AnswerKind::RawText).unwrap_err().ends_with("which nothing checks")
+            of(Category::ValidationError, AnswerKind::RawText)
+                .unwrap_err()
+                .ends_with("which nothing checks")
         );
-        assert_eq!(of(Category::ValidationError, AnswerKind::CheckedText), Ok(()));
+        assert_eq!(
+            of(Category::ValidationError, AnswerKind::CheckedText),
+            Ok(())
+        );
         assert_eq!(of(Category::SchemaError, AnswerKind::Json), Ok(()));
     }
 
     #[test]
     fn a_fallback_needs_a_value() {
-        let falls_back =
-            |fallback| check(Failures::Answer, &[Recovery::Fallback], fallback, AnswerKind::Json);
+        let falls_back = |fallback| {
+            check(
+                Failures::Answer,
+                &[Recovery::Fallback],
+                fallback,
+                AnswerKind::Json,
+            )
+        };
         assert!(falls_back(false).unwrap_err().contains("fallback = path"));
         assert_eq!(falls_back(true), Ok(()));
     }

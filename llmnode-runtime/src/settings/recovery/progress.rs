@@ -97,7 +97,10 @@ impl<'p> Progress<'p> {
 
     pub(crate) fn at_gate(&self) -> AtGate {
         let (_, steps) = self.stacks.of(Category::RateLimitError, None);
-        if self.to_come(&steps).any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name))) {
+        if self
+            .to_come(&steps)
+            .any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name)))
+        {
             return AtGate::OtherModel;
         }
         match self.to_come(&steps).any(|step| *step == Recovery::Fallback) {
@@ -108,7 +111,10 @@ impl<'p> Progress<'p> {
 
     /// What may follow a failure that has these steps.
     fn to_come<'s>(&'s self, steps: &'s [Recovery]) -> impl Iterator<Item = &'s Recovery> {
-        steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble)
+        steps
+            .iter()
+            .chain(&self.onward)
+            .take_while(|step| **step != Recovery::Bubble)
     }
 
     /// Whether somebody stated how often a request is repeated after a rate limit.
@@ -120,7 +126,11 @@ impl<'p> Progress<'p> {
         WaitLimit::of(self.stacks).0
     }
 
-    pub(crate) fn after(&mut self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> (Next, String) {
+    pub(crate) fn after(
+        &mut self,
+        failed: &FailedAttempt,
+        grant: &mut Grant<'_>,
+    ) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             match self.adapt(failed) {
@@ -194,7 +204,10 @@ impl<'p> Progress<'p> {
         }
         let wait = self.servers_wait(failed)?;
         self.adaptions = adaptions;
-        Ok(Next::Again { kind: AttemptKind::Adapted, wait })
+        Ok(Next::Again {
+            kind: AttemptKind::Adapted,
+            wait,
+        })
     }
 
     /// `Err`: why there is no further try; empty if obvious.
@@ -211,7 +224,9 @@ impl<'p> Progress<'p> {
             return Err(String::new());
         }
         if failed.decision == Some(Retry::No) {
-            return Err(format!("; `{step}` does not apply, since this failure rules out another try"));
+            return Err(format!(
+                "; `{step}` does not apply, since this failure rules out another try"
+            ));
         }
         if let Some(answer) = &failed.repeats {
             return Err(format!(
@@ -220,7 +235,9 @@ impl<'p> Progress<'p> {
             ));
         }
         let (kind, wait) = match step {
-            Recovery::Retry { wait, .. } => (AttemptKind::Retry, self.wait(*wait, key, taken, failed)?),
+            Recovery::Retry { wait, .. } => {
+                (AttemptKind::Retry, self.wait(*wait, key, taken, failed)?)
+            }
             _ => (AttemptKind::Correction, self.servers_wait(failed)?),
         };
         if kind == AttemptKind::Retry && is_transport(key) {
@@ -236,7 +253,11 @@ impl<'p> Progress<'p> {
             return Ok(());
         }
         let granted = grant();
-        if self.stacks.states(failed.category, failed.decision) { Ok(()) } else { granted }
+        if self.stacks.states(failed.category, failed.decision) {
+            Ok(())
+        } else {
+            granted
+        }
     }
 
     fn wait(
@@ -259,7 +280,12 @@ impl<'p> Progress<'p> {
     fn servers_wait(&self, failed: &FailedAttempt) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),
-            Some(_) => self.wait(Some(Backoff::fixed(Duration::ZERO)), Failures::Answer, 0, failed),
+            Some(_) => self.wait(
+                Some(Backoff::fixed(Duration::ZERO)),
+                Failures::Answer,
+                0,
+                failed,
+            ),
         }
     }
 
@@ -276,14 +302,21 @@ impl<'p> Progress<'p> {
     }
 
     fn taken(&self, key: Failures) -> u32 {
-        self.taken.iter().find(|(stack, _)| *stack == key).map_or(0, |(_, taken)| *taken)
+        self.taken
+            .iter()
+            .find(|(stack, _)| *stack == key)
+            .map_or(0, |(_, taken)| *taken)
     }
 
     fn counter(&mut self, key: Failures) -> &mut u32 {
-        let at = self.taken.iter().position(|(stack, _)| *stack == key).unwrap_or_else(|| {
-            self.taken.push((key, 0));
-            self.taken.len() - 1
-        });
+        let at = self
+            .taken
+            .iter()
+            .position(|(stack, _)| *stack == key)
+            .unwrap_or_else(|| {
+                self.taken.push((key, 0));
+                self.taken.len() - 1
+            });
         &mut self.taken[at].1
     }
 }

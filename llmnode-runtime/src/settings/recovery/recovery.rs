@@ -81,7 +81,10 @@ impl Recovery {
 
     /// The same request again, up to `times` times, each after a wait.
     pub const fn retry_with(times: u32, wait: Backoff) -> Self {
-        Recovery::Retry { times, wait: Some(wait) }
+        Recovery::Retry {
+            times,
+            wait: Some(wait),
+        }
     }
 
     /// A correction, up to `times` times.
@@ -103,7 +106,10 @@ impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Recovery::Retry { times, wait: None } => write!(f, "retry({times})"),
-            Recovery::Retry { times, wait: Some(wait) } => write!(f, "retry({times}, {wait})"),
+            Recovery::Retry {
+                times,
+                wait: Some(wait),
+            } => write!(f, "retry({times}, {wait})"),
             Recovery::Repair { times } => write!(f, "repair({times})"),
             Recovery::Model(name) => write!(f, "model({name:?})"),
             Recovery::Fallback => f.write_str("fallback"),
@@ -125,7 +131,10 @@ pub struct Backoff {
 impl Backoff {
     /// A fixed wait.
     pub const fn fixed(wait: Duration) -> Self {
-        Backoff { from: wait, to: wait }
+        Backoff {
+            from: wait,
+            to: wait,
+        }
     }
 
     /// A random wait whose bound grows from try to try.

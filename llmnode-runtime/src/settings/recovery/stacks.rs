@@ -40,7 +40,11 @@ impl<'p> Stacks<'p> {
     }
 
     /// Also returns the key that counts its tries. `decision`: set if it differs from the category's default.
-    pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
+    pub(crate) fn of(
+        &self,
+        category: Category,
+        decision: Option<Retry>,
+    ) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if !self.node.idempotent {
             steps.retain(|step| !step.asks_again());
@@ -70,18 +74,26 @@ impl<'p> Stacks<'p> {
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         if !self.asks_model() {
             // Request steps do not apply to executions, and stop failures end them.
-            let steps = if self.counts(category) { self.exec_steps() } else { Vec::new() };
+            let steps = if self.counts(category) {
+                self.exec_steps()
+            } else {
+                Vec::new()
+            };
             return (Failures::Category(Category::ExecError), steps);
         }
         let own = Failures::Category(category);
         let group = group(category, decision);
         for level in self.levels {
             for key in [Some(own), group].into_iter().flatten() {
-                if let Some((_, steps)) = level.recover.iter().find(|(failures, _)| *failures == key) {
+                if let Some((_, steps)) =
+                    level.recover.iter().find(|(failures, _)| *failures == key)
+                {
                     return (key, steps.to_vec());
                 }
             }
-            if let Some((group, times)) = group.and_then(|group| Some((group, times(level, group)?))) {
+            if let Some((group, times)) =
+                group.and_then(|group| Some((group, times(level, group)?)))
+            {
                 return (group, self.group_steps(group, times));
             }
         }
@@ -108,7 +120,10 @@ impl<'p> Stacks<'p> {
             _ => Recovery::retry(times),
         };
         steps.extend((times > 0).then_some(again));
-        steps.extend(self.fallback_model().map(|model| Recovery::Model(model.to_owned().into())));
+        steps.extend(
+            self.fallback_model()
+                .map(|model| Recovery::Model(model.to_owned().into())),
+        );
         steps.push(Recovery::Fallback);
         steps
     }
@@ -130,7 +145,11 @@ impl<'p> Stacks<'p> {
     }
 
     pub(super) fn further_executions(&self) -> u32 {
-        if self.node.idempotent { self.attempts().saturating_sub(1) } else { 0 }
+        if self.node.idempotent {
+            self.attempts().saturating_sub(1)
+        } else {
+            0
+        }
     }
 
     fn exec_steps(&self) -> Vec<Recovery> {
@@ -150,7 +169,10 @@ impl<'p> Stacks<'p> {
 
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let stated = self.levels.iter().any(|level| !level.recover.is_empty());
-        let plain = !stated && self.node.idempotent && self.fallback_model().is_none() && !self.node.fallback;
+        let plain = !stated
+            && self.node.idempotent
+            && self.fallback_model().is_none()
+            && !self.node.fallback;
         plain.then(|| {
             let retries = self.nearest(|level| level.retries);
             retries.unwrap_or(default_times(Failures::Answer))
@@ -193,18 +215,35 @@ mod tests {
     use super::*;
     use crate::settings::EMPTY_SETTINGS;
 
-    const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
-    const WITH_FALLBACK: NodeKind = NodeKind { fallback: true, ..PLAIN };
+    const PLAIN: NodeKind = NodeKind {
+        fallback: false,
+        idempotent: true,
+        answers: Some(AnswerKind::Json),
+    };
+    const WITH_FALLBACK: NodeKind = NodeKind {
+        fallback: true,
+        ..PLAIN
+    };
 
     fn two_models() -> Settings {
         Settings::new()
-            .recover(Category::SchemaError, [Recovery::repair(1), Recovery::model("a"), Recovery::Bubble])
-            .recover(Failures::Transport, [Recovery::retry(1), Recovery::model("b"), Recovery::Fallback])
+            .recover(
+                Category::SchemaError,
+                [Recovery::repair(1), Recovery::model("a"), Recovery::Bubble],
+            )
+            .recover(
+                Failures::Transport,
+                [Recovery::retry(1), Recovery::model("b"), Recovery::Fallback],
+            )
     }
 
     fn of(levels: [&Settings; 4], node: NodeKind, category: Category) -> String {
         let steps = Stacks::new(levels, node).of(category, None).1;
-        steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        steps
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -212,19 +251,35 @@ mod tests {
         let node = two_models();
         let silent = Settings::new();
         let group = Settings::new().recover(Failures::Answer, [Recovery::repair(7)]);
-        let both = group.clone().recover(Category::SchemaError, [Recovery::repair(8)]);
+        let both = group
+            .clone()
+            .recover(Category::SchemaError, [Recovery::repair(8)]);
         for (call, run, category, steps) in [
-            (&silent, &silent, Category::SchemaError, "repair(1) model(\"a\") bubble"),
+            (
+                &silent,
+                &silent,
+                Category::SchemaError,
+                "repair(1) model(\"a\") bubble",
+            ),
             (&silent, &silent, Category::ValidationError, "fallback"),
             (&silent, &group, Category::SchemaError, "repair(7)"),
             (&silent, &both, Category::SchemaError, "repair(8)"),
             (&group, &both, Category::SchemaError, "repair(7)"),
             (&both, &group, Category::SchemaError, "repair(8)"),
-            (&silent, &group, Category::Timeout, "retry(1) model(\"b\") fallback"),
+            (
+                &silent,
+                &group,
+                Category::Timeout,
+                "retry(1) model(\"b\") fallback",
+            ),
             (&silent, &silent, Category::Refusal, "fallback"),
             (&silent, &silent, Category::Panic, ""),
         ] {
-            assert_eq!(of([call, run, &node, &silent], WITH_FALLBACK, category), steps, "{category}");
+            assert_eq!(
+                of([call, run, &node, &silent], WITH_FALLBACK, category),
+                steps,
+                "{category}"
+            );
         }
     }
 
@@ -232,29 +287,92 @@ mod tests {
     fn numbers_are_short_for_the_stack_of_their_group_at_their_own_level() {
         let node = two_models();
         let silent = Settings::new();
-        let numbers = Settings::new().retries(5).transport_retries(0).fallback_model("c");
-        let stacks =
-            numbers.clone().recover(Category::SchemaError, [Recovery::retry(1), Recovery::repair(2)]);
+        let numbers = Settings::new()
+            .retries(5)
+            .transport_retries(0)
+            .fallback_model("c");
+        let stacks = numbers.clone().recover(
+            Category::SchemaError,
+            [Recovery::retry(1), Recovery::repair(2)],
+        );
         for (call, run, category, steps) in [
-            (&numbers, &silent, Category::SchemaError, "repair(5) model(\"c\") fallback"),
-            (&numbers, &silent, Category::Network, "model(\"c\") fallback"),
-            (&silent, &numbers, Category::EmptyResponse, "repair(5) model(\"c\") fallback"),
-            (&silent, &stacks, Category::SchemaError, "retry(1) repair(2)"),
-            (&silent, &stacks, Category::ValidationError, "repair(5) model(\"c\") fallback"),
-            (&numbers, &stacks, Category::SchemaError, "repair(5) model(\"c\") fallback"),
+            (
+                &numbers,
+                &silent,
+                Category::SchemaError,
+                "repair(5) model(\"c\") fallback",
+            ),
+            (
+                &numbers,
+                &silent,
+                Category::Network,
+                "model(\"c\") fallback",
+            ),
+            (
+                &silent,
+                &numbers,
+                Category::EmptyResponse,
+                "repair(5) model(\"c\") fallback",
+            ),
+            (
+                &silent,
+                &stacks,
+                Category::SchemaError,
+                "retry(1) repair(2)",
+            ),
+            (
+                &silent,
+                &stacks,
+                Category::ValidationError,
+                "repair(5) model(\"c\") fallback",
+            ),
+            (
+                &numbers,
+                &stacks,
+                Category::SchemaError,
+                "repair(5) model(\"c\") fallback",
+            ),
         ] {
-            assert_eq!(of([call, run, &node, &silent], WITH_FALLBACK, category), steps, "{category}");
+            assert_eq!(
+                of([call, run, &node, &silent], WITH_FALLBACK, category),
+                steps,
+                "{category}"
+            );
         }
         let one = Settings::new().retries(1);
-        assert_eq!(of([&silent, &one, &node, &silent], PLAIN, Category::ValidationError), "repair(1)");
+        assert_eq!(
+            of(
+                [&silent, &one, &node, &silent],
+                PLAIN,
+                Category::ValidationError
+            ),
+            "repair(1)"
+        );
     }
 
     #[test]
     fn a_node_that_must_not_be_executed_again_has_its_fallback_alone() {
-        let node = NodeKind { idempotent: false, ..WITH_FALLBACK };
+        let node = NodeKind {
+            idempotent: false,
+            ..WITH_FALLBACK
+        };
         let silent = Settings::new();
-        assert_eq!(of([&silent, &silent, &two_models(), &silent], node, Category::Network), "fallback");
-        assert_eq!(of([&silent, &silent, &two_models(), &silent], node, Category::SchemaError), "bubble");
+        assert_eq!(
+            of(
+                [&silent, &silent, &two_models(), &silent],
+                node,
+                Category::Network
+            ),
+            "fallback"
+        );
+        assert_eq!(
+            of(
+                [&silent, &silent, &two_models(), &silent],
+                node,
+                Category::SchemaError
+            ),
+            "bubble"
+        );
     }
 
     #[test]
@@ -264,7 +382,10 @@ mod tests {
         let node = Settings::new()
             .recover(
                 Failures::Transport,
-                [Recovery::retry(1), Recovery::retry_with(1, Backoff::fixed(Duration::ZERO))],
+                [
+                    Recovery::retry(1),
+                    Recovery::retry_with(1, Backoff::fixed(Duration::ZERO)),
+                ],
             )
             .recover(Category::Timeout, [Recovery::retry(3)])
             .recover(Category::BadResponse, [Recovery::retry(3)])
@@ -272,14 +393,42 @@ mod tests {
             .wait(second..second * 9);
         let silent = Settings::new();
         for (call, run, node, category, steps) in [
-            (&silent, &silent, &node, Category::Network, "retry(1, 1s..9s) retry(1, 0ns)"),
+            (
+                &silent,
+                &silent,
+                &node,
+                Category::Network,
+                "retry(1, 1s..9s) retry(1, 0ns)",
+            ),
             (&silent, &waits(2), &node, Category::Timeout, "retry(3, 2s)"),
-            (&waits(3), &waits(2), &node, Category::Timeout, "retry(3, 3s)"),
+            (
+                &waits(3),
+                &waits(2),
+                &node,
+                Category::Timeout,
+                "retry(3, 3s)",
+            ),
             (&waits(3), &silent, &node, Category::BadResponse, "retry(3)"),
-            (&waits(3), &silent, &node, Category::SchemaError, "retry(1) repair(1)"),
-            (&waits(3), &silent, &silent, Category::RateLimitError, "retry(2, 3s)"),
+            (
+                &waits(3),
+                &silent,
+                &node,
+                Category::SchemaError,
+                "retry(1) repair(1)",
+            ),
+            (
+                &waits(3),
+                &silent,
+                &silent,
+                Category::RateLimitError,
+                "retry(2, 3s)",
+            ),
         ] {
-            assert_eq!(of([call, run, node, EMPTY_SETTINGS], PLAIN, category), steps, "{category}");
+            assert_eq!(
+                of([call, run, node, EMPTY_SETTINGS], PLAIN, category),
+                steps,
+                "{category}"
+            );
         }
     }
 
@@ -292,10 +441,22 @@ mod tests {
             Stacks::new([call, &silent, &node, &silent], PLAIN).of(category, decision)
         };
         let (transport, answer) = ([Recovery::retry(2)], [Recovery::repair(3)]);
-        assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
-        assert_eq!(of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1, transport);
-        assert_eq!(of(&silent, Category::Refusal, Some(Retry::Feedback)).1, answer);
-        assert_eq!(of(&own, Category::BadResponse, Some(Retry::Transport)).1, [Recovery::model("a")]);
+        assert_eq!(
+            of(&silent, Category::BadResponse, Some(Retry::Transport)).1,
+            transport
+        );
+        assert_eq!(
+            of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1,
+            transport
+        );
+        assert_eq!(
+            of(&silent, Category::Refusal, Some(Retry::Feedback)).1,
+            answer
+        );
+        assert_eq!(
+            of(&own, Category::BadResponse, Some(Retry::Transport)).1,
+            [Recovery::model("a")]
+        );
     }
 
     #[test]
@@ -305,10 +466,22 @@ mod tests {
             .recover(Category::BadResponse, [Recovery::retry(1)])
             .recover(Failures::Transport, [Recovery::retry(1)]);
         let of = |category, decision| {
-            Stacks::new([&call, &silent, &node, &silent], PLAIN).of(category, decision).1
+            Stacks::new([&call, &silent, &node, &silent], PLAIN)
+                .of(category, decision)
+                .1
         };
-        assert_eq!(of(Category::BadResponse, None), [Recovery::retry(1)], "of no group");
-        assert_eq!(of(Category::BadResponse, Some(Retry::Transport)), [Recovery::retry(5)]);
-        assert_eq!(of(Category::EmptyResponse, Some(Retry::Transport)), [Recovery::retry(5)]);
+        assert_eq!(
+            of(Category::BadResponse, None),
+            [Recovery::retry(1)],
+            "of no group"
+        );
+        assert_eq!(
+            of(Category::BadResponse, Some(Retry::Transport)),
+            [Recovery::retry(5)]
+        );
+        assert_eq!(
+            of(Category::EmptyResponse, Some(Retry::Transport)),
+            [Recovery::retry(5)]
+        );
     }
 }

@@ -11,7 +11,9 @@ use crate::settings::Settings;
 /// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog), so that clients that failed
 /// together do not return together.
 pub(super) fn jitter(tries: u32) -> Duration {
-    Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
+    Duration::from_millis(500)
+        .saturating_mul(1 << tries.min(4))
+        .mul_f64(random())
 }
 
 #[derive(Clone, Copy)]
@@ -19,7 +21,11 @@ pub(super) struct WaitLimit(pub(super) Duration);
 
 impl WaitLimit {
     pub(super) fn of(stacks: &Stacks<'_>) -> Self {
-        WaitLimit(stacks.nearest(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
+        WaitLimit(
+            stacks
+                .nearest(|level| level.max_wait)
+                .unwrap_or(Settings::MAX_WAIT),
+        )
     }
 
     /// The server's wait plus ours, at most `longest`. `Err`: why there is no further try.
@@ -46,8 +52,11 @@ impl WaitLimit {
 
 impl Backoff {
     pub(crate) fn wait(self, tries: u32) -> Duration {
-        let doubled =
-            self.from.saturating_mul(1_u32.checked_shl(tries.saturating_add(1)).unwrap_or(u32::MAX));
+        let doubled = self.from.saturating_mul(
+            1_u32
+                .checked_shl(tries.saturating_add(1))
+                .unwrap_or(u32::MAX),
+        );
         let range = doubled.min(self.to).saturating_sub(self.from);
         self.from.saturating_add(range.mul_f64(random()))
     }

@@ -38,9 +38,9 @@ impl Way {
     fn reply(&self) -> Reply {
         let used = total_tokens;
         match *self {
-            Way::Answer(tokens, delay) => {
-                Reply::text(GOOD).usage(used(tokens)).after(Duration::from_millis(delay))
-            }
+            Way::Answer(tokens, delay) => Reply::text(GOOD)
+                .usage(used(tokens))
+                .after(Duration::from_millis(delay)),
             Way::Bad(tokens) => Reply::text(BAD).usage(used(tokens)),
             Way::Busy => busy().into(),
             Way::Broken => ModelError::new(Category::Network, "connection reset").into(),

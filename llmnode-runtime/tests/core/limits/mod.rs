@@ -11,7 +11,8 @@ mod unknown;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    Category, Completion, FnModel, Limits, NodeError, Price, Prices, Reply, Run, TestClock, TokenUsage,
+    Category, Completion, FnModel, Limits, NodeError, Price, Prices, Reply, Run, TestClock,
+    TokenUsage,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -33,7 +34,12 @@ fn unreported(text: &str) -> Reply {
 fn greeter() -> (FnModel, Run) {
     let model = FnModel::new(|_| hi(Some("m-2025-01-31")));
     let prices = Prices::new().model("m", Price::per_million(1_000.0, 1_000.0));
-    (model.clone(), Run::new(model).with_clock(TestClock::new()).with_prices(prices))
+    (
+        model.clone(),
+        Run::new(model)
+            .with_clock(TestClock::new())
+            .with_prices(prices),
+    )
 }
 
 /// What kept a call from an answer, without its attempts.

@@ -35,30 +35,61 @@ impl Prompt {
 
 /// The tokens and the money that calls of all prompts at once spend, and what the largest takes.
 fn spent(prompts: Vec<Prompt>, at_once: usize, limits: Limits) -> (u64, f64, u64) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.unwrap().block_on(async {
         let node = DynNode::builder("say").text().build().unwrap();
-        let nodes: Vec<_> = prompts.iter().map(|prompt| node.ask(prompt.text())).collect();
-        let largest = prompts.iter().map(|prompt| prompt.input() + prompt.answer).max().unwrap_or(0);
+        let nodes: Vec<_> = prompts
+            .iter()
+            .map(|prompt| node.ask(prompt.text()))
+            .collect();
+        let largest = prompts
+            .iter()
+            .map(|prompt| prompt.input() + prompt.answer)
+            .max()
+            .unwrap_or(0);
         let model = FnModel::new(move |request: &Request| {
             let text = &request.messages[0].content;
-            let prompt = prompts.iter().find(|prompt| prompt.text() == *text).unwrap();
+            let prompt = prompts
+                .iter()
+                .find(|prompt| prompt.text() == *text)
+                .unwrap();
             let usage = TokenUsage::new(prompt.input(), prompt.answer);
-            Reply::text("yes").usage(usage).after(Duration::from_millis(prompt.delay))
+            Reply::text("yes")
+                .usage(usage)
+                .after(Duration::from_millis(prompt.delay))
         });
         let prices = Prices::new().model("m", Price::per_million(PRICE * 1e6, PRICE * 1e6));
-        let run = Run::new(model.named("m")).with_prices(prices).with_limits(limits);
+        let run = Run::new(model.named("m"))
+            .with_prices(prices)
+            .with_limits(limits);
         let mut settings = Settings::new();
         settings.max_tokens = Some(100);
-        let _ = run.map(&nodes).settings(settings).concurrency(at_once).await;
+        let _ = run
+            .map(&nodes)
+            .settings(settings)
+            .concurrency(at_once)
+            .await;
         let usage = run.ledger().total();
-        (usage.total.total().unwrap(), usage.cost.total().unwrap(), largest)
+        (
+            usage.total.total().unwrap(),
+            usage.cost.total().unwrap(),
+            largest,
+        )
     })
 }
 
 #[test]
 fn fifty_chinese_prompts_at_once() {
-    let prompt = Prompt { letter: '中', letters: 1_000, ratio: 1_000, answer: 100, delay: 10 };
+    let prompt = Prompt {
+        letter: '中',
+        letters: 1_000,
+        ratio: 1_000,
+        answer: 100,
+        delay: 10,
+    };
     let (tokens, ..) = spent(vec![prompt; 50], 50, Limits::new().tokens(10_000));
     assert!((10_000..=11_100).contains(&tokens), "{tokens}");
     let (tokens, money, _) = spent(vec![prompt; 50], 50, Limits::new().money(0.10));
@@ -67,8 +98,20 @@ fn fifty_chinese_prompts_at_once() {
 
 #[test]
 fn english_teaches_nothing_about_chinese() {
-    let english = Prompt { letter: 'a', letters: 4_000, ratio: 250, answer: 100, delay: 10 };
-    let chinese = Prompt { letter: '中', letters: 1_000, ratio: 2_000, answer: 100, delay: 10 };
+    let english = Prompt {
+        letter: 'a',
+        letters: 4_000,
+        ratio: 250,
+        answer: 100,
+        delay: 10,
+    };
+    let chinese = Prompt {
+        letter: '中',
+        letters: 1_000,
+        ratio: 2_000,
+        answer: 100,
+        delay: 10,
+    };
     let prompts = [vec![english; 3], vec![chinese; 50]].concat();
     let (tokens, ..) = spent(prompts, 50, Limits::new().tokens(10_000));
     assert!((10_000..=12_100).contains(&tokens), "{tokens}");
@@ -76,7 +119,13 @@ fn english_teaches_nothing_about_chinese() {
 
 #[test]
 fn english_prompts_wait_for_each_other_only_near_the_limit() {
-    let prompt = Prompt { letter: 'a', letters: 4_000, ratio: 250, answer: 100, delay: 10 };
+    let prompt = Prompt {
+        letter: 'a',
+        letters: 4_000,
+        ratio: 250,
+        answer: 100,
+        delay: 10,
+    };
     let model = |limit| spent(vec![prompt; 50], 50, Limits::new().tokens(limit)).0;
     assert_eq!(model(250_000), 50 * 1_100);
     assert_eq!(model(55_000), 50 * 1_100, "all are asked that fit");
@@ -113,10 +162,18 @@ impl Part {
             }
             Part::Pages(pages) => {
                 let pages = "<</Type /Page>>".repeat(pages);
-                attach(File::bytes("a.pdf", "application/pdf", pages).unwrap().into());
+                attach(
+                    File::bytes("a.pdf", "application/pdf", pages)
+                        .unwrap()
+                        .into(),
+                );
             }
             Part::Packed(bytes) => {
-                attach(File::bytes("a.pdf", "application/pdf", vec![b' '; bytes]).unwrap().into());
+                attach(
+                    File::bytes("a.pdf", "application/pdf", vec![b' '; bytes])
+                        .unwrap()
+                        .into(),
+                );
             }
             Part::Carried(bytes) => {
                 let parts = vec![CarriedPart::Other(Json::of(&"t".repeat(bytes)).unwrap())];
@@ -125,7 +182,11 @@ impl Part {
                 messages.insert(1, Message::assistant("So.").carrying(Some(carried)));
             }
             Part::Call(bytes) => {
-                let call = ToolCall::new("call_1", "look", format!(r#"{{"at":"{}"}}"#, "a".repeat(bytes)));
+                let call = ToolCall::new(
+                    "call_1",
+                    "look",
+                    format!(r#"{{"at":"{}"}}"#, "a".repeat(bytes)),
+                );
                 messages.insert(0, Message::user("And?"));
                 messages.insert(1, Message::assistant("").calling([call]));
                 messages.insert(2, Message::tool("call_1", "r".repeat(bytes)));
@@ -171,10 +232,17 @@ impl Carrying {
 
 /// The tokens that all of them at once spend, and what the largest takes.
 fn spent_carrying(all: Vec<Carrying>, added: u64, limit: u64) -> (u64, u64) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.unwrap().block_on(async {
         let node = DynNode::builder("say").text().build().unwrap();
-        let nodes: Vec<_> = all.iter().enumerate().map(|(at, one)| node.chat(one.messages(at))).collect();
+        let nodes: Vec<_> = all
+            .iter()
+            .enumerate()
+            .map(|(at, one)| node.chat(one.messages(at)))
+            .collect();
         let largest = all.iter().map(|one| one.used(added)).max().unwrap_or(0);
         let at_once = nodes.len();
         let model = FnModel::new(move |request: &Request| {
@@ -182,11 +250,17 @@ fn spent_carrying(all: Vec<Carrying>, added: u64, limit: u64) -> (u64, u64) {
             let at: usize = last.content.split(' ').next().unwrap().parse().unwrap();
             let one = &all[at];
             let usage = TokenUsage::new(one.used(added) - one.answer, one.answer);
-            Reply::text("yes").usage(usage).after(Duration::from_millis(one.delay))
+            Reply::text("yes")
+                .usage(usage)
+                .after(Duration::from_millis(one.delay))
         });
         let run = Run::new(model).with_limits(Limits::new().tokens(limit));
         let settings = Settings::new().max_tokens(100);
-        let _ = run.map(&nodes).settings(settings).concurrency(at_once).await;
+        let _ = run
+            .map(&nodes)
+            .settings(settings)
+            .concurrency(at_once)
+            .await;
         (run.ledger().total().total.total().unwrap(), largest)
     })
 }
@@ -203,10 +277,18 @@ fn fifty_of_each_part_at_once() {
         Part::Call(2_000),
     ] {
         for added in [0, 5_000] {
-            let one = Carrying { letters: 10, parts: vec![part], answer: 100, delay: 10 };
+            let one = Carrying {
+                letters: 10,
+                parts: vec![part],
+                answer: 100,
+                delay: 10,
+            };
             let limit = one.used(added) * 10;
             let (tokens, largest) = spent_carrying(vec![one; 50], added, limit);
-            assert!((limit..limit + largest).contains(&tokens), "{part:?} {added}: {tokens} of {limit}");
+            assert!(
+                (limit..limit + largest).contains(&tokens),
+                "{part:?} {added}: {tokens} of {limit}"
+            );
         }
     }
 }
@@ -214,19 +296,29 @@ fn fifty_of_each_part_at_once() {
 /// As a small model of OpenAI's counts them.
 #[test]
 fn a_model_that_counts_thirty_times_as_many_tokens_for_an_image() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.unwrap().block_on(async {
         const OF_AN_IMAGE: u64 = 25_501;
         let image = || Image::url("https://a.example/b.png").unwrap();
-        let message = |images| (0..images).fold(Message::user("?"), |message, _| message.attach(image()));
+        let message =
+            |images| (0..images).fold(Message::user("?"), |message, _| message.attach(image()));
         let node = DynNode::builder("say").text().build().unwrap();
         let nodes: Vec<_> = (0..40).map(|at| node.chat([message(1 + at % 8)])).collect();
         let model = FnModel::new(|request: &Request| {
             let images = request.messages[0].attachments().count() as u64;
-            Reply::text("yes").usage(TokenUsage::new(images * OF_AN_IMAGE, 1)).after(SECOND)
+            Reply::text("yes")
+                .usage(TokenUsage::new(images * OF_AN_IMAGE, 1))
+                .after(SECOND)
         });
         let run = Run::new(model).with_limits(Limits::new().tokens(1_000_000));
-        let _ = run.map(&nodes).settings(Settings::new().max_tokens(100)).concurrency(40).await;
+        let _ = run
+            .map(&nodes)
+            .settings(Settings::new().max_tokens(100))
+            .concurrency(40)
+            .await;
         let spent = run.ledger().total().total.total().unwrap();
         assert!(spent < 1_000_000 + 8 * (OF_AN_IMAGE + 1), "{spent}");
     });
@@ -241,18 +333,40 @@ fn carrying() -> impl Strategy<Value = Vec<Carrying>> {
         (1..20_000_usize).prop_map(Part::Carried),
         (1..3_000_usize).prop_map(Part::Call),
     ];
-    let one = (0..9_000_usize, prop::collection::vec(part, 0..3), 0..=100_u64, 0..50_u64);
-    let one = one.prop_map(|(letters, parts, answer, delay)| Carrying { letters, parts, answer, delay });
+    let one = (
+        0..9_000_usize,
+        prop::collection::vec(part, 0..3),
+        0..=100_u64,
+        0..50_u64,
+    );
+    let one = one.prop_map(|(letters, parts, answer, delay)| Carrying {
+        letters,
+        parts,
+        answer,
+        delay,
+    });
     prop::collection::vec(one, 1..30)
 }
 
 fn prompts() -> impl Strategy<Value = Vec<Prompt>> {
     let letter = prop::sample::select(vec!['a', 'é', '中', '😀']);
-    let prompt = (letter, 1..2_000_usize, 200..=4_000_usize, 0..=100_u64, 0..50_u64);
+    let prompt = (
+        letter,
+        1..2_000_usize,
+        200..=4_000_usize,
+        0..=100_u64,
+        0..50_u64,
+    );
     let prompt = prompt.prop_map(|(letter, letters, ratio, answer, delay)| {
         // A tokenizer makes at most one token of a byte.
         let ratio = ratio.min(1_000 * letter.len_utf8());
-        Prompt { letter, letters, ratio, answer, delay }
+        Prompt {
+            letter,
+            letters,
+            ratio,
+            answer,
+            delay,
+        }
     });
     prop::collection::vec(prompt, 1..60)
 }

@@ -12,9 +12,15 @@ async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
     for limits in [Limits::new().tokens(1_000), Limits::new().money(1.0)] {
         let model = script([unreported("hi"), unreported(BAD)]);
         let prices = Prices::new().model("m", Price::per_million(1.0, 1.0));
-        let run = run(&model).with_settings(Settings::new().model("m")).with_prices(prices);
+        let run = run(&model)
+            .with_settings(Settings::new().model("m"))
+            .with_prices(prices);
         let limited = run.with_state(()).with_limits(limits);
-        assert_eq!(limited.call(&say("")).await.unwrap(), "hi", "it is paid for");
+        assert_eq!(
+            limited.call(&say("")).await.unwrap(),
+            "hi",
+            "it is paid for"
+        );
         let (category, message) = why(limited.call(&say("")).await);
         assert_eq!(category, Category::LimitUnenforceable);
         let advice = "cannot be enforced: an answer came without its usage; have the server report it, or \
@@ -23,11 +29,14 @@ async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
 
         // A correction is a request, too.
         let error = run.call(&GOAL).limits(limits).await.unwrap_err();
-        assert_eq!((error.category(), error.attempts().len()), (Category::LimitUnenforceable, 1));
+        assert_eq!(
+            (error.category(), error.attempts().len()),
+            (Category::LimitUnenforceable, 1)
+        );
         assert_eq!(model.requests().len(), 2);
     }
-    let run =
-        Run::new(FnModel::new(|_| unreported("hi"))).with_limits(Limits::new().requests(2).time(SECOND));
+    let run = Run::new(FnModel::new(|_| unreported("hi")))
+        .with_limits(Limits::new().requests(2).time(SECOND));
     assert!(run.call(&say("")).await.is_ok() && run.call(&say("")).await.is_ok());
 }
 
@@ -45,11 +54,19 @@ async fn a_model_without_a_price_is_named_before_its_first_request() {
     let run = run.model("m", FnModel::new(|_| hi(Some("whatever"))));
     run.call(&say("")).model("m").await.unwrap();
     let run = run.model("other", FnModel::new(|_| hi(None)));
-    assert!(why(run.call(&say("")).model("other").await).1.contains(r#"the model "other" has no price"#));
+    assert!(
+        why(run.call(&say("")).model("other").await)
+            .1
+            .contains(r#"the model "other" has no price"#)
+    );
 
     let nameless = Run::new(FnModel::new(|_| hi(None))).with_limits(Limits::new().money(1.0));
     nameless.call(&say("")).await.unwrap();
-    assert!(why(nameless.call(&say("")).await).1.contains("the model that answered has no name"));
+    assert!(
+        why(nameless.call(&say("")).await)
+            .1
+            .contains("the model that answered has no name")
+    );
 }
 
 #[tokio::test]
@@ -67,13 +84,18 @@ async fn cache_writes_without_a_price_make_the_next_request_unenforceable() {
     limited.call(&say("")).await.unwrap();
     let (category, message) = why(limited.call(&say("")).await);
     assert_eq!(category, Category::LimitUnenforceable);
-    let advice = r#"the model "m" wrote to a cache, which has no price; set it by `Price::cache_write`"#;
+    let advice =
+        r#"the model "m" wrote to a cache, which has no price; set it by `Price::cache_write`"#;
     assert!(message.ends_with(advice), "{message}");
     assert_eq!(limited.ledger().total().cost.unknown_calls, 1);
 
     let priced = run(price.cache_write(2_000.0, 3_000.0));
     assert!(priced.call(&say("")).await.is_ok() && priced.call(&say("")).await.is_ok());
-    assert_eq!(priced.ledger().total().cost.total(), Some(0.04), "2 × (1 + 9 × 2 + 1) thousandths");
+    assert_eq!(
+        priced.ledger().total().cost.total(),
+        Some(0.04),
+        "2 × (1 + 9 × 2 + 1) thousandths"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,15 +113,24 @@ async fn a_request_that_is_dropped_or_breaks_off_keeps_its_estimate() {
     assert_eq!(why(call().await).0, Category::Network);
     assert_eq!(why(call().await).0, Category::BadRequest);
     assert_eq!(why(call().await).0, Category::ApiKeyError);
-    assert_eq!(call().await.unwrap(), "hi", "220 tokens and 3 requests were spent");
+    assert_eq!(
+        call().await.unwrap(),
+        "hi",
+        "220 tokens and 3 requests were spent"
+    );
     let message = "the limit of 4 requests for the run is reached: 4 spent";
     assert!(why(call().await).1.starts_with(message));
-    assert_eq!(run.ledger().total().total.known, 11, "the ledger has what is known");
+    assert_eq!(
+        run.ledger().total().total.known,
+        11,
+        "the ledger has what is known"
+    );
 }
 
 #[tokio::test]
 async fn a_panic_of_the_model_gives_nothing_back_twice() {
-    let run = Run::new(FnModel::new(|_| -> Reply { panic!("a bug") })).with_limits(Limits::new().requests(2));
+    let run = Run::new(FnModel::new(|_| -> Reply { panic!("a bug") }))
+        .with_limits(Limits::new().requests(2));
     assert_eq!(why(run.call(&say("")).await).0, Category::Panic);
     assert_eq!(why(run.call(&say("")).await).0, Category::Panic);
     assert!(why(run.call(&say("")).await).1.contains("2 spent"));
@@ -109,30 +140,54 @@ async fn a_panic_of_the_model_gives_nothing_back_twice() {
 async fn absurd_limits_and_prices_are_config_errors_before_any_request() {
     let (model, run) = greeter();
     let none = Limits::new();
-    for absurd in
-        [none.requests(0), none.tokens(0), none.money(f64::NAN), none.money(-1.0), none.time(Duration::ZERO)]
-    {
+    for absurd in [
+        none.requests(0),
+        none.tokens(0),
+        none.money(f64::NAN),
+        none.money(-1.0),
+        none.time(Duration::ZERO),
+    ] {
         for outcome in [
             run.call(&say("")).limits(absurd).await,
             run.clone().with_limits(absurd).call(&say("")).await,
-            run.clone().with_node_limits::<Say>(absurd).call(&say("")).await,
-            run.clone().with_settings(Settings::new().limits(absurd)).call(&say("")).await,
+            run.clone()
+                .with_node_limits::<Say>(absurd)
+                .call(&say(""))
+                .await,
+            run.clone()
+                .with_settings(Settings::new().limits(absurd))
+                .call(&say(""))
+                .await,
         ] {
             assert_eq!(why(outcome).0, Category::ConfigError, "{absurd:?}");
         }
     }
-    let absurd = run.clone().with_prices(Prices::new().model("m", Price::per_million(f64::NAN, 0.0)));
+    let absurd = run
+        .clone()
+        .with_prices(Prices::new().model("m", Price::per_million(f64::NAN, 0.0)));
     for limits in [none, none.money(1.0)] {
         let (category, message) = why(absurd.call(&say("")).limits(limits).await);
         assert_eq!(category, Category::ConfigError);
-        assert!(message.starts_with(r#"in the table of prices, "m" has"#), "{message}");
+        assert!(
+            message.starts_with(r#"in the table of prices, "m" has"#),
+            "{message}"
+        );
     }
     let twice = absurd.with_limits(none.requests(0).tokens(0));
     let said = why(twice.call(&say("")).limits(none.money(0.0)).await).1;
-    for fault in ["money is 0", "requests is 0", "tokens is 0", "in the table of prices"] {
+    for fault in [
+        "money is 0",
+        "requests is 0",
+        "tokens is 0",
+        "in the table of prices",
+    ] {
         assert!(said.contains(fault), "{said}");
     }
-    let most = none.requests(u64::MAX).tokens(u64::MAX).money(f64::MAX).time(Duration::MAX);
+    let most = none
+        .requests(u64::MAX)
+        .tokens(u64::MAX)
+        .money(f64::MAX)
+        .time(Duration::MAX);
     assert!(run.with_limits(most).call(&say("")).await.is_ok());
     assert_eq!(model.requests().len(), 1);
 }
@@ -158,7 +213,11 @@ impl ChatModel for Early {
 #[tokio::test(start_paused = true)]
 async fn usage_told_before_a_drop_is_spent() {
     let run = Run::new(Early).with_limits(Limits::new().tokens(35));
-    assert!(tokio::time::timeout(SECOND, async { run.call(&say("")).await }).await.is_err());
+    assert!(
+        tokio::time::timeout(SECOND, async { run.call(&say("")).await })
+            .await
+            .is_err()
+    );
     let (_, message) = why(run.call(&say("")).await);
     assert!(message.contains("reached: 35 spent"), "{message}");
     assert_eq!(run.ledger().total().total.known, 35);
@@ -168,18 +227,36 @@ async fn usage_told_before_a_drop_is_spent() {
 async fn the_model_is_named_by_its_id_else_by_its_handle() {
     let limits = Limits::new().money(1.0).time(SECOND);
     let run = Run::new(Early).with_limits(limits);
-    assert!(why(run.call(&say("")).await).1.contains(r#"the model "own" has no price"#));
+    assert!(
+        why(run.call(&say("")).await)
+            .1
+            .contains(r#"the model "own" has no price"#)
+    );
     let run = run.model_with("alias", Early, Settings::new().model("id"));
-    assert!(why(run.call(&say("")).model("alias").await).1.contains(r#"the model "id" has no price"#));
+    assert!(
+        why(run.call(&say("")).model("alias").await)
+            .1
+            .contains(r#"the model "id" has no price"#)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_id_that_is_asked_for_does_not_cost_what_the_handles_own_costs() {
     let prices = Prices::new().model("own", Price::per_million(1.0, 1.0));
-    let run = Run::new(Early).with_prices(prices).with_limits(Limits::new().money(1.0).time(SECOND));
-    assert_eq!(why(run.call(&say("")).await).0, Category::LimitExceeded, "asked until the time is up");
+    let run = Run::new(Early)
+        .with_prices(prices)
+        .with_limits(Limits::new().money(1.0).time(SECOND));
+    assert_eq!(
+        why(run.call(&say("")).await).0,
+        Category::LimitExceeded,
+        "asked until the time is up"
+    );
     let run = run.with_limits(Limits::new().money(1.0).time(SECOND));
-    assert!(why(run.call(&say("")).model("large").await).1.contains(r#"the model "large" has no price"#));
+    assert!(
+        why(run.call(&say("")).model("large").await)
+            .1
+            .contains(r#"the model "large" has no price"#)
+    );
 }
 
 /// Sends so many tokens as the most, whatever the request says.
@@ -215,10 +292,17 @@ impl ChatModel for Sends {
 #[tokio::test(start_paused = true)]
 async fn a_request_reserves_the_tokens_that_its_model_sends() {
     for (most, together) in [(None, 3), (Some(1_000), 1)] {
-        let model = Sends { most, ..Sends::default() };
+        let model = Sends {
+            most,
+            ..Sends::default()
+        };
         let run = Run::new(model.clone()).with_limits(Limits::new().tokens(1_000));
         // Behind the first one, which goes alone.
-        run.map(&[say("1"), say("2"), say("3"), say("4")]).concurrency(4).try_all().await.unwrap();
+        run.map(&[say("1"), say("2"), say("3"), say("4")])
+            .concurrency(4)
+            .try_all()
+            .await
+            .unwrap();
         assert_eq!(model.together.load(Ordering::Relaxed), together);
     }
 }

@@ -46,14 +46,29 @@ struct Work {
 }
 
 pub async fn run(url: &str, model: &str) -> End {
-    let run = Run::new(OpenAi::builder().base_url(url).api_key("sk-test").model(model).build().unwrap());
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(url)
+            .api_key("sk-test")
+            .model(model)
+            .build()
+            .unwrap(),
+    );
     let run = run.with_state(World::default());
-    let outcome = tokio::time::timeout(PATIENCE, run.call(&Work { question: QUESTION }).into_future()).await;
+    let outcome = tokio::time::timeout(
+        PATIENCE,
+        run.call(&Work { question: QUESTION }).into_future(),
+    )
+    .await;
     let how = match outcome {
         Err(_) => "hangs".to_owned(),
         Ok(Ok(_)) => "answered".to_owned(),
         Ok(Err(error)) => format!("`{}`", error.category()),
     };
     let known = run.ledger().total().total.known;
-    End { how, known, executed: run.state().executed.load(Ordering::Relaxed) }
+    End {
+        how,
+        known,
+        executed: run.state().executed.load(Ordering::Relaxed),
+    }
 }

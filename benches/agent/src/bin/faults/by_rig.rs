@@ -72,11 +72,16 @@ fn numbers() -> Value {
 tool!(Add, "add", Sum, numbers(), async |Sum { a, b }| Ok(a + b));
 tool!(Fail, "fail", Nothing, none(), async |_| Err(Failed));
 tool!(Crash, "crash", Nothing, none(), async |_| panic!("a bug"));
-tool!(Hang, "hang", Nothing, none(), async |_| std::future::pending().await);
+tool!(Hang, "hang", Nothing, none(), async |_| {
+    std::future::pending().await
+});
 
 pub async fn run(url: &str, model: &str) -> End {
     let executed = Executed::default();
-    let model = OpenAIConfig::new("sk-test").with_base_url(url).client().chat(model);
+    let model = OpenAIConfig::new("sk-test")
+        .with_base_url(url)
+        .client()
+        .chat(model);
     let made = |executed: &Executed| Arc::clone(executed);
     let agent = AgentBuilder::new(model)
         .tool(Add(made(&executed)))
@@ -89,11 +94,24 @@ pub async fn run(url: &str, model: &str) -> End {
     let (how, known) = match tokio::time::timeout(PATIENCE, asked).await {
         Err(_) => ("hangs".to_owned(), 0),
         Ok(Err(_)) => ("panics".to_owned(), 0),
-        Ok(Ok(Ok(answer))) => ("answered".to_owned(), answer.usage().total_tokens.unwrap_or(0)),
+        Ok(Ok(Ok(answer))) => (
+            "answered".to_owned(),
+            answer.usage().total_tokens.unwrap_or(0),
+        ),
         Ok(Ok(Err(error))) => {
             let name = format!("{error:?}");
-            (format!("`{}`", name.split([' ', '(', '{']).next().unwrap_or_default()), 0)
+            (
+                format!(
+                    "`{}`",
+                    name.split([' ', '(', '{']).next().unwrap_or_default()
+                ),
+                0,
+            )
         }
     };
-    End { how, known, executed: executed.load(Ordering::Relaxed) }
+    End {
+        how,
+        known,
+        executed: executed.load(Ordering::Relaxed),
+    }
 }

@@ -41,7 +41,9 @@ fn main() {
     let programs = Programs::find();
     let mut figures = Figures::default();
     let cases = cases(&programs);
-    let rounds = std::env::args().nth(1).map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let rounds = std::env::args()
+        .nth(1)
+        .map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds} ...");
         for case in &cases {
@@ -63,6 +65,10 @@ fn cases(programs: &Programs) -> Vec<Case> {
     for library in programs.side_by_side() {
         cases.extend(RUNS.map(|runs| (library, SHORT, runs, true)));
     }
-    cases.extend(programs.journalled().map(|library| (library, 1_000, 1, false)));
+    cases.extend(
+        programs
+            .journalled()
+            .map(|library| (library, 1_000, 1, false)),
+    );
     cases
 }

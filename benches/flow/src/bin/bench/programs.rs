@@ -30,7 +30,14 @@ impl Programs {
     /// Who is measured with one run at a time.
     pub fn one_at_a_time(&self) -> Vec<&'static str> {
         self.with_python(
-            &["hand", "llmnode", "llmnode-built", "llmnode-graph", "graph-flow", "floxide"],
+            &[
+                "hand",
+                "llmnode",
+                "llmnode-built",
+                "llmnode-graph",
+                "graph-flow",
+                "floxide",
+            ],
             &["pocketflow", "pocketflow-async", "langgraph"],
         )
     }
@@ -42,7 +49,10 @@ impl Programs {
 
     /// Who is measured with many runs side by side.
     pub fn side_by_side(&self) -> Vec<&'static str> {
-        self.with_python(&["hand", "llmnode", "graph-flow", "floxide"], &["pocketflow-async"])
+        self.with_python(
+            &["hand", "llmnode", "graph-flow", "floxide"],
+            &["pocketflow-async"],
+        )
     }
 
     fn with_python(&self, rust: &[&'static str], python: &[&'static str]) -> Vec<&'static str> {
@@ -55,20 +65,28 @@ impl Programs {
         let mut command = match &self.python {
             Some(python) if is_python(library) => {
                 let mut command = Command::new(python);
-                let script =
-                    if library == "langgraph" { "src/by_langgraph.py" } else { "src/by_pocketflow.py" };
+                let script = if library == "langgraph" {
+                    "src/by_langgraph.py"
+                } else {
+                    "src/by_pocketflow.py"
+                };
                 let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
                 command.arg(script).arg(STEPS_IN_ALL_OF_PYTHON);
                 command
             }
             _ => {
                 let mut command = beside_this_one("steps");
-                command.arg(if library.ends_with("fsync") { STEPS_IN_ALL_TO_DISK } else { STEPS_IN_ALL });
+                command.arg(if library.ends_with("fsync") {
+                    STEPS_IN_ALL_TO_DISK
+                } else {
+                    STEPS_IN_ALL
+                });
                 command
             }
         };
         let yields = if yields { "yes" } else { "no" };
-        let numbers = numbers(command.args([library, &steps.to_string(), &runs.to_string(), yields]));
+        let numbers =
+            numbers(command.args([library, &steps.to_string(), &runs.to_string(), yields]));
         [numbers[0], numbers[1]]
     }
 
@@ -87,7 +105,8 @@ impl Programs {
     /// Allocations of a step.
     pub fn allocations(&self, library: &str) -> Option<f64> {
         let counts = !is_python(library);
-        counts.then(|| numbers(beside_this_one("allocations").args([library, "1000", "1", "no"]))[0])
+        counts
+            .then(|| numbers(beside_this_one("allocations").args([library, "1000", "1", "no"]))[0])
     }
 }
 
@@ -103,6 +122,9 @@ fn numbers(command: &mut Command) -> Vec<f64> {
     let output = command.stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "{command:?} failed");
     let text = String::from_utf8(output.stdout).unwrap();
-    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{command:?} printed {text:?}"));
+    let number = |text: &str| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{command:?} printed {text:?}"))
+    };
     text.split_whitespace().map(number).collect()
 }

@@ -31,8 +31,12 @@ pub fn beside(figures: &Figures, programs: &Programs) {
     println!("|---|---|---|---|---|---|");
     let of = |library| figures.of((library, 1000, 1, false));
     for library in programs.one_at_a_time() {
-        let (Some(time), Some(ours)) = (of(library), of("llmnode")) else { continue };
-        let allocations = programs.allocations(library).map(|count| format!("{count:.1}"));
+        let (Some(time), Some(ours)) = (of(library), of("llmnode")) else {
+            continue;
+        };
+        let allocations = programs
+            .allocations(library)
+            .map(|count| format!("{count:.1}"));
         let (target, met) = match library {
             "llmnode" | "llmnode-built" => (format!("≤ {TARGET} ns"), yes_or_no(time <= TARGET)),
             _ => Default::default(),
@@ -51,7 +55,12 @@ pub fn loading(programs: &Programs) {
     println!("\n| load and check a graph | 100 nodes | 1,000 nodes | ratio |");
     println!("|---|---|---|---|");
     let ((small, of_small), (large, of_large)) = (programs.load(100), programs.load(1000));
-    println!("| llmnode | {} | {} | {:.1} |", with_unit(small), with_unit(large), large / small);
+    println!(
+        "| llmnode | {} | {} | {:.1} |",
+        with_unit(small),
+        with_unit(large),
+        large / small
+    );
     if let (Some(small), Some(large)) = (of_small, of_large) {
         println!(
             "| LangGraph, build and `compile` | {} | {} | {:.1} |",
@@ -68,8 +77,15 @@ pub fn journal(figures: &Figures, programs: &Programs) {
     println!("|---|---|---|");
     for library in ["llmnode"].into_iter().chain(programs.journalled()) {
         let case = (library, 1000, 1, false);
-        let (Some(cpu), Some(clock)) = (figures.of(case), figures.by_the_clock(case)) else { continue };
-        println!("| {} | {} | {} |", called(library), with_unit(cpu), with_unit(clock));
+        let (Some(cpu), Some(clock)) = (figures.of(case), figures.by_the_clock(case)) else {
+            continue;
+        };
+        println!(
+            "| {} | {} | {} |",
+            called(library),
+            with_unit(cpu),
+            with_unit(clock)
+        );
     }
 }
 
@@ -83,7 +99,9 @@ pub fn growth_with_steps(figures: &Figures, programs: &Programs) {
 /// More and more runs side by side.
 pub fn growth_with_runs(figures: &Figures, programs: &Programs) {
     let heads = RUNS.map(|runs| format!("{runs} run{}", if runs == 1 { "" } else { "s" }));
-    let whole = |library, runs: u64| Some(figures.of((library, SHORT, runs, true))? * (runs * SHORT) as f64);
+    let whole = |library, runs: u64| {
+        Some(figures.of((library, SHORT, runs, true))? * (runs * SHORT) as f64)
+    };
     let what = format!("of {SHORT} steps that wait a turn, side by side,");
     growth(&what, &heads, programs.side_by_side(), &RUNS, whole);
 }
@@ -96,19 +114,33 @@ fn growth(
     sizes: &[u64],
     whole: impl Fn(&'static str, u64) -> Option<f64>,
 ) {
-    println!("\n| {what} | {} | most growth | target | met |", heads.join(" | "));
+    println!(
+        "\n| {what} | {} | most growth | target | met |",
+        heads.join(" | ")
+    );
     println!("|---|{}---|---|---|", "---|".repeat(heads.len()));
     for library in libraries {
-        let times: Vec<f64> = sizes.iter().filter_map(|size| whole(library, *size)).collect();
-        let growth = times.windows(2).map(|pair| pair[1] / pair[0]).fold(0.0, f64::max);
+        let times: Vec<f64> = sizes
+            .iter()
+            .filter_map(|size| whole(library, *size))
+            .collect();
+        let growth = times
+            .windows(2)
+            .map(|pair| pair[1] / pair[0])
+            .fold(0.0, f64::max);
         let shown: Vec<_> = times.iter().map(|time| with_unit(*time)).collect();
         let (target, met) = match library {
-            "llmnode" | "llmnode-built" => {
-                (format!("≤ {LINEAR} ×"), yes_or_no((growth * 10.0).round() <= LINEAR * 10.0))
-            }
+            "llmnode" | "llmnode-built" => (
+                format!("≤ {LINEAR} ×"),
+                yes_or_no((growth * 10.0).round() <= LINEAR * 10.0),
+            ),
             _ => Default::default(),
         };
-        println!("| {} | {} | {growth:.1} × | {target} | {met} |", called(library), shown.join(" | "));
+        println!(
+            "| {} | {} | {growth:.1} × | {target} | {met} |",
+            called(library),
+            shown.join(" | ")
+        );
     }
 }
 

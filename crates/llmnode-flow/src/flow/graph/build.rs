@@ -22,28 +22,54 @@ impl<S> FlowBuilder<S> {
         if !faults.is_empty() {
             return Err(cannot_be_built(&self.name, &faults));
         }
-        let FlowBuilder { name, mut steps, edges, start, max_steps } = self;
-        if let Some(start) = start.and_then(|start| steps.iter().position(|step| step.label == start)) {
+        let FlowBuilder {
+            name,
+            mut steps,
+            edges,
+            start,
+            max_steps,
+        } = self;
+        if let Some(start) =
+            start.and_then(|start| steps.iter().position(|step| step.label == start))
+        {
             let first = steps.remove(start);
             steps.insert(0, first);
         }
-        let indices: std::collections::HashMap<_, _> =
-            steps.iter().enumerate().map(|(index, step)| (step.label.clone(), index)).collect();
-        let step = |BuilderStep { label, erased_step, .. }: BuilderStep<S>| {
+        let indices: std::collections::HashMap<_, _> = steps
+            .iter()
+            .enumerate()
+            .map(|(index, step)| (step.label.clone(), index))
+            .collect();
+        let step = |BuilderStep {
+                        label, erased_step, ..
+                    }: BuilderStep<S>| {
             let label = Label::Shared(label.into());
-            TableStep { label, edges: Vec::new(), erased_step }
+            TableStep {
+                label,
+                edges: Vec::new(),
+                erased_step,
+            }
         };
         let mut steps: Vec<_> = steps.into_iter().map(step).collect();
         for BuilderEdge { from, action, to } in edges {
             let to = match to {
-                To::Step(label) => indices.get(&*label).map_or(Target::Todo, |index| Target::Step(*index)),
+                To::Step(label) => indices
+                    .get(&*label)
+                    .map_or(Target::Todo, |index| Target::Step(*index)),
                 To::End => Target::End,
                 To::Todo => Target::Todo,
             };
             if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
-                step.edges.push(Edge { action: action.into(), to });
+                step.edges.push(Edge {
+                    action: action.into(),
+                    to,
+                });
             }
         }
-        Ok(Flow(Arc::new(Table { name, max_steps, steps })))
+        Ok(Flow(Arc::new(Table {
+            name,
+            max_steps,
+            steps,
+        })))
     }
 }

@@ -47,15 +47,30 @@ impl<S> Flow<S> {
 
 impl<S> FlowBuilder<S> {
     fn new(name: Cow<'static, str>) -> Self {
-        FlowBuilder { name, steps: Vec::new(), edges: Vec::new(), start: None, max_steps: None }
+        FlowBuilder {
+            name,
+            steps: Vec::new(),
+            edges: Vec::new(),
+            start: None,
+            max_steps: None,
+        }
     }
 
     /// Adds an edge from a step, for the action of this name. An empty name is `"default"`, the action of steps that decide
     /// nothing.
-    pub fn on(mut self, from: impl Into<String>, action: impl Into<String>, to: impl Into<To>) -> Self {
+    pub fn on(
+        mut self,
+        from: impl Into<String>,
+        action: impl Into<String>,
+        to: impl Into<To>,
+    ) -> Self {
         let action = Some(action.into()).filter(|action| !action.is_empty());
         let action = action.unwrap_or_else(|| DEFAULT.to_owned());
-        self.edges.push(BuilderEdge { from: from.into(), action, to: to.into() });
+        self.edges.push(BuilderEdge {
+            from: from.into(),
+            action,
+            to: to.into(),
+        });
         self
     }
 
@@ -82,7 +97,11 @@ impl<S> FlowBuilder<S> {
         actions: Option<Vec<Cow<'static, str>>>,
         erased_step: impl ErasedStep<S, ActionName> + 'static,
     ) -> Self {
-        self.steps.push(BuilderStep { label: label.into(), actions, erased_step: Box::new(erased_step) });
+        self.steps.push(BuilderStep {
+            label: label.into(),
+            actions,
+            erased_step: Box::new(erased_step),
+        });
         self
     }
 }
@@ -129,17 +148,36 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         A: Into<Cow<'static, str>>,
     {
         let actions = actions.into_iter().map(Into::into).collect();
-        self.erased_step(label, Some(actions), DynamicStep { outline: place.into(), make })
+        self.erased_step(
+            label,
+            Some(actions),
+            DynamicStep {
+                outline: place.into(),
+                make,
+            },
+        )
     }
 
     /// Adds a step over a part of the state.
-    pub fn step_in<N, P>(self, label: impl Into<String>, part: for<'s> fn(&'s mut S) -> &'s mut P) -> Self
+    pub fn step_in<N, P>(
+        self,
+        label: impl Into<String>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+    ) -> Self
     where
         N: Startable<P, Action: Action>,
         P: Send + 'static,
     {
         let then = |action: N::Action| named_arm(action.name());
-        self.erased_step(label, names::<N::Action>(), TypedStep { made: None::<fn(&S) -> N>, part, then })
+        self.erased_step(
+            label,
+            names::<N::Action>(),
+            TypedStep {
+                made: None::<fn(&S) -> N>,
+                part,
+                then,
+            },
+        )
     }
 
     /// Adds a flow that was built at run time. Its last action is the action of the step.

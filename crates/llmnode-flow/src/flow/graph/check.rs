@@ -13,7 +13,11 @@ pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
     if flow.steps.is_empty() {
         return vec![FlowFault::NoSteps];
     }
-    let mut checked = Checker { labels: BTreeSet::new(), edges: BTreeMap::new(), faults: Vec::new() };
+    let mut checked = Checker {
+        labels: BTreeSet::new(),
+        edges: BTreeMap::new(),
+        faults: Vec::new(),
+    };
     checked.labels(flow);
     checked.edges(flow);
     checked.actions(flow);
@@ -38,11 +42,20 @@ impl<'b> Checker<'b> {
             if label.is_empty() {
                 self.faults.push(FlowFault::EmptyLabel);
             } else if !self.labels.insert(label) && twice.insert(label) {
-                self.faults.push(FlowFault::DuplicateLabel { label: label.clone() });
+                self.faults.push(FlowFault::DuplicateLabel {
+                    label: label.clone(),
+                });
             }
         }
-        if let Some(label) = flow.start.as_ref().filter(|start| !self.labels.contains(start.as_str())) {
-            let fault = FlowFault::UnknownStart { label: label.clone(), nearest: self.nearest(label) };
+        if let Some(label) = flow
+            .start
+            .as_ref()
+            .filter(|start| !self.labels.contains(start.as_str()))
+        {
+            let fault = FlowFault::UnknownStart {
+                label: label.clone(),
+                nearest: self.nearest(label),
+            };
             self.faults.push(fault);
         }
     }
@@ -54,12 +67,20 @@ impl<'b> Checker<'b> {
                 && !self.labels.contains(&**to)
             {
                 let (to, nearest) = (to.to_string(), self.nearest(to));
-                self.faults.push(FlowFault::UnknownTarget { label, action: action_name, to, nearest });
+                self.faults.push(FlowFault::UnknownTarget {
+                    label,
+                    action: action_name,
+                    to,
+                    nearest,
+                });
             }
             let (label, action_name) = (from.clone(), action.clone());
             if self.labels.contains(from.as_str()) {
                 if !self.edges.entry(from).or_default().insert(action) {
-                    self.faults.push(FlowFault::DuplicateEdge { label, action: action_name });
+                    self.faults.push(FlowFault::DuplicateEdge {
+                        label,
+                        action: action_name,
+                    });
                 }
                 continue;
             }
@@ -68,40 +89,57 @@ impl<'b> Checker<'b> {
                 self.edges.entry(meant).or_default().insert(action);
             }
             let nearest = meant.map(str::to_owned);
-            self.faults.push(FlowFault::UnknownStep { label, action: action_name, nearest });
+            self.faults.push(FlowFault::UnknownStep {
+                label,
+                action: action_name,
+                nearest,
+            });
         }
     }
 
     fn actions<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let none = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let once =
-            flow.steps.iter().filter(|step| !step.label.is_empty() && seen.insert(step.label.as_str()));
+        let once = flow
+            .steps
+            .iter()
+            .filter(|step| !step.label.is_empty() && seen.insert(step.label.as_str()));
         for BuilderStep { label, actions, .. } in once {
             let stated = self.edges.get(label.as_str()).unwrap_or(&none);
             let Some(names) = actions else {
                 if stated.is_empty() {
-                    self.faults.push(FlowFault::NoEdges { label: label.clone() });
+                    self.faults.push(FlowFault::NoEdges {
+                        label: label.clone(),
+                    });
                 }
                 continue;
             };
-            let mut missing: Vec<_> =
-                names.iter().map(|name| &**name).filter(|name| !stated.contains(name)).collect();
-            for action in stated.iter().filter(|action| !names.iter().any(|name| name == *action)) {
+            let mut missing: Vec<_> = names
+                .iter()
+                .map(|name| &**name)
+                .filter(|name| !stated.contains(name))
+                .collect();
+            for action in stated
+                .iter()
+                .filter(|action| !names.iter().any(|name| name == *action))
+            {
                 let meant = nearest(action, missing.iter().copied());
                 missing.retain(|name| Some(*name) != meant);
                 let known = names.iter().map(|name| &**name);
                 let nearest = meant.or_else(|| nearest(action, known)).map(str::to_owned);
                 let (label, action) = (label.clone(), (*action).to_owned());
-                self.faults.push(FlowFault::UnknownAction { label, action, nearest });
+                self.faults.push(FlowFault::UnknownAction {
+                    label,
+                    action,
+                    nearest,
+                });
             }
             let missing = missing.into_iter();
-            self.faults.extend(
-                missing.map(|action| FlowFault::MissingEdge {
+            self.faults
+                .extend(missing.map(|action| FlowFault::MissingEdge {
                     label: label.clone(),
                     action: (*action).to_owned(),
-                }),
-            );
+                }));
         }
     }
 
@@ -112,15 +150,23 @@ impl<'b> Checker<'b> {
                 ways.entry(from).or_default().push(to);
             }
         }
-        let start = flow.start.as_deref().or_else(|| flow.steps.first().map(|step| step.label.as_str()));
+        let start = flow
+            .start
+            .as_deref()
+            .or_else(|| flow.steps.first().map(|step| step.label.as_str()));
         let mut open: Vec<_> = start.into_iter().collect();
         let mut reached: BTreeSet<_> = open.iter().copied().collect();
         while let Some(label) = open.pop() {
             let next = ways.get(label).into_iter().flatten().copied();
             open.extend(next.filter(|label| reached.insert(label)));
         }
-        let lost = flow.steps.iter().filter(|step| !reached.contains(step.label.as_str()));
-        self.faults.extend(lost.map(|step| FlowFault::Unreachable { label: step.label.clone() }));
+        let lost = flow
+            .steps
+            .iter()
+            .filter(|step| !reached.contains(step.label.as_str()));
+        self.faults.extend(lost.map(|step| FlowFault::Unreachable {
+            label: step.label.clone(),
+        }));
     }
 
     fn nearest(&self, label: &str) -> Option<String> {

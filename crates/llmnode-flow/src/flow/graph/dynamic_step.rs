@@ -44,7 +44,9 @@ where
         let course = async move {
             let action = {
                 let made = match catch_panic(|| (self.make)(flow.state)) {
-                    Ok(made) => made.map_err(|error| step_error(Category::PrepError, "prep failed", error)),
+                    Ok(made) => {
+                        made.map_err(|error| step_error(Category::PrepError, "prep failed", error))
+                    }
                     Err(said) => Err(panicked("the function that makes the step", said)),
                 };
                 let node = made.map_err(|error| error.of_node(name.to_owned()))?;

@@ -13,13 +13,19 @@ pub(super) enum FlowFault {
         /// Their label.
         label: String,
     },
-    #[error("it starts at `{label}`, but there is no such step{}", proposal(nearest))]
+    #[error(
+        "it starts at `{label}`, but there is no such step{}",
+        proposal(nearest)
+    )]
     UnknownStart {
         label: String,
         /// A step of a similar name.
         nearest: Option<String>,
     },
-    #[error("an edge for `{action}` starts at `{label}`, but there is no such step{}", proposal(nearest))]
+    #[error(
+        "an edge for `{action}` starts at `{label}`, but there is no such step{}",
+        proposal(nearest)
+    )]
     UnknownStep {
         label: String,
         action: String,
@@ -56,7 +62,10 @@ pub(super) enum FlowFault {
         /// The step.
         label: String,
     },
-    #[error("`{label}` has an edge for `{action}`, which is not one of its actions{}", proposal(nearest))]
+    #[error(
+        "`{label}` has an edge for `{action}`, which is not one of its actions{}",
+        proposal(nearest)
+    )]
     UnknownAction {
         label: String,
         action: String,
@@ -71,10 +80,19 @@ pub(super) enum FlowFault {
 }
 
 fn proposal(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+    nearest
+        .as_ref()
+        .map(|nearest| format!("; did you mean `{nearest}`?"))
+        .unwrap_or_default()
 }
 
 pub(super) fn cannot_be_built(flow: &str, faults: &[FlowFault]) -> NodeError {
-    let lines: String = faults.iter().map(|fault| format!("\n  - {fault}")).collect();
-    NodeError::new(Category::ConfigError, format!("the flow `{flow}` cannot be built:{lines}"))
+    let lines: String = faults
+        .iter()
+        .map(|fault| format!("\n  - {fault}"))
+        .collect();
+    NodeError::new(
+        Category::ConfigError,
+        format!("the flow `{flow}` cannot be built:{lines}"),
+    )
 }

@@ -104,7 +104,10 @@ impl<S: Send + 'static, P: Send + 'static> ErasedStep<S, ActionName> for NestedF
 }
 
 fn named_arm(action: ActionName) -> Arm<ActionName> {
-    Arm { edge: EdgeSelector::Action(action, |action| action), action: None }
+    Arm {
+        edge: EdgeSelector::Action(action, |action| action),
+        action: None,
+    }
 }
 
 impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
@@ -119,10 +122,16 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
             advance: Box::new(move |mut flowing| {
                 let flow = flow.clone();
                 Box::pin(async move {
-                    Ok(match flow.0.advance(flowing.reborrow(), None::<fn(&mut S)>).await? {
-                        Progress::Continue => Progress::Continue,
-                        Progress::Done(action) => Progress::Done(action.into_owned()),
-                    })
+                    Ok(
+                        match flow
+                            .0
+                            .advance(flowing.reborrow(), None::<fn(&mut S)>)
+                            .await?
+                        {
+                            Progress::Continue => Progress::Continue,
+                            Progress::Done(action) => Progress::Done(action.into_owned()),
+                        },
+                    )
                 })
             }),
             bounds: Bounds::default(),

@@ -18,7 +18,11 @@ pub(super) struct Drawing {
 
 pub(super) enum Item {
     NodeBox(NodeBox),
-    Group { id: String, title: String, items: Vec<Item> },
+    Group {
+        id: String,
+        title: String,
+        items: Vec<Item>,
+    },
 }
 
 pub(super) struct NodeBox {
@@ -63,13 +67,23 @@ pub(super) enum ArrowKind {
 
 impl Drawing {
     pub(super) fn of(outline: &Outline, record: Option<&FlowRecord>) -> Self {
-        let mut drawer = DrawingBuilder { seen: record.map(RecordIndex::of), arrows: Vec::new() };
+        let mut drawer = DrawingBuilder {
+            seen: record.map(RecordIndex::of),
+            arrows: Vec::new(),
+        };
         let at = Position::default();
         let (title, items) = match outline {
             Outline::Flow(name, steps) => (shown(name), drawer.flow(steps, "s", &at)),
-            node => (String::new(), vec![drawer.step_box("s0".to_owned(), "", node, &at)]),
+            node => (
+                String::new(),
+                vec![drawer.step_box("s0".to_owned(), "", node, &at)],
+            ),
         };
-        Drawing { title, items, arrows: drawer.arrows }
+        Drawing {
+            title,
+            items,
+            arrows: drawer.arrows,
+        }
     }
 }
 
@@ -82,8 +96,16 @@ struct RecordIndex<'o> {
 impl<'o> RecordIndex<'o> {
     fn of(record: &'o FlowRecord) -> Self {
         RecordIndex {
-            steps: record.steps.iter().map(|step| (&step.position, step)).collect(),
-            edges: record.edges.iter().map(|(from, action, times)| ((from, &**action), *times)).collect(),
+            steps: record
+                .steps
+                .iter()
+                .map(|step| (&step.position, step))
+                .collect(),
+            edges: record
+                .edges
+                .iter()
+                .map(|(from, action, times)| ((from, &**action), *times))
+                .collect(),
             here: record.position.as_ref(),
         }
     }
@@ -96,27 +118,48 @@ struct DrawingBuilder<'o> {
 
 impl DrawingBuilder<'_> {
     fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
-        let inner: Vec<_> = (0..steps.len()).map(|index| format!("{id}{index}")).collect();
+        let inner: Vec<_> = (0..steps.len())
+            .map(|index| format!("{id}{index}"))
+            .collect();
         let mut items = vec![mark(begin_of(id), Shape::Begin)];
-        items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
+        items.extend(
+            steps
+                .iter()
+                .zip(&inner)
+                .map(|(step, id)| self.step(step, id, at)),
+        );
         if let Some(first) = steps.first() {
             // A resumed flow was not entered by this arrow.
-            let kind =
-                if self.entered(&below(at, &first.label)) { ArrowKind::Taken } else { ArrowKind::Plain };
-            self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), kind);
+            let kind = if self.entered(&below(at, &first.label)) {
+                ArrowKind::Taken
+            } else {
+                ArrowKind::Plain
+            };
+            self.arrow(
+                begin_of(id),
+                self.entry(first, &inner[0]),
+                String::new(),
+                kind,
+            );
         }
-        let indices: HashMap<&str, usize> =
-            steps.iter().enumerate().rev().map(|(index, step)| (&*step.label, index)).collect();
+        let indices: HashMap<&str, usize> = steps
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, step)| (&*step.label, index))
+            .collect();
         let (mut ends, mut todo) = (false, false);
         for (step, from) in steps.iter().zip(&inner) {
             let position = below(at, &step.label);
             for (action, target) in &step.edges {
-                let times =
-                    self.seen.as_ref().and_then(|seen| seen.edges.get(&(&position, &**action)).copied());
+                let times = self
+                    .seen
+                    .as_ref()
+                    .and_then(|seen| seen.edges.get(&(&position, &**action)).copied());
                 let to = match target {
-                    To::Step(label) => {
-                        indices.get(&**label).map(|index| self.entry(&steps[*index], &inner[*index]))
-                    }
+                    To::Step(label) => indices
+                        .get(&**label)
+                        .map(|index| self.entry(&steps[*index], &inner[*index])),
                     To::End => {
                         ends = true;
                         Some(end_of(id))
@@ -132,8 +175,14 @@ impl DrawingBuilder<'_> {
                     todo = true;
                     format!("{id}_todo")
                 });
-                let name = if action == "_" { "other".to_owned() } else { shown(action) };
-                let often = times.filter(|times| *times > 1).map(|times| format!("{times}×"));
+                let name = if action == "_" {
+                    "other".to_owned()
+                } else {
+                    shown(action)
+                };
+                let often = times
+                    .filter(|times| *times > 1)
+                    .map(|times| format!("{times}×"));
                 let text = [name, often.unwrap_or_default()];
                 let text: Vec<_> = text.into_iter().filter(|part| !part.is_empty()).collect();
                 self.arrow(self.exit(step, from), to, text.join(" "), kind);
@@ -160,7 +209,11 @@ impl DrawingBuilder<'_> {
         match &step.place {
             Outline::Flow(name, steps) if is_flow(step) => {
                 let items = self.flow(steps, &format!("{id}_"), &position);
-                Item::Group { id: id.to_owned(), title: named(&step.label, name), items }
+                Item::Group {
+                    id: id.to_owned(),
+                    title: named(&step.label, name),
+                    items,
+                }
             }
             node => self.step_box(id.to_owned(), &step.label, node, &position),
         }
@@ -169,12 +222,24 @@ impl DrawingBuilder<'_> {
     fn step_box(&mut self, id: String, label: &str, node: &Outline, at: &Position) -> Item {
         let (mut lines, shape) = match node {
             Outline::Node(name) | Outline::Flow(name, _) => (vec![named(label, name)], Shape::Step),
-            Outline::Batch(name) => (vec![shown(label), format!("each: {}", shown(name))], Shape::Many),
+            Outline::Batch(name) => (
+                vec![shown(label), format!("each: {}", shown(name))],
+                Shape::Many,
+            ),
             Outline::Parallel(places) => {
                 let mut names = HashSet::new();
-                let names: Vec<_> =
-                    places.iter().map(called).filter(|name| names.insert(name.clone())).collect();
-                (vec![shown(label), one_line(names.join(" | "), 3 * MAX_NAME_BYTES)], Shape::Many)
+                let names: Vec<_> = places
+                    .iter()
+                    .map(called)
+                    .filter(|name| names.insert(name.clone()))
+                    .collect();
+                (
+                    vec![
+                        shown(label),
+                        one_line(names.join(" | "), 3 * MAX_NAME_BYTES),
+                    ],
+                    Shape::Many,
+                )
             }
         };
         lines.retain(|line| !line.is_empty());
@@ -192,24 +257,44 @@ impl DrawingBuilder<'_> {
                 }
             }
         };
-        Item::NodeBox(NodeBox { id, lines, shape, highlight })
+        Item::NodeBox(NodeBox {
+            id,
+            lines,
+            shape,
+            highlight,
+        })
     }
 
     fn entered(&self, at: &Position) -> bool {
         let depth = at.labels().len();
-        self.seen.as_ref().is_some_and(|seen| seen.steps.keys().any(|step| step.outer(depth) == *at))
+        self.seen
+            .as_ref()
+            .is_some_and(|seen| seen.steps.keys().any(|step| step.outer(depth) == *at))
     }
 
     fn entry(&self, step: &OutlineStep, id: &str) -> String {
-        if is_flow(step) { begin_of(&format!("{id}_")) } else { id.to_owned() }
+        if is_flow(step) {
+            begin_of(&format!("{id}_"))
+        } else {
+            id.to_owned()
+        }
     }
 
     fn exit(&self, step: &OutlineStep, id: &str) -> String {
-        if is_flow(step) { end_of(&format!("{id}_")) } else { id.to_owned() }
+        if is_flow(step) {
+            end_of(&format!("{id}_"))
+        } else {
+            id.to_owned()
+        }
     }
 
     fn arrow(&mut self, from: String, to: String, text: String, kind: ArrowKind) {
-        self.arrows.push(Arrow { from, to, text, kind });
+        self.arrows.push(Arrow {
+            from,
+            to,
+            text,
+            kind,
+        });
     }
 }
 
@@ -227,7 +312,12 @@ fn end_of(flow: &str) -> String {
 }
 
 fn mark(id: String, shape: Shape) -> Item {
-    Item::NodeBox(NodeBox { id, lines: Vec::new(), shape, highlight: Highlight::Plain })
+    Item::NodeBox(NodeBox {
+        id,
+        lines: Vec::new(),
+        shape,
+        highlight: Highlight::Plain,
+    })
 }
 
 fn below(at: &Position, label: &str) -> Position {
@@ -253,10 +343,17 @@ fn called(place: &Outline) -> String {
 }
 
 fn figures(stats: &StepStats) -> String {
-    let mut figures = vec![format!("{}×", stats.visits), format!("{:.1?}", stats.elapsed)];
+    let mut figures = vec![
+        format!("{}×", stats.visits),
+        format!("{:.1?}", stats.elapsed),
+    ];
     let tokens = stats.usage.total;
     if tokens.known > 0 {
-        let more = if tokens.unreported_calls > 0 { "more than " } else { "" };
+        let more = if tokens.unreported_calls > 0 {
+            "more than "
+        } else {
+            ""
+        };
         figures.push(format!("{more}{} tokens", tokens.known));
     }
     figures.join(", ")

@@ -14,12 +14,21 @@ pub(super) fn draw(drawing: &Drawing) -> String {
     let mut text = "flowchart TD\n".to_owned();
     if !drawing.title.is_empty() {
         // Mermaid reads a comment with braces, `%%{..}`, as a directive.
-        let title: String =
-            drawing.title.chars().map(|c| if matches!(c, '{' | '}') { ' ' } else { c }).collect();
+        let title: String = drawing
+            .title
+            .chars()
+            .map(|c| if matches!(c, '{' | '}') { ' ' } else { c })
+            .collect();
         line(&mut text, 1, &format!("%% {title}"));
     }
-    drawing.items.iter().for_each(|item| write_item(&mut text, item, 1));
-    drawing.arrows.iter().for_each(|arrow| line(&mut text, 1, &written(arrow)));
+    drawing
+        .items
+        .iter()
+        .for_each(|item| write_item(&mut text, item, 1));
+    drawing
+        .arrows
+        .iter()
+        .for_each(|arrow| line(&mut text, 1, &written(arrow)));
     text + STYLES
 }
 
@@ -27,14 +36,27 @@ fn write_item(text: &mut String, item: &Item, depth: usize) {
     match item {
         Item::NodeBox(one) => line(text, depth, &boxed(one)),
         Item::Group { id, title, items } => {
-            line(text, depth, &format!("subgraph {id}[\"{}\"]", escaped(title)));
-            items.iter().for_each(|item| write_item(text, item, depth + 1));
+            line(
+                text,
+                depth,
+                &format!("subgraph {id}[\"{}\"]", escaped(title)),
+            );
+            items
+                .iter()
+                .for_each(|item| write_item(text, item, depth + 1));
             line(text, depth, "end");
         }
     }
 }
 
-fn boxed(NodeBox { id, lines, shape, highlight }: &NodeBox) -> String {
+fn boxed(
+    NodeBox {
+        id,
+        lines,
+        shape,
+        highlight,
+    }: &NodeBox,
+) -> String {
     let lines: Vec<_> = lines.iter().map(|line| escaped(line)).collect();
     let text = lines.join("<br/>");
     let class = match (shape, highlight) {
@@ -53,13 +75,24 @@ fn boxed(NodeBox { id, lines, shape, highlight }: &NodeBox) -> String {
     }
 }
 
-fn written(Arrow { from, to, text, kind }: &Arrow) -> String {
+fn written(
+    Arrow {
+        from,
+        to,
+        text,
+        kind,
+    }: &Arrow,
+) -> String {
     let arrow = match kind {
         ArrowKind::Plain => "-->",
         ArrowKind::Taken => "==>",
         ArrowKind::Todo => "-.->",
     };
-    let text = if text.is_empty() { String::new() } else { format!("|\"{}\"|", escaped(text)) };
+    let text = if text.is_empty() {
+        String::new()
+    } else {
+        format!("|\"{}\"|", escaped(text))
+    };
     format!("{from} {arrow}{text} {to}")
 }
 
@@ -73,7 +106,8 @@ fn escaped(name: &str) -> String {
     let mut before = ' ';
     let mut rest = name.chars().peekable();
     while let Some(c) = rest.next() {
-        let within = before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        let within =
+            before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
         let plain = match c {
             '_' | '.' | '-' => within && !name.starts_with(|c: char| c.is_ascii_digit()),
             ' ' | ',' | '(' | ')' | '×' | '/' | '|' => true,

@@ -14,8 +14,15 @@ fn step(label: &str, place: Outline, edges: &[(&str, Option<&str>)]) -> OutlineS
         Some(label) => To::Step(label.to_string().into()),
         None => To::End,
     };
-    let edges = edges.iter().map(|(action, to)| (action.to_string().into(), target(to))).collect();
-    OutlineStep { label: label.to_owned().into(), place, edges }
+    let edges = edges
+        .iter()
+        .map(|(action, to)| (action.to_string().into(), target(to)))
+        .collect();
+    OutlineStep {
+        label: label.to_owned().into(),
+        place,
+        edges,
+    }
 }
 
 fn node(name: &str) -> Outline {
@@ -37,7 +44,11 @@ fn research() -> Outline {
             step(
                 "Decide",
                 node("decide"),
-                &[("Search", Some("Search")), ("Answer", Some("Sub")), ("_", Some("todo!"))],
+                &[
+                    ("Search", Some("Search")),
+                    ("Answer", Some("Sub")),
+                    ("_", Some("todo!")),
+                ],
             ),
             step("Search", node("look_up"), &[("", Some("Decide"))]),
             step("Sub", inner, &[("", Some("Gather"))]),
@@ -71,7 +82,10 @@ fn names_of_any_kind_stay_names() {
     let odd = "a\"]-->x\n<b>&lt;\\ `c` #35; end %% {1. ü🦀";
     let flow = Outline::Flow(odd.into(), vec![step(odd, node("n"), &[(odd, None)])]);
     let text = flow.mermaid();
-    assert!(text.contains("s0[\"a#34;#93;#45;#45;#62;x #60;b#62;#38;lt#59;#92; "), "{text}");
+    assert!(
+        text.contains("s0[\"a#34;#93;#45;#45;#62;x #60;b#62;#38;lt#59;#92; "),
+        "{text}"
+    );
     let long = Outline::Node("x".repeat(10_000).into()).mermaid();
     assert!(long.len() < 1000, "a name is cut");
 }
@@ -80,7 +94,9 @@ fn names_of_any_kind_stay_names() {
 fn keep(outline: &Outline, record: Option<&FlowRecord>) {
     use std::collections::hash_map::DefaultHasher;
     use std::hash::{Hash, Hasher};
-    let Some(folder) = std::env::var_os("LLMNODE_PICTURES") else { return };
+    let Some(folder) = std::env::var_os("LLMNODE_PICTURES") else {
+        return;
+    };
     let mermaid = record.map_or_else(|| outline.mermaid(), FlowRecord::mermaid);
     let mut name = DefaultHasher::new();
     mermaid.hash(&mut name);
@@ -107,8 +123,14 @@ fn outline() -> impl Strategy<Value = Outline> {
             .prop_map(Outline::Parallel),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
-        let steps =
-            prop::collection::vec((name(), inner, prop::collection::vec((name(), 0..6_usize), 0..3)), 0..4);
+        let steps = prop::collection::vec(
+            (
+                name(),
+                inner,
+                prop::collection::vec((name(), 0..6_usize), 0..3),
+            ),
+            0..4,
+        );
         (name(), steps).prop_map(|(name, steps)| {
             let labels: Vec<_> = steps.iter().map(|(label, ..)| label.clone()).collect();
             let target = |to: usize| match labels.get(to) {
@@ -119,7 +141,10 @@ fn outline() -> impl Strategy<Value = Outline> {
             let steps = steps.iter().map(|(label, place, edges)| OutlineStep {
                 label: label.clone().into(),
                 place: place.clone(),
-                edges: edges.iter().map(|(action, to)| (action.clone().into(), target(*to))).collect(),
+                edges: edges
+                    .iter()
+                    .map(|(action, to)| (action.clone().into(), target(*to)))
+                    .collect(),
             });
             Outline::Flow(name.into(), steps.collect())
         })
@@ -145,17 +170,27 @@ fn is_id(word: &str) -> bool {
 
 /// Whether a line is one of those that the grammar of flowcharts has.
 fn is_mermaid(line: &str) -> bool {
-    if line == "end" || line.starts_with("classDef ") || line.starts_with("%% ") && !line.contains(['{', '}'])
+    if line == "end"
+        || line.starts_with("classDef ")
+        || line.starts_with("%% ") && !line.contains(['{', '}'])
     {
         return true;
     }
-    let Some(bare) = skeleton(line) else { return false };
+    let Some(bare) = skeleton(line) else {
+        return false;
+    };
     let (bare, _class) = bare.split_once(":::").unwrap_or((&bare, ""));
     let words: Vec<_> = bare.split(' ').collect();
     match words.as_slice() {
         ["subgraph", id] => id.strip_suffix("[]").is_some_and(is_id),
-        [from, "-->" | "==>" | "-.->" | "-->||" | "==>||" | "-.->||", to] => is_id(from) && is_id(to),
-        [one] => ["([])", "[[]]", "[]"].iter().any(|shape| one.strip_suffix(shape).is_some_and(is_id)),
+        [
+            from,
+            "-->" | "==>" | "-.->" | "-->||" | "==>||" | "-.->||",
+            to,
+        ] => is_id(from) && is_id(to),
+        [one] => ["([])", "[[]]", "[]"]
+            .iter()
+            .any(|shape| one.strip_suffix(shape).is_some_and(is_id)),
         _ => false,
     }
 }

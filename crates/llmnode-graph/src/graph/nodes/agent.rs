@@ -93,29 +93,51 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     if let Some(model) = &data.fallback_model {
         node.profile("/fallback_model", model);
     }
-    if let Some(LimitsData { requests, tokens, money, tool_calls }) = data.limits {
+    if let Some(LimitsData {
+        requests,
+        tokens,
+        money,
+        tool_calls,
+    }) = data.limits
+    {
         let mut limits = Limits::new();
         (limits.requests, limits.tokens) = (requests, tokens);
         (limits.money, limits.tool_calls) = (money, tool_calls);
         node.limits = limits;
     }
     let recover = stacks(&data.recover, node);
-    let system = data.system_prompt.as_ref().map(|text| node.system_prompt("/system_prompt", text));
-    let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
+    let system = data
+        .system_prompt
+        .as_ref()
+        .map(|text| node.system_prompt("/system_prompt", text));
+    let prompt = data
+        .prompt
+        .as_ref()
+        .map(|text| node.template("/prompt", text));
     let choices = JsonTemplate::members(&data.choices, "/choices", node);
     if !choices.is_empty() && data.output_schema.is_none() {
-        node.fault("/choices", "has no effect without \"output_schema\"; add that, or remove this");
+        node.fault(
+            "/choices",
+            "has no effect without \"output_schema\"; add that, or remove this",
+        );
     }
     let tools = listed(&data.tools, node);
     let answer = writes(&data, node);
     node.untrusted();
     node.handles(&["default", TOOL_CALL], &[]);
-    let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorStep);
+    let on_way = node
+        .links
+        .iter()
+        .any(|link| link.kind == LinkKind::ExecutorStep);
     node.facts.pauses |= tools.may_pause();
     if on_way && tools.may_pause() {
         let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
                        back to the agent, and nowhere else";
-        node.late.fault(node.node.data.pointer("/tools"), FaultKind::Setting, message);
+        node.late.fault(
+            node.node.data.pointer("/tools"),
+            FaultKind::Setting,
+            message,
+        );
     }
     let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
     Some(Arc::new(Agent {
@@ -143,10 +165,17 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
         } else if registry.0.tools.names().any(|tool| tool == name) {
             found.push(name);
         } else if !links.iter().any(|link| link.is_named(name)) {
-            let called = links.iter().filter(|link| link.is_callable()).map(|link| link.label.as_str());
+            let called = links
+                .iter()
+                .filter(|link| link.is_callable())
+                .map(|link| link.label.as_str());
             let known = registry.0.tools.names().chain(called);
-            let (at, message) = (node.node.data.pointer(&place), format!("no tool {:?}", shown(name)));
-            node.late.unknown(true, at, FaultKind::UnknownName, message, name, known);
+            let (at, message) = (
+                node.node.data.pointer(&place),
+                format!("no tool {:?}", shown(name)),
+            );
+            node.late
+                .unknown(true, at, FaultKind::UnknownName, message, name, known);
         }
     }
     let mut taken: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
@@ -154,8 +183,9 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
         let name = link.name.to_lowercase();
         if taken.contains(&name) {
             let (id, name) = (node.id(), &link.name);
-            let message =
-                format!("{id:?} has two tools with the name {name:?}: give one of them another label");
+            let message = format!(
+                "{id:?} has two tools with the name {name:?}: give one of them another label"
+            );
             node.faults.fault(&link.at, FaultKind::Duplicate, message);
         }
         taken.push(name);
@@ -168,7 +198,11 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
     if let Some(key) = &data.save_as {
         let is_object = data.flexible_mode || data.output_schema.is_some();
-        node.writes_at("/save_as", key, if is_object { &["object"] } else { &["string"] });
+        node.writes_at(
+            "/save_as",
+            key,
+            if is_object { &["object"] } else { &["string"] },
+        );
     }
     if data.flexible_mode {
         for (index, key) in data.writes.iter().enumerate() {
@@ -178,17 +212,38 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
         return Answer::Flexible(data.writes.clone());
     }
     if !data.writes.is_empty() {
-        node.fault("/writes", "has no effect without \"flexible_mode\": true; set that, or remove this");
+        node.fault(
+            "/writes",
+            "has no effect without \"flexible_mode\": true; set that, or remove this",
+        );
     }
-    let Some(schema) = &data.output_schema else { return Answer::Text };
-    let members: Vec<_> = schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+    let Some(schema) = &data.output_schema else {
+        return Answer::Text;
+    };
+    let members: Vec<_> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .collect();
     if members.is_empty() {
-        node.fault("/output_schema", "has no \"properties\": list the members of the answer there");
+        node.fault(
+            "/output_schema",
+            "has no \"properties\": list the members of the answer there",
+        );
     }
     for (key, member) in &members {
         let kind = member.get("type").and_then(Value::as_str);
-        let types: Vec<&str> = TYPES.iter().copied().filter(|one| Some(*one) == kind).collect();
-        node.writes_at(&format!("/output_schema/properties/{}", escaped(key)), key, &types);
+        let types: Vec<&str> = TYPES
+            .iter()
+            .copied()
+            .filter(|one| Some(*one) == kind)
+            .collect();
+        node.writes_at(
+            &format!("/output_schema/properties/{}", escaped(key)),
+            key,
+            &types,
+        );
         if let Some(write) = node.facts.writes.last_mut() {
             write.schema = Some((*member).clone());
         }
@@ -197,7 +252,10 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
 }
 
 /// As displayed: `retry(2)`, `repair(1)`, `model(good)`, `bubble`.
-fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Vec<(Failures, Vec<Recovery>)> {
+fn stacks(
+    data: &BTreeMap<String, Vec<String>>,
+    node: &mut NodeLoader<'_>,
+) -> Vec<(Failures, Vec<Recovery>)> {
     let mut stacks = Vec::new();
     for (name, steps) in data {
         let place = format!("/recover/{}", escaped(name));
@@ -209,7 +267,9 @@ fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Ve
         };
         let Some(failures) = failures else {
             let categories = Category::ALL.iter().map(|one| one.as_str());
-            let known = ["answer", "transport", "final"].into_iter().chain(categories);
+            let known = ["answer", "transport", "final"]
+                .into_iter()
+                .chain(categories);
             node.unknown(&place, "category or group", name, known);
             continue;
         };
@@ -224,7 +284,8 @@ fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Ve
                     read.push(step);
                 }
                 None => {
-                    let remedy = "write \"retry(2)\", \"repair(1)\", \"model(PROFILE)\" or \"bubble\"";
+                    let remedy =
+                        "write \"retry(2)\", \"repair(1)\", \"model(PROFILE)\" or \"bubble\"";
                     node.fault(&place, format!("{:?} is not a step: {remedy}", shown(text)));
                 }
             }
@@ -242,7 +303,9 @@ fn step(text: &str) -> Option<Recovery> {
     match name {
         "retry" => Some(Recovery::retry(argument.parse().ok()?)),
         "repair" => Some(Recovery::repair(argument.parse().ok()?)),
-        "model" => Some(Recovery::Model(argument.trim_matches('"').to_owned().into())),
+        "model" => Some(Recovery::Model(
+            argument.trim_matches('"').to_owned().into(),
+        )),
         _ => None,
     }
 }
@@ -257,7 +320,9 @@ fn dyn_node(
 ) -> Option<DynNode> {
     let tools = named(tools.clone(), node.links);
     // A missing id was already reported.
-    let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
+    let name = Some(node.id())
+        .filter(|id| !id.is_empty())
+        .unwrap_or("agent");
     let builder = DynNode::builder(name.to_owned());
     let mut builder = match answer {
         Answer::Text => builder.text(),
@@ -280,7 +345,10 @@ fn dyn_node(
     for ExampleData { input, output } in &data.examples {
         builder = builder.example(input, output.clone());
     }
-    if let Some(turns) = data.max_iterations.filter(|_| tools.names().next().is_some()) {
+    if let Some(turns) = data
+        .max_iterations
+        .filter(|_| tools.names().next().is_some())
+    {
         builder = builder.turns(turns);
     }
     let built = builder.tools(tools).build();
@@ -290,7 +358,10 @@ fn dyn_node(
     {
         let place = match data {
             Data { recover, .. } if !recover.is_empty() => "/recover",
-            Data { output_schema: Some(_), .. } => "/output_schema",
+            Data {
+                output_schema: Some(_),
+                ..
+            } => "/output_schema",
             _ => "",
         };
         node.fault(place, error.message().to_owned());

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Paused, Role, ToolCall, Toolset,
+    BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Paused, Role, ToolCall,
+    Toolset,
 };
 use serde_json::Value;
 
@@ -49,14 +50,21 @@ const CONTINUE_MESSAGE: &str = "Go on.";
 impl GraphNode for Agent {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            if let Some(profile) = self.profile.as_ref().filter(|profile| !visit.cx().has_model(profile)) {
+            if let Some(profile) = self
+                .profile
+                .as_ref()
+                .filter(|profile| !visit.cx().has_model(profile))
+            {
                 let id = visit.id();
                 let message = format!(
                     "the node `{id}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or add the model to it"
                 );
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }
-            let ask = self.node.chat(self.messages(visit)?).system(self.system(visit)?);
+            let ask = self
+                .node
+                .chat(self.messages(visit)?)
+                .system(self.system(visit)?);
             let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
             let ask = self.with_choices(ask, visit)?;
             let ask = match &self.answer {
@@ -70,7 +78,10 @@ impl GraphNode for Agent {
                 Ok(answer) => self.answered(visit, answer),
                 Err(error) => {
                     let error = NodeError::of_execution(error);
-                    let paused = error.paused().filter(|_| !visit.step.is_called()).ok_or(None);
+                    let paused = error
+                        .paused()
+                        .filter(|_| !visit.step.is_called())
+                        .ok_or(None);
                     paused
                         .and_then(|paused| self.handed_over(paused))
                         .map_err(|waits| waits.unwrap_or(error))?
@@ -84,7 +95,9 @@ impl GraphNode for Agent {
 impl Agent {
     /// Untrusted text is fenced, since files of React Flow may use it here.
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
-        let Some(template) = &self.system else { return Ok(String::new()) };
+        let Some(template) = &self.system else {
+            return Ok(String::new());
+        };
         visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
@@ -96,11 +109,14 @@ impl Agent {
                 Value::Number(number) => Some(number.to_string()),
                 _ => None,
             };
-            let values = list.as_array().and_then(|list| list.iter().map(choice).collect::<Option<Vec<_>>>());
+            let values = list
+                .as_array()
+                .and_then(|list| list.iter().map(choice).collect::<Option<Vec<_>>>());
             let values = values.ok_or_else(|| {
                 let id = visit.id();
-                let message =
-                    format!("the choices of `{path}` in the node `{id}` are no list of texts and numbers");
+                let message = format!(
+                    "the choices of `{path}` in the node `{id}` are no list of texts and numbers"
+                );
                 NodeError::new(Category::PrepError, message)
             })?;
             Ok(ask.choices(path, values))
@@ -108,11 +124,16 @@ impl Agent {
     }
 
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
-        let mut messages = view(visit.state(), visit.id(), |id| visit.step.loaded.label_of(id).to_owned());
+        let mut messages = view(visit.state(), visit.id(), |id| {
+            visit.step.loaded.label_of(id).to_owned()
+        });
         if let Some(prompt) = &self.prompt {
             let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
             messages.push(Message::user(prompt));
-        } else if !messages.last().is_some_and(|last| matches!(last.role, Role::User | Role::Tool)) {
+        } else if !messages
+            .last()
+            .is_some_and(|last| matches!(last.role, Role::User | Role::Tool))
+        {
             messages.push(Message::user(CONTINUE_MESSAGE));
         }
         Ok(messages)
@@ -121,7 +142,9 @@ impl Agent {
     fn answered(&self, visit: &Visit<'_>, answer: Value) -> Update {
         let update = Update::new().with_message(Message::assistant(text_of(&answer).into_owned()));
         let update = update.saving(self.save_as.as_ref(), || answer.clone());
-        let (Value::Object(members), answers) = (answer, &self.answer) else { return update };
+        let (Value::Object(members), answers) = (answer, &self.answer) else {
+            return update;
+        };
         let is_written = |key: &str| match answers {
             Answer::Text => false,
             Answer::Members(keys) => keys.iter().any(|one| one == key),
@@ -132,15 +155,28 @@ impl Agent {
     }
 
     fn traced(&self, visit: &Visit<'_>, update: Update) -> Update {
-        let Some(executor) = self.links.iter().find(|link| link.kind == LinkKind::Executor) else {
+        let Some(executor) = self
+            .links
+            .iter()
+            .find(|link| link.kind == LinkKind::Executor)
+        else {
             return update;
         };
         let (messages, records) = visit.cx().tool_conversation();
-        let times: BTreeMap<&str, Duration> =
-            records.iter().map(|record| (record.id.as_str(), record.elapsed)).collect();
+        let times: BTreeMap<&str, Duration> = records
+            .iter()
+            .map(|record| (record.id.as_str(), record.elapsed))
+            .collect();
         let own: Vec<&str> = self.tools.names().collect();
-        let result = |id: &str| messages.iter().find(|message| message.answers() == Some(id));
-        let calls = messages.iter().flat_map(Message::calls).filter(|call| own.contains(&call.name.as_str()));
+        let result = |id: &str| {
+            messages
+                .iter()
+                .find(|message| message.answers() == Some(id))
+        };
+        let calls = messages
+            .iter()
+            .flat_map(Message::calls)
+            .filter(|call| own.contains(&call.name.as_str()));
         let ran = calls.filter_map(|call| {
             let result = result(&call.id)?;
             Some(ExecutedCall {
@@ -152,27 +188,45 @@ impl Agent {
             })
         });
         let ran: Vec<ExecutedCall> = ran.collect();
-        if ran.is_empty() { update } else { update.with_value(&*executor.id, trace(ran)) }
+        if ran.is_empty() {
+            update
+        } else {
+            update.with_value(&*executor.id, trace(ran))
+        }
     }
 
     /// Calls that end the visit. `Err`: something waits for a person; `None` in it: the pause as it is.
     fn handed_over(&self, paused: Paused) -> Result<Update, Option<NodeError>> {
         let target = |name: &str| {
-            let handoff = self.links.iter().find(|link| link.kind == LinkKind::Handoff && link.name == name);
+            let handoff = self
+                .links
+                .iter()
+                .find(|link| link.kind == LinkKind::Handoff && link.name == name);
             let executes = |link: &&ToolLink| link.kind == LinkKind::ExecutorStep;
             handoff.or_else(|| {
-                self.links.iter().find(executes).filter(|_| self.tools.names().any(|tool| tool == name))
+                self.links
+                    .iter()
+                    .find(executes)
+                    .filter(|_| self.tools.names().any(|tool| tool == name))
             })
         };
         let waiting = paused.waiting();
-        let first = waiting.iter().find_map(|call| Some((call, target(&call.name)?)));
-        let Some((first, link)) = first else { return Err(None) };
+        let first = waiting
+            .iter()
+            .find_map(|call| Some((call, target(&call.name)?)));
+        let Some((first, link)) = first else {
+            return Err(None);
+        };
         if waiting.iter().any(|call| target(&call.name).is_none()) {
             // A person decides first; then the model may call again.
             let why = "not executed: other calls wait; call again after their results";
-            let later =
-                waiting.iter().filter(|call| target(&call.name).is_some()).map(|call| call.id.clone());
-            let paused = later.into_iter().try_fold(paused.clone(), |paused, id| paused.answer(&id, why));
+            let later = waiting
+                .iter()
+                .filter(|call| target(&call.name).is_some())
+                .map(|call| call.id.clone());
+            let paused = later
+                .into_iter()
+                .try_fold(paused.clone(), |paused, id| paused.answer(&id, why));
             return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
         }
         let is_here = |call: &ToolCall| match link.kind {
@@ -183,9 +237,15 @@ impl Agent {
         let answer = |call: &ToolCall| match (is_here(call), link.kind) {
             (true, LinkKind::Handoff) => Some(format!("handed to {}", link.label)),
             (true, _) => None,
-            (false, _) => Some(format!("not executed: the conversation was handed to {}", link.label)),
+            (false, _) => Some(format!(
+                "not executed: the conversation was handed to {}",
+                link.label
+            )),
         };
-        let update = paused.round(answer).into_iter().fold(Update::new(), Update::with_message);
+        let update = paused
+            .round(answer)
+            .into_iter()
+            .fold(Update::new(), Update::with_message);
         let update = update.with_action(format!("{TOOL_CALL}:{}", link.id));
         Ok(match link.kind {
             LinkKind::Handoff => {

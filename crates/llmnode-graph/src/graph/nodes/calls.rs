@@ -12,15 +12,23 @@ use crate::state::State;
 
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
     let mut values = None;
-    links.iter().filter(|link| link.is_callable()).fold(tools, |tools, link| match link.kind {
-        LinkKind::Handoff => tools.external(spec(link)),
-        _ => {
-            let values = values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
-            let body = body(link.node, visit, Arc::clone(values));
-            let runs = tools.calling(link.name.clone(), description(link), schema(), body);
-            if visit.step.waits(link.node) { require_approval_for(runs, &link.name) } else { runs }
-        }
-    })
+    links
+        .iter()
+        .filter(|link| link.is_callable())
+        .fold(tools, |tools, link| match link.kind {
+            LinkKind::Handoff => tools.external(spec(link)),
+            _ => {
+                let values =
+                    values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
+                let body = body(link.node, visit, Arc::clone(values));
+                let runs = tools.calling(link.name.clone(), description(link), schema(), body);
+                if visit.step.waits(link.node) {
+                    require_approval_for(runs, &link.name)
+                } else {
+                    runs
+                }
+            }
+        })
 }
 
 pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
@@ -29,7 +37,11 @@ pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
 }
 
 fn require_approval_for(tools: Toolset, name: &str) -> Toolset {
-    let others: Vec<String> = tools.names().filter(|one| *one != name).map(str::to_owned).collect();
+    let others: Vec<String> = tools
+        .names()
+        .filter(|one| *one != name)
+        .map(str::to_owned)
+        .collect();
     let last = tools.clone().only([name]).require_approval();
     tools.only(others).with(last)
 }
@@ -45,8 +57,14 @@ fn spec(link: &ToolLink) -> ToolSpec {
 
 fn description(link: &ToolLink) -> String {
     match link.kind {
-        LinkKind::Handoff => format!("Hands over to {}, who continues with the query.", link.label),
-        _ => format!("Asks {}, who sees the query alone, and returns the answer.", link.label),
+        LinkKind::Handoff => format!(
+            "Hands over to {}, who continues with the query.",
+            link.label
+        ),
+        _ => format!(
+            "Asks {}, who sees the query alone, and returns the answer.",
+            link.label
+        ),
     }
 }
 
@@ -63,14 +81,19 @@ fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
             let state = GraphStep::state_of_query(query(&arguments), &values);
             let cx = cx.with_state(&state);
             let report = cx.call(step).report().await?;
-            Ok((ToolReply::new(report.value.answer()), Some(report.record.id)))
+            Ok((
+                ToolReply::new(report.value.answer()),
+                Some(report.record.id),
+            ))
         })
     })
 }
 
 /// `query`, else `question`, else all arguments.
 pub(super) fn query(arguments: &Value) -> String {
-    let asked = ["query", "question"].iter().find_map(|name| arguments.get(name)?.as_str());
+    let asked = ["query", "question"]
+        .iter()
+        .find_map(|name| arguments.get(name)?.as_str());
     asked.map_or_else(|| arguments.to_string(), str::to_owned)
 }
 

@@ -35,13 +35,26 @@ fn current_item() -> String {
 }
 
 pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-    let Data { source, item, restart } = node.data()?;
+    let Data {
+        source,
+        item,
+        restart,
+    } = node.data()?;
     node.iterates("/source", &source);
     node.writes_at("/item", &item, &[]);
-    node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
+    node.handles(
+        &["next", "complete"],
+        if node.is_seed() { &[] } else { &["next"] },
+    );
     let queue = format!("_iterator_queue_{}", node.id());
     let next = format!("_iterator_next_{}", node.id());
-    Some(Arc::new(IteratorNode { source, item, restart, queue, next }))
+    Some(Arc::new(IteratorNode {
+        source,
+        item,
+        restart,
+        queue,
+        next,
+    }))
 }
 
 struct IteratorNode {
@@ -54,17 +67,27 @@ struct IteratorNode {
 
 impl GraphNode for IteratorNode {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
-        let IteratorNode { source, item, restart, queue, next } = self;
+        let IteratorNode {
+            source,
+            item,
+            restart,
+            queue,
+            next,
+        } = self;
         let values = &visit.state().values;
         let under_way = values.get(queue).and_then(Value::as_array);
         let began = match (under_way, visit.value(source)) {
             (Some(_), _) => None,
             (None, Some(Value::Array(items))) => Some(items.clone()),
-            (None, Some(Value::String(text))) => Some(serde_json::from_str(text).unwrap_or_default()),
+            (None, Some(Value::String(text))) => {
+                Some(serde_json::from_str(text).unwrap_or_default())
+            }
             (None, _) => Some(Vec::new()),
         };
         let at = values.get(next).and_then(Value::as_u64).unwrap_or_default();
-        let first = usize::try_from(at).ok().and_then(|at| under_way.or(began.as_ref())?.get(at).cloned());
+        let first = usize::try_from(at)
+            .ok()
+            .and_then(|at| under_way.or(began.as_ref())?.get(at).cloned());
         let untrusted = visit.is_untrusted(source) || visit.is_untrusted(queue);
         let update = match first {
             Some(first) => {
@@ -73,16 +96,25 @@ impl GraphNode for IteratorNode {
                     Some(items) => Update::new().with_value(&**queue, items),
                     None => Update::new(),
                 };
-                update.with_value(&**next, at + 1).with_value(&**item, first).with_action("next")
+                update
+                    .with_value(&**next, at + 1)
+                    .with_value(&**item, first)
+                    .with_action("next")
             }
             None => {
-                let update = Update::new().clearing(&**next).clearing(&**item).with_action("complete");
+                let update = Update::new()
+                    .clearing(&**next)
+                    .clearing(&**item)
+                    .with_action("complete");
                 match restart {
                     true => update.clearing(&**queue),
                     false => update.with_value(&**queue, Vec::<Value>::new()),
                 }
             }
         };
-        Box::pin(std::future::ready(Ok(Update { untrusted, ..update })))
+        Box::pin(std::future::ready(Ok(Update {
+            untrusted,
+            ..update
+        })))
     }
 }

@@ -32,14 +32,23 @@ impl JsonTemplate {
                 let read = |(at, item)| JsonTemplate::read(item, &format!("{place}/{at}"), node);
                 JsonTemplate::List(items.iter().enumerate().map(read).collect())
             }
-            Value::Object(members) => JsonTemplate::Object(JsonTemplate::members(members, place, node)),
+            Value::Object(members) => {
+                JsonTemplate::Object(JsonTemplate::members(members, place, node))
+            }
             other => JsonTemplate::Value(other.clone()),
         }
     }
 
-    pub(super) fn members(members: &Map<String, Value>, place: &str, node: &mut NodeLoader<'_>) -> Members {
+    pub(super) fn members(
+        members: &Map<String, Value>,
+        place: &str,
+        node: &mut NodeLoader<'_>,
+    ) -> Members {
         let read = |(name, value): (&String, &Value)| {
-            (name.clone(), JsonTemplate::read(value, &format!("{place}/{}", escaped(name)), node))
+            (
+                name.clone(),
+                JsonTemplate::read(value, &format!("{place}/{}", escaped(name)), node),
+            )
         };
         members.iter().map(read).collect()
     }
@@ -47,25 +56,35 @@ impl JsonTemplate {
     fn value(&self, visit: &Visit<'_>, left: &mut usize) -> Result<Value, NodeError> {
         Ok(match self {
             JsonTemplate::Value(value) => value.clone(),
-            JsonTemplate::Text(template) => match template.sole().and_then(|name| visit.value(name)) {
-                Some(value) => {
-                    take(visit.id(), left, size(value))?;
-                    value.clone()
+            JsonTemplate::Text(template) => {
+                match template.sole().and_then(|name| visit.value(name)) {
+                    Some(value) => {
+                        take(visit.id(), left, size(value))?;
+                        value.clone()
+                    }
+                    None => {
+                        let text = visit.render(template)?;
+                        take(visit.id(), left, text.len())?;
+                        Value::String(text)
+                    }
                 }
-                None => {
-                    let text = visit.render(template)?;
-                    take(visit.id(), left, text.len())?;
-                    Value::String(text)
-                }
-            },
-            JsonTemplate::List(items) => {
-                Value::Array(items.iter().map(|item| item.value(visit, left)).collect::<Result<_, _>>()?)
             }
-            JsonTemplate::Object(members) => Value::Object(JsonTemplate::filled(members, visit, left)?),
+            JsonTemplate::List(items) => Value::Array(
+                items
+                    .iter()
+                    .map(|item| item.value(visit, left))
+                    .collect::<Result<_, _>>()?,
+            ),
+            JsonTemplate::Object(members) => {
+                Value::Object(JsonTemplate::filled(members, visit, left)?)
+            }
         })
     }
 
-    pub(super) fn object(members: &Members, visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
+    pub(super) fn object(
+        members: &Members,
+        visit: &Visit<'_>,
+    ) -> Result<Map<String, Value>, NodeError> {
         JsonTemplate::filled(members, visit, &mut { MOST })
     }
 
@@ -74,6 +93,9 @@ impl JsonTemplate {
         visit: &Visit<'_>,
         left: &mut usize,
     ) -> Result<Map<String, Value>, NodeError> {
-        members.iter().map(|(name, insert)| Ok((name.clone(), insert.value(visit, left)?))).collect()
+        members
+            .iter()
+            .map(|(name, insert)| Ok((name.clone(), insert.value(visit, left)?)))
+            .collect()
     }
 }

@@ -34,7 +34,12 @@ pub(crate) struct BuiltIn {
 
 impl BuiltIn {
     fn new<Data: JsonSchema>(name: &'static str, load: Load) -> Self {
-        BuiltIn { name, aliases: &[], schema: || schema_for!(Data).to_value(), load }
+        BuiltIn {
+            name,
+            aliases: &[],
+            schema: || schema_for!(Data).to_value(),
+            load,
+        }
     }
 
     pub(crate) fn types() -> [BuiltIn; 5] {
@@ -51,8 +56,18 @@ impl BuiltIn {
     pub(crate) fn missing() -> [BuiltIn; 2] {
         let schema = || json!({"type": "object"});
         [
-            BuiltIn { name: "rag_node", aliases: &["rag"], schema, load: |node| missing(node, "rag") },
-            BuiltIn { name: "smart_node", aliases: &["smart"], schema, load: |node| missing(node, "smart") },
+            BuiltIn {
+                name: "rag_node",
+                aliases: &["rag"],
+                schema,
+                load: |node| missing(node, "rag"),
+            },
+            BuiltIn {
+                name: "smart_node",
+                aliases: &["smart"],
+                schema,
+                load: |node| missing(node, "smart"),
+            },
         ]
     }
 

@@ -32,22 +32,41 @@ where
 {
     let Data { input, save_as } = node.data()?;
     let schema = schemars::schema_for!(N);
-    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let fields = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     let fields: Vec<String> = fields.map(|(name, _)| name.clone()).collect();
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     for name in input.keys().filter(|name| !fields.contains(name)) {
         let place = format!("/input/{}", crate::faults::escaped(name));
         node.unknown(&place, "field", name, fields.iter().map(String::as_str));
     }
-    for name in required.filter_map(Value::as_str).filter(|name| !input.contains_key(*name)) {
+    for name in required
+        .filter_map(Value::as_str)
+        .filter(|name| !input.contains_key(*name))
+    {
         node.reads("", name);
     }
-    let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
+    let from_state = fields
+        .into_iter()
+        .filter(|name| !input.contains_key(name))
+        .collect();
     let input = JsonTemplate::members(&input, "/input", node);
     let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
     node.writes_at("/save_as", &save_as, &[]);
     node.untrusted();
-    Some(Arc::new(RegisteredNode::<N> { input, from_state, save_as, node: PhantomData }))
+    Some(Arc::new(RegisteredNode::<N> {
+        input,
+        from_state,
+        save_as,
+        node: PhantomData,
+    }))
 }
 
 struct RegisteredNode<N> {
@@ -79,7 +98,10 @@ where
                 core.call(within, visit.state(), &node).await?.value
             };
             let output = serde_json::to_value(output).map_err(|error| {
-                let message = format!("the output of `{}` cannot be written as JSON: {error}", N::NAME);
+                let message = format!(
+                    "the output of `{}` cannot be written as JSON: {error}",
+                    N::NAME
+                );
                 NodeError::new(Category::ConfigError, message).with_source(error)
             })?;
             Ok(Update::new().with_value(&*self.save_as, output))

@@ -56,7 +56,16 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     }
     let mut handles = vec!["default".to_owned()];
     let mut read = Vec::new();
-    for (index, RouteData { condition, value, handle: to, source: own }) in routes.into_iter().enumerate() {
+    for (
+        index,
+        RouteData {
+            condition,
+            value,
+            handle: to,
+            source: own,
+        },
+    ) in routes.into_iter().enumerate()
+    {
         let place = format!("/routes/{index}");
         if let Some(own) = &own {
             node.reads(&format!("{place}/source"), own);
@@ -66,11 +75,15 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
             handles.push(to.clone());
         }
         if value.is_empty() && !node.is_seed() {
-            let message =
-                "is empty, and no text matches that: write the text to look for, or remove the route";
+            let message = "is empty, and no text matches that: write the text to look for, or remove the route";
             node.fault(&format!("{place}/value"), message);
         }
-        let build = |size| RegexBuilder::new(&value).case_insensitive(true).size_limit(size).build();
+        let build = |size| {
+            RegexBuilder::new(&value)
+                .case_insensitive(true)
+                .size_limit(size)
+                .build()
+        };
         let regex = match condition {
             Condition::Regex if !value.is_empty() => bounded_regex(build).map(Some),
             _ => Ok(None),
@@ -78,10 +91,19 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         match regex {
             Ok(regex) => {
                 let (source, lowercase) = (own.or_else(|| source.clone()), value.to_lowercase());
-                read.push(Route { source, condition, lowercase, regex, handle: to });
+                read.push(Route {
+                    source,
+                    condition,
+                    lowercase,
+                    regex,
+                    handle: to,
+                });
             }
             Err(error) => {
-                let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
+                let message = format!(
+                    "is not a regular expression: {}",
+                    one_line(error.to_string(), 200)
+                );
                 node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
             }
         }
@@ -137,10 +159,17 @@ impl GraphNode for Router {
                 };
                 let fits = text.map(|text| {
                     let lowercase = &mut lowercase;
-                    route.fits(&text, || lowercase.entry(source).or_insert_with(|| text.to_lowercase()))
+                    route.fits(&text, || {
+                        lowercase
+                            .entry(source)
+                            .or_insert_with(|| text.to_lowercase())
+                    })
                 });
                 let fits = fits.transpose().map_err(|why| {
-                    NodeError::new(Category::ExecError, format!("the node `{}`: {why}", visit.id()))
+                    NodeError::new(
+                        Category::ExecError,
+                        format!("the node `{}`: {why}", visit.id()),
+                    )
                 })?;
                 if fits.unwrap_or(false) {
                     return Ok(Update::new().with_action(&*route.handle));

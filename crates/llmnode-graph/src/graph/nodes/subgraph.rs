@@ -25,11 +25,27 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     for name in graph.needs() {
         node.reads("/flow_id", name);
     }
-    let Facts { handles, role, reads, .. } = std::mem::take(node.facts);
-    *node.facts = Facts { handles, role, reads, ..graph.loaded.facts.clone() };
+    let Facts {
+        handles,
+        role,
+        reads,
+        ..
+    } = std::mem::take(node.facts);
+    *node.facts = Facts {
+        handles,
+        role,
+        reads,
+        ..graph.loaded.facts.clone()
+    };
     let at = node.node.data.pointer("/flow_id");
-    node.facts.writes.iter_mut().for_each(|write| write.at.clone_from(&at));
-    node.facts.system_prompt_reads.iter_mut().for_each(|read| read.at.clone_from(&at));
+    node.facts
+        .writes
+        .iter_mut()
+        .for_each(|write| write.at.clone_from(&at));
+    node.facts
+        .system_prompt_reads
+        .iter_mut()
+        .for_each(|read| read.at.clone_from(&at));
     node.subgraph = Some(graph);
     Some(Arc::new(Nested))
 }

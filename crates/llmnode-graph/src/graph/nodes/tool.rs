@@ -27,7 +27,11 @@ pub(super) struct Data {
 }
 
 pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-    let Data { tool_name, arguments, save_as } = node.data()?;
+    let Data {
+        tool_name,
+        arguments,
+        save_as,
+    } = node.data()?;
     let registry = node.context.registry;
     node.untrusted();
     node.facts.also_writes.push(node.id().to_owned());
@@ -36,12 +40,21 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     }
     let Some(name) = tool_name else {
         if !arguments.is_empty() {
-            node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
+            node.fault(
+                "/arguments",
+                "have no tool: add a \"tool_name\", or remove them",
+            );
         }
         // Nobody is asked here, so tools that need an approval are left out.
         let tools = &registry.0.tools;
-        let runs: Vec<&str> = tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
-        return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
+        let runs: Vec<&str> = tools
+            .names()
+            .filter(|name| !tools.clone().only([name]).may_pause())
+            .collect();
+        return Some(Arc::new(Executor {
+            tools: tools.clone().only(runs),
+            save_as,
+        }));
     };
     if !registry.0.tools.names().any(|tool| tool == name) {
         node.unknown("/tool_name", "tool", &name, registry.0.tools.names());
@@ -50,7 +63,12 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     let tools = registry.0.tools.clone().only([&name]);
     // The tool call is all of the node, so the node waits.
     node.facts.pauses |= tools.may_pause();
-    let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
+    let calling = Arc::new(ToolCallNode {
+        tools,
+        name,
+        arguments,
+        save_as,
+    });
     node.call = Some(Arc::clone(&calling) as Arc<dyn CallToApprove>);
     Some(calling)
 }
@@ -95,13 +113,17 @@ impl GraphNode for Executor {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let turns = &visit.state().turns;
-            let last = turns.iter().rposition(|turn| turn.message.answers().is_none());
+            let last = turns
+                .iter()
+                .rposition(|turn| turn.message.answers().is_none());
             // A history from the program makes no calls.
             let Some(last) = last.filter(|last| turns[*last].from.is_some()) else {
                 return Ok(Update::new());
             };
-            let answered: Vec<&str> =
-                turns[last..].iter().filter_map(|turn| turn.message.answers()).collect();
+            let answered: Vec<&str> = turns[last..]
+                .iter()
+                .filter_map(|turn| turn.message.answers())
+                .collect();
             let calls = turns[last].message.calls().iter();
             let open = calls.filter(|call| !answered.contains(&call.id.as_str()));
             let mut update = Update::new();
@@ -109,10 +131,16 @@ impl GraphNode for Executor {
             for call in open {
                 let ran = ran(&self.tools, visit, call).await?;
                 let message = Message::tool(&*call.id, capped(ran.result.clone(), MAX_RESULT));
-                update = update.with_message(if ran.failed { message.failed() } else { message });
+                update = update.with_message(if ran.failed {
+                    message.failed()
+                } else {
+                    message
+                });
                 all.push(ran);
             }
-            let Some(last) = all.last() else { return Ok(update) };
+            let Some(last) = all.last() else {
+                return Ok(update);
+            };
             let update = update.saving(self.save_as.as_ref(), || value_of(&last.result));
             Ok(update.with_value(visit.id(), trace(all)))
         })
@@ -127,17 +155,30 @@ pub(super) struct ExecutedCall {
     pub(super) time: Duration,
 }
 
-async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<ExecutedCall, NodeError> {
+async fn ran(
+    tools: &Toolset,
+    visit: &Visit<'_>,
+    call: &ToolCall,
+) -> Result<ExecutedCall, NodeError> {
     let clock = &visit.cx().caller().0.clock;
     let began = clock.now();
     let run = tools.execute(visit.cx(), call).await?;
     let (result, failed) = match run {
         Some(run) => (run.reply.to_string(), run.failed),
-        None => ("the tool has no body of its own, so nothing executes it here".to_owned(), true),
+        None => (
+            "the tool has no body of its own, so nothing executes it here".to_owned(),
+            true,
+        ),
     };
     let time = clock.now().saturating_duration_since(began);
     let (name, arguments) = (call.name.clone(), arguments_of(&call.arguments));
-    Ok(ExecutedCall { name, arguments, result, failed, time })
+    Ok(ExecutedCall {
+        name,
+        arguments,
+        result,
+        failed,
+        time,
+    })
 }
 
 pub(super) fn arguments_of(text: &str) -> Value {
@@ -148,7 +189,13 @@ pub(super) fn arguments_of(text: &str) -> Value {
 pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);
-    let tool = |ExecutedCall { name, arguments, result, time, .. }: ExecutedCall| {
+    let tool = |ExecutedCall {
+                    name,
+                    arguments,
+                    result,
+                    time,
+                    ..
+                }: ExecutedCall| {
         let arguments = match size(&arguments) > most {
             true => Value::String(capped(arguments.to_string(), most)),
             false => arguments,

@@ -114,8 +114,14 @@ impl Registry {
 
     /// Changes the value of this type which the registry keeps for node types: see
     /// [`NodeLoader::extension`](crate::NodeLoader::extension).
-    pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
-        let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
+    pub fn extend_with<T: Any + Send + Sync + Default>(
+        mut self,
+        change: impl FnOnce(&mut T),
+    ) -> Self {
+        let value = self
+            .extensions
+            .entry(TypeId::of::<T>())
+            .or_insert_with(|| Box::<T>::default());
         // The key is the type's id, so this cannot fail.
         if let Some(value) = value.downcast_mut() {
             change(value);
@@ -128,7 +134,13 @@ impl Registry {
     /// # Errors
     /// A `config_error` that lists all mistakes: names that are used twice, and invalid names.
     pub fn build(self) -> Result<Registered, NodeError> {
-        let Registry { tools, types, models, folder, extensions } = self;
+        let Registry {
+            tools,
+            types,
+            models,
+            folder,
+            extensions,
+        } = self;
         let mut faults = Vec::new();
         let own = BuiltIn::types().map(|one| Arc::new(one) as Arc<dyn NodeType>);
         let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
@@ -136,27 +148,45 @@ impl Registry {
         for one in &all {
             named.extend(names(&**one).map(|name| (name.to_owned(), Arc::clone(one))));
         }
-        check_names("node type", all.iter().flat_map(|one| names(&**one)), &mut faults);
+        check_names(
+            "node type",
+            all.iter().flat_map(|one| names(&**one)),
+            &mut faults,
+        );
         check_names("tool", tools.names(), &mut faults);
-        check_names("profile", models.iter().map(|(name, ..)| name.as_str()), &mut faults);
+        check_names(
+            "profile",
+            models.iter().map(|(name, ..)| name.as_str()),
+            &mut faults,
+        );
         // Types of other crates replace the placeholders of the same names.
         for one in BuiltIn::missing() {
             let one: Arc<dyn NodeType> = Arc::new(one);
             if !named.contains_key(one.name()) {
                 for name in names(&*one) {
-                    named.entry(name.to_owned()).or_insert_with(|| Arc::clone(&one));
+                    named
+                        .entry(name.to_owned())
+                        .or_insert_with(|| Arc::clone(&one));
                 }
             }
         }
         if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
-            faults
-                .push(format!("the folder {:?} is not there, or is no folder", folder.display().to_string()));
+            faults.push(format!(
+                "the folder {:?} is not there, or is no folder",
+                folder.display().to_string()
+            ));
         }
         if !faults.is_empty() {
             let message = format!("the registry cannot be built: {}", faults.join("; "));
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        Ok(Registered(Arc::new(RegisteredInner { tools, types: named, models, folder, extensions })))
+        Ok(Registered(Arc::new(RegisteredInner {
+            tools,
+            types: named,
+            models,
+            folder,
+            extensions,
+        })))
     }
 }
 

@@ -23,13 +23,20 @@ impl Registered {
 
     /// Returns the node types by name, with their aliases.
     pub fn types(&self) -> impl Iterator<Item = (&str, &dyn NodeType)> {
-        self.0.types.iter().map(|(name, one)| (name.as_str(), &**one))
+        self.0
+            .types
+            .iter()
+            .map(|(name, one)| (name.as_str(), &**one))
     }
 
     /// Returns the JSON Schema of graph files with these node types, for editors that complete and check files.
     pub fn schema(&self) -> Value {
         let mut seen = BTreeSet::new();
-        let types = self.0.types.values().filter(|one| seen.insert(one.name().to_owned()));
+        let types = self
+            .0
+            .types
+            .values()
+            .filter(|one| seen.insert(one.name().to_owned()));
         file::schema(types.map(|one| (names(&**one).collect(), one.schema())))
     }
 
@@ -40,12 +47,20 @@ impl Registered {
 
 /// What is wrong with these arguments of a tool of the registry; the tool does not run. `None`: nothing, or there is no such tool.
 pub fn refused_arguments(registry: &Registered, tool: &str, arguments: &str) -> Option<String> {
-    registry.0.tools.refused_arguments(&ToolCall::new("call_1", tool, arguments))
+    registry
+        .0
+        .tools
+        .refused_arguments(&ToolCall::new("call_1", tool, arguments))
 }
 
 impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RegisteredInner { tools, types, folder, .. } = &*self.0;
+        let RegisteredInner {
+            tools,
+            types,
+            folder,
+            ..
+        } = &*self.0;
         f.debug_struct("Registered")
             .field("tools", tools)
             .field("types", &types.keys())

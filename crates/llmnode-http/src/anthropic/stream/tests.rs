@@ -3,9 +3,12 @@ use crate::api::cuts;
 
 #[test]
 fn cuts_anywhere_come_to_the_same() {
-    let start = r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":3}}}"#;
-    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
-    let piece = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"é\n"}}"#;
+    let start =
+        r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":3}}}"#;
+    let block =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    let piece =
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"é\n"}}"#;
     let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#;
     for body in [
         format!(
@@ -42,8 +45,13 @@ fn hostile_events_do_no_harm() {
         &["[]"],
         &[r#"{"type":"content_block_delta","index":-1,"delta":{"text":"a"}}"#],
         &[r#"{"type":"content_block_start","index":18446744073709551615,"content_block":7}"#],
-        &[r#"{"type":"message_start","message":"a"}"#, r#"{"type":"message_delta","delta":7,"usage":[]}"#],
-        &[r#"{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"category":7}}}"#],
+        &[
+            r#"{"type":"message_start","message":"a"}"#,
+            r#"{"type":"message_delta","delta":7,"usage":[]}"#,
+        ],
+        &[
+            r#"{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"category":7}}}"#,
+        ],
         &[r#"{"type":"content_block_delta","index":0,"delta":{"citation":1,"citations":"a"}}"#],
     ] {
         assert!(!with(events).is_empty());
@@ -58,7 +66,8 @@ fn odd_details_of_a_stop_fail_no_answer() {
 
 #[test]
 fn a_message_is_complete_after_its_reason_to_stop() {
-    let start = r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":3}}}"#;
+    let start =
+        r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":3}}}"#;
     let call = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}"#;
     let half = r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}"#;
     let rest = half.replace(r#"{\"a\":"#, "1}");
@@ -87,11 +96,22 @@ fn two_calls_with_one_index_stay_two() {
         )
     };
     let stop = r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#.to_owned();
-    let events = [start("a"), piece("[1"), piece("]"), start("b"), piece("[2"), piece("]"), stop];
+    let events = [
+        start("a"),
+        piece("[1"),
+        piece("]"),
+        start("b"),
+        piece("[2"),
+        piece("]"),
+        stop,
+    ];
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
     let shown = cuts::events(&MESSAGES, &events);
     let [first, second] = ["\"a\"", "\"b\""].map(|id| shown.find(id).unwrap());
-    assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
+    assert!(
+        first < second && shown.matches("arguments: 3 bytes").count() == 2,
+        "{shown}"
+    );
 }
 
 #[test]

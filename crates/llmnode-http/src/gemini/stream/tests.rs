@@ -14,7 +14,9 @@ fn cuts_anywhere_come_to_the_same() {
             PIECE.replace("é\\n", "\\ud83d"),
             PIECE.replace("é", "\\ude00"),
         ),
-        format!("data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"),
+        format!(
+            "data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"
+        ),
         format!("data: {PIECE}\r\n\r\n{{\r\n  \"error\": {{\"code\":429}}\r\n}}\r\n"),
         format!("data: {PIECE}\n\n"),
         "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(),
@@ -48,30 +50,45 @@ fn hostile_events_do_no_harm() {
     }
     let other = r#"{"candidates":[{"content":{"parts":[{"text":"no"}]},"index":1}]}"#;
     let shown = with(&[PIECE, other, CALL]);
-    assert!(shown.contains("other_choices") && !shown.contains("no\n"), "{shown}");
+    assert!(
+        shown.contains("other_choices") && !shown.contains("no\n"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_block_in_the_middle_withholds_the_answer() {
     let block = r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}"#;
     let shown = cuts::events(&GENERATE, &[PIECE, block]);
-    assert!(shown.contains("the prompt is blocked (PROHIBITED_CONTENT)"), "{shown}");
-    let answered = cuts::events(&GENERATE, &[PIECE, CALL, r#"{"promptFeedback":{"safetyRatings":[]}}"#]);
+    assert!(
+        shown.contains("the prompt is blocked (PROHIBITED_CONTENT)"),
+        "{shown}"
+    );
+    let answered = cuts::events(
+        &GENERATE,
+        &[PIECE, CALL, r#"{"promptFeedback":{"safetyRatings":[]}}"#],
+    );
     assert!(answered.contains("finish"), "{answered}");
 }
 
 #[test]
 fn what_is_dispensable_fails_no_answer() {
     let cut = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}],"promptFeedback":{"blockReason":[]}}"#;
-    let shown =
-        cuts::events(&GENERATE, &[cut, r#"{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}"#]);
+    let shown = cuts::events(
+        &GENERATE,
+        &[
+            cut,
+            r#"{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}"#,
+        ],
+    );
     assert!(shown.contains("Length"), "{shown}");
 }
 
 /// In 2024, Gemini gave a finish reason with each piece: one that comes with the first does not count.
 #[test]
 fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
-    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}"#;
+    let counts =
+        r#"{"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}"#;
     let unspecified = CALL.replace("STOP", "FINISH_REASON_UNSPECIFIED");
     for (events, expected) in [
         (&[PIECE, CALL, counts][..], true),
@@ -91,10 +108,15 @@ fn of_an_answer_that_breaks_off_the_output_is_unknown() {
     let last = |events: &[&str]| {
         cuts::usage(&GENERATE, events).map(|usage| (usage.input, usage.output, usage.total))
     };
-    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"thoughtsTokenCount":2,"totalTokenCount":5}}"#;
+    let counts =
+        r#"{"usageMetadata":{"promptTokenCount":3,"thoughtsTokenCount":2,"totalTokenCount":5}}"#;
     assert_eq!(last(&[PIECE, PIECE]), Some((Some(3), None, None)));
     assert_eq!(last(&[PIECE, counts]), Some((Some(3), Some(2), Some(5))));
-    assert_eq!(last(&[PIECE, CALL]), Some((Some(3), Some(0), Some(3))), "zeros are left out");
+    assert_eq!(
+        last(&[PIECE, CALL]),
+        Some((Some(3), Some(0), Some(3))),
+        "zeros are left out"
+    );
     assert_eq!(last(&[r#"{"usageMetadata":{"totalTokenCount":3}}"#]), None);
 }
 
@@ -105,7 +127,10 @@ fn an_answer_that_is_not_complete_is_not_taken_for_one() {
         ("CONTINUATION", "Some(Length)"),
         ("LANGUAGE", "Gemini withheld the answer (LANGUAGE)"),
         ("ESCALATION", "Gemini withheld the answer (ESCALATION)"),
-        ("PUP_LIMITED_DISABLED", "Gemini withheld the answer (PUP_LIMITED_DISABLED)"),
+        (
+            "PUP_LIMITED_DISABLED",
+            "Gemini withheld the answer (PUP_LIMITED_DISABLED)",
+        ),
         ("OTHER", "Some(Error)"),
         ("MALFORMED_RESPONSE", "Some(Error)"),
         ("NEW", r#"Some(Other("NEW"))"#),

@@ -9,9 +9,21 @@ use crate::http::sse::Decoder;
 
 /// What calls may be asked for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
-    ExpectedCalls { function: None, tools: false, limit: None },
-    ExpectedCalls { function: Some("F"), tools: false, limit: None },
-    ExpectedCalls { function: Some("F"), tools: true, limit: None },
+    ExpectedCalls {
+        function: None,
+        tools: false,
+        limit: None,
+    },
+    ExpectedCalls {
+        function: Some("F"),
+        tools: false,
+        limit: None,
+    },
+    ExpectedCalls {
+        function: Some("F"),
+        tools: true,
+        limit: None,
+    },
 ];
 
 /// What comes close to a stream.
@@ -56,9 +68,15 @@ impl Sink for Text {
 }
 
 /// The result of a body in these pieces: its text, and how it ended.
-fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: ExpectedCalls<'_>) -> (String, String) {
-    let (mut decoder, mut written, mut text) =
-        (Decoder::default(), PartialCompletion::default(), Text::default());
+fn read<'b>(
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+    wanted: ExpectedCalls<'_>,
+) -> (String, String) {
+    let (mut decoder, mut written, mut text) = (
+        Decoder::default(),
+        PartialCompletion::default(),
+        Text::default(),
+    );
     for piece in pieces {
         match decoder.push(piece, |event| written.read(event, wanted, &mut text)) {
             ControlFlow::Continue(()) => {}
@@ -78,7 +96,12 @@ fn shown(end: End, written: PartialCompletion, wanted: ExpectedCalls<'_>) -> Str
         End::Complete => Box::new(written).finish(wanted),
     };
     match read {
-        Ok(ReadAnswer { completion, parts, flags, .. }) => {
+        Ok(ReadAnswer {
+            completion,
+            parts,
+            flags,
+            ..
+        }) => {
             format!("{completion:?} {} {parts:?} {flags:?}", completion.text)
         }
         Err(Unreadable::Failure(failure)) => format!("{failure:?}"),
@@ -94,13 +117,19 @@ fn next(state: &mut u64) -> u64 {
 
 fn check(count: u32, state: &mut u64) {
     for number in 0..count {
-        let fragments = (0..next(state) % 12).map(|_| FRAGMENTS[next(state) as usize % FRAGMENTS.len()]);
+        let fragments =
+            (0..next(state) % 12).map(|_| FRAGMENTS[next(state) as usize % FRAGMENTS.len()]);
         let body = fragments.collect::<String>().into_bytes();
         let wanted = WANTED[number as usize % WANTED.len()];
         let whole = read([&body[..]], wanted);
         let at = next(state) as usize % (body.len() + 1);
         let (one, other) = body.split_at(at);
-        assert_eq!(read([one, other], wanted), whole, "{number}, {at}: {:?}", String::from_utf8_lossy(&body));
+        assert_eq!(
+            read([one, other], wanted),
+            whole,
+            "{number}, {at}: {:?}",
+            String::from_utf8_lossy(&body)
+        );
     }
 }
 
@@ -113,7 +142,10 @@ fn two_cuts_anywhere_come_to_the_same() {
         format!("\u{feff}: hi\r\n\r\ndata:{piece}\r\n\r\ndata: {end}\r\n\r\n"),
         format!("data: {call}\r\rdata: {end}\r\r"),
         format!("data: {piece}\n\nevent: error\ndata: {{\"message\":\"busy\"}}\n\n"),
-        format!("data: {}\n\ndata: {end}", piece.replace('a', "\\ud83d\\ude00\u{1F600}")),
+        format!(
+            "data: {}\n\ndata: {end}",
+            piece.replace('a', "\\ud83d\\ude00\u{1F600}")
+        ),
         format!("data: {piece}\n\ndata: {{\"choices\":["),
         "data: [DONE]\n\n".to_owned(),
     ] {
@@ -141,11 +173,15 @@ fn ten_million_bodies_come_to_the_same() {
 }
 
 #[test]
-fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none_or_without_a_name_to_the_last() {
+fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none_or_without_a_name_to_the_last()
+ {
     let mut state = 7;
     for _ in 0..2_000 {
         // The ids of the calls by index, as they are looked for one by one.
-        let (mut written, mut calls) = (PartialCompletion::default(), Vec::<(Option<u64>, String)>::new());
+        let (mut written, mut calls) = (
+            PartialCompletion::default(),
+            Vec::<(Option<u64>, String)>::new(),
+        );
         for _ in 0..next(&mut state) % 12 {
             let index = [None, Some(0), Some(1)][next(&mut state) as usize % 3];
             let id = ["", "a", "b", "c"][next(&mut state) as usize % 4];
@@ -157,7 +193,11 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none_or_with
                 let last = calls.iter().rposition(|(of, _)| *of == index);
                 last.filter(|at| !is_named && !written.calls[*at].name.is_empty())
             };
-            let at = calls.iter().rposition(belongs).or_else(last).unwrap_or(calls.len());
+            let at = calls
+                .iter()
+                .rposition(belongs)
+                .or_else(last)
+                .unwrap_or(calls.len());
             if at == calls.len() {
                 calls.push((index, String::new()));
             }
@@ -165,19 +205,42 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none_or_with
                 id.clone_into(&mut calls[at].1);
             }
             assert_eq!(written.call_position(index, id, is_named), at);
-            written.calls[at].name.push_str(if is_named { "f" } else { "" });
+            written.calls[at]
+                .name
+                .push_str(if is_named { "f" } else { "" });
         }
-        assert!(written.calls.iter().map(|call| &call.id).eq(calls.iter().map(|(_, id)| id)));
-        assert!(written.len() >= calls.len(), "each call counts for the most bytes of an answer");
+        assert!(
+            written
+                .calls
+                .iter()
+                .map(|call| &call.id)
+                .eq(calls.iter().map(|(_, id)| id))
+        );
+        assert!(
+            written.len() >= calls.len(),
+            "each call counts for the most bytes of an answer"
+        );
     }
 }
 
 fn answer_of(events: &[&str]) -> ReadAnswer {
-    let wanted = ExpectedCalls { function: None, tools: true, limit: None };
+    let wanted = ExpectedCalls {
+        function: None,
+        tools: true,
+        limit: None,
+    };
     let mut written = PartialCompletion::default();
     for event in events {
-        let event = Event { data: event.as_bytes(), is_error: false, is_complete: true };
-        assert!(written.read(event, wanted, &mut Text::default()).is_continue());
+        let event = Event {
+            data: event.as_bytes(),
+            is_error: false,
+            is_complete: true,
+        };
+        assert!(
+            written
+                .read(event, wanted, &mut Text::default())
+                .is_continue()
+        );
     }
     match Box::new(written).finish(wanted) {
         Ok(read) => read,
@@ -206,14 +269,28 @@ fn calls_without_ids_that_come_at_once_are_apart() {
                 r#"{{"choices":[{{"delta":{{"tool_calls":[{{{index}"function":{{"name":"{name}","arguments":"{arguments}"}}}}]}}}}]}}"#
             )
         };
-        let calls = [("f", r#"{\"x\":1}"#), ("f", r#"{\"x\":2}"#), ("g", "{}")].map(|(f, a)| event(f, a));
-        let calls = answer_of(&[&calls[0], &calls[1], &calls[2], END]).completion.calls;
-        let calls: Vec<_> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
-        assert_eq!(calls, [("f", r#"{"x":1}"#), ("f", r#"{"x":2}"#), ("g", "{}")]);
+        let calls =
+            [("f", r#"{\"x\":1}"#), ("f", r#"{\"x\":2}"#), ("g", "{}")].map(|(f, a)| event(f, a));
+        let calls = answer_of(&[&calls[0], &calls[1], &calls[2], END])
+            .completion
+            .calls;
+        let calls: Vec<_> = calls
+            .iter()
+            .map(|call| (&*call.name, &*call.arguments))
+            .collect();
+        assert_eq!(
+            calls,
+            [("f", r#"{"x":1}"#), ("f", r#"{"x":2}"#), ("g", "{}")]
+        );
         // A name that is repeated in each piece is none of another call.
         let pieces = [("f", r#"{\"x\""#), ("f", ":1}"), ("f", "")].map(|(f, a)| event(f, a));
-        let calls = answer_of(&[&pieces[0], &pieces[1], &pieces[2], END]).completion.calls;
-        assert_eq!((calls.len(), &*calls[0].name, &*calls[0].arguments), (1, "f", r#"{"x":1}"#));
+        let calls = answer_of(&[&pieces[0], &pieces[1], &pieces[2], END])
+            .completion
+            .calls;
+        assert_eq!(
+            (calls.len(), &*calls[0].name, &*calls[0].arguments),
+            (1, "f", r#"{"x":1}"#)
+        );
     }
 }
 
@@ -229,7 +306,10 @@ fn an_id_that_changes_begins_no_call_without_a_name() {
     let calls = |events: &[String]| {
         let events: Vec<&str> = events.iter().map(String::as_str).chain([END]).collect();
         let calls = answer_of(&events).completion.calls;
-        calls.into_iter().map(|call| [call.id, call.name, call.arguments].join(" ")).collect::<Vec<_>>()
+        calls
+            .into_iter()
+            .map(|call| [call.id, call.name, call.arguments].join(" "))
+            .collect::<Vec<_>>()
     };
     let changing = [
         event(0, "a", Some("f"), ""),
@@ -239,8 +319,11 @@ fn an_id_that_changes_begins_no_call_without_a_name() {
         event(1, "e", None, "{}"),
     ];
     assert_eq!(calls(&changing), [r#"a f {"x":1}"#, "d f {}"]);
-    let numbered_alike =
-        [event(0, "a", Some("f"), "{}"), event(0, "b", Some("f"), "{"), event(0, "b", None, "}")];
+    let numbered_alike = [
+        event(0, "a", Some("f"), "{}"),
+        event(0, "b", Some("f"), "{"),
+        event(0, "b", None, "}"),
+    ];
     assert_eq!(calls(&numbered_alike), ["a f {}", "b f {}"]);
 }
 
@@ -254,7 +337,10 @@ fn encrypted_thoughts_of_two_calls_are_apart() {
     };
     let read = answer_of(&[&thought("t1", "AAA"), &thought("t2", "BBB"), END]);
     let parts = others(&read).concat();
-    assert!(parts.contains(r#""AAA""#) && parts.contains(r#""BBB""#), "{parts}");
+    assert!(
+        parts.contains(r#""AAA""#) && parts.contains(r#""BBB""#),
+        "{parts}"
+    );
 }
 
 /// vLLM, Groq and Ollama take `reasoning` back with the calls that followed it; Mistral thinks in parts of the content.
@@ -275,14 +361,19 @@ fn reasoning_by_other_names() {
         r#"{"choices":[{"delta":{"content":"2"},"finish_reason":"stop"}]}"#,
     ];
     let completion = answer_of(&parts).completion;
-    assert_eq!((&*completion.text, completion.reasoning.as_deref()), ("42", Some("hm")));
+    assert_eq!(
+        (&*completion.text, completion.reasoning.as_deref()),
+        ("42", Some("hm"))
+    );
 }
 
 /// LiteLLM's `thinking_blocks`, of which Anthropic wants each back with its signature.
 #[test]
 fn blocks_of_thinking_go_back_signed() {
     let event = |block: &str| {
-        format!(r#"{{"choices":[{{"delta":{{"reasoning_content":"r","thinking_blocks":[{block}]}}}}]}}"#)
+        format!(
+            r#"{{"choices":[{{"delta":{{"reasoning_content":"r","thinking_blocks":[{block}]}}}}]}}"#
+        )
     };
     let blocks = [
         r#"{"type":"thinking","thinking":"a","signature":null}"#,
@@ -304,7 +395,10 @@ fn blocks_of_thinking_go_back_signed() {
 /// Some servers give a reason with each piece: one that comes with the first does not count.
 #[test]
 fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
-    let [piece, end] = [FRAGMENTS[9], r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#];
+    let [piece, end] = [
+        FRAGMENTS[9],
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+    ];
     let call = |arguments: &str| {
         let function = serde_json::json!({"name": "f", "arguments": arguments});
         serde_json::json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}]})
@@ -333,8 +427,11 @@ fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
 
 #[test]
 fn more_parts_than_an_answer_has_are_none() {
-    let body =
-        |parts| format!(r#"{{"choices":[{{"message":{{"tool_calls":[{parts}]}},"finish_reason":"stop"}}]}}"#);
+    let body = |parts| {
+        format!(
+            r#"{{"choices":[{{"message":{{"tool_calls":[{parts}]}},"finish_reason":"stop"}}]}}"#
+        )
+    };
     for (parts, is_read) in [(9_000, true), (20_000, false)] {
         let shown = cuts::whole(&CHAT, &body(vec!["{}"; parts].join(",")));
         assert_eq!(shown.contains("no answer has as many"), !is_read, "{parts}");

@@ -57,43 +57,71 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     match reported::read(body).map_err(|error| no_json(body, &error))? {
         Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
-        Response { output: None, status: None, .. } if error_body::is_error(body) => {
-            Err(Unreadable::ErrorObject)
-        }
-        Response { output: None, status: None, .. } => {
-            Err(no_answer("the response is JSON without `output`: is this the Responses API?"))
-        }
+        Response {
+            output: None,
+            status: None,
+            ..
+        } if error_body::is_error(body) => Err(Unreadable::ErrorObject),
+        Response {
+            output: None,
+            status: None,
+            ..
+        } => Err(no_answer(
+            "the response is JSON without `output`: is this the Responses API?",
+        )),
         response => completion(response, wanted),
     }
 }
 
 fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = response.usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
-    let details = response.incomplete_details.filter(|details| details.get() != "null");
+    let (usage, impossible) = response
+        .usage
+        .as_ref()
+        .map(ResponseUsage::figures)
+        .unwrap_or_default();
+    let details = response
+        .incomplete_details
+        .filter(|details| details.get() != "null");
     let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
     let finish = match (response.status.as_deref(), reason.as_deref()) {
         (Some("incomplete"), reason) => Some(incomplete(reason)),
         (Some("completed"), _) => {
             let output = usage.and_then(|usage| usage.output);
             let is_cut = is_cut(output, wanted.limit, response.incomplete_details.is_some());
-            Some(if is_cut { FinishReason::Length } else { FinishReason::Stop })
+            Some(if is_cut {
+                FinishReason::Length
+            } else {
+                FinishReason::Stop
+            })
         }
         (Some(other), _) => ends::finish(&one_line(other, 40).to_string()),
         (None, _) => None,
     };
     if finish == Some(FinishReason::ContentFilter) {
-        let why = reason.as_deref().or(response.status.as_deref()).unwrap_or_default();
+        let why = reason
+            .as_deref()
+            .or(response.status.as_deref())
+            .unwrap_or_default();
         let message = format!("OpenAI withheld the answer ({})", one_line(why, 40));
         let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
         return Err(Unreadable::failure(withheld, usage));
     }
-    let items = list(response.output.as_ref()).map_err(|broken| Unreadable::failure(broken, usage))?;
+    let items =
+        list(response.output.as_ref()).map_err(|broken| Unreadable::failure(broken, usage))?;
     if items.len() > MOST_ITEMS {
-        let many = broken_piece(format!("it has {} items, and no answer has as many", items.len()));
+        let many = broken_piece(format!(
+            "it has {} items, and no answer has as many",
+            items.len()
+        ));
         return Err(Unreadable::failure(many, usage));
     }
     let read = Items::of(&items).map_err(|broken| Unreadable::failure(broken, usage))?;
-    let Items { mut completion, refusal, reasoning, says } = read;
+    let Items {
+        mut completion,
+        refusal,
+        reasoning,
+        says,
+    } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     let goes_back = says && !(has_call && completion.calls.is_empty());
@@ -105,7 +133,12 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     }
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
-    Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
+    Ok(ReadAnswer::new(
+        completion,
+        has_call,
+        parts,
+        (usage, impossible),
+    ))
 }
 
 /// What cut the answer.
@@ -118,7 +151,9 @@ fn incomplete(reason: Option<&str>) -> FinishReason {
 
 /// Whether a `completed` answer ended at the limit. The API takes no limit below [`LEAST_TOKENS`].
 fn is_cut(output: Option<u64>, limit: Option<u32>, has_details: bool) -> bool {
-    let (Some(output), Some(limit)) = (output, limit) else { return false };
+    let (Some(output), Some(limit)) = (output, limit) else {
+        return false;
+    };
     let beyond = limit < LEAST_TOKENS && output > u64::from(limit);
     beyond || (!has_details && output >= u64::from(limit.max(LEAST_TOKENS)))
 }
@@ -156,14 +191,21 @@ impl Items {
                 }
             }
             Kind::Call => {
-                let id = word(item, "call_id").or_else(|| word(item, "id")).unwrap_or_default();
-                let arguments = item.get("arguments").map(|raw| arguments(raw)).unwrap_or_default();
-                let call = ToolCall::new(id, known_word(item, "name")?.unwrap_or_default(), arguments);
+                let id = word(item, "call_id")
+                    .or_else(|| word(item, "id"))
+                    .unwrap_or_default();
+                let arguments = item
+                    .get("arguments")
+                    .map(|raw| arguments(raw))
+                    .unwrap_or_default();
+                let call =
+                    ToolCall::new(id, known_word(item, "name")?.unwrap_or_default(), arguments);
                 self.completion.calls.push(call);
             }
             // It goes back as it is, whatever of it can be shown.
             Kind::Other => {
-                let shown = ["summary", "content"].map(|name| list(item.get(name)).unwrap_or_default());
+                let shown =
+                    ["summary", "content"].map(|name| list(item.get(name)).unwrap_or_default());
                 for part in shown.iter().flatten() {
                     self.reasoning += &word(&members(part), "text").unwrap_or_default();
                 }
@@ -176,8 +218,9 @@ impl Items {
         match (word(part, "refusal"), known_word(part, "text")?) {
             (Some(refusal), _) => self.refusal += &refusal,
             (None, Some(text)) => {
-                self.says |=
-                    part.get("annotations").is_some_and(|notes| !matches!(notes.get(), "[]" | "null"));
+                self.says |= part
+                    .get("annotations")
+                    .is_some_and(|notes| !matches!(notes.get(), "[]" | "null"));
                 self.completion.text += &text;
             }
             (None, None) => {}
@@ -248,9 +291,17 @@ fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
         if word(&part, "refusal").is_some() {
             continue;
         }
-        let Some(text) = word(&part, "text") else { continue };
-        let beside = TextBeside { item: own.take(), part: rest(part, &["type", "text"]) };
-        parts.push(CarriedPart::Text { bytes: text.len(), beside: Json::of(&beside) });
+        let Some(text) = word(&part, "text") else {
+            continue;
+        };
+        let beside = TextBeside {
+            item: own.take(),
+            part: rest(part, &["type", "text"]),
+        };
+        parts.push(CarriedPart::Text {
+            bytes: text.len(),
+            beside: Json::of(&beside),
+        });
     }
 }
 
@@ -271,11 +322,16 @@ fn list<'a>(raw: Option<&&'a RawValue>) -> Result<Vec<&'a RawValue>, ModelError>
 }
 
 fn known_word<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, str>>, ModelError> {
-    let Some(value) = members.get(name) else { return Ok(None) };
+    let Some(value) = members.get(name) else {
+        return Ok(None);
+    };
     known_text(&mut serde_json::Deserializer::from_str(value.get()))
         .map_err(|error| broken_piece(format!("`{name}`: {error}")))
 }
 
 fn word<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
-    text(&mut serde_json::Deserializer::from_str(members.get(name)?.get())).ok()?
+    text(&mut serde_json::Deserializer::from_str(
+        members.get(name)?.get(),
+    ))
+    .ok()?
 }

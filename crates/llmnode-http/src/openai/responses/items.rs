@@ -70,8 +70,13 @@ pub(super) enum ContentPart<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum FileSource<'a> {
-    Data { filename: &'a str, file_data: &'a str },
-    Uploaded { file_id: &'a str },
+    Data {
+        filename: &'a str,
+        file_data: &'a str,
+    },
+    Uploaded {
+        file_id: &'a str,
+    },
 }
 
 /// The text of the system apart, and all else. In JSON mode the text of the system is the first item: the API looks there alone
@@ -89,19 +94,32 @@ pub(super) fn items<'a>(
             Role::Tool => items.push(result(message, ids.at(at))?),
             _ => {
                 let content = parts(message)?;
-                let item = Item::Message { role: "user", content, beside: Beside::new() };
+                let item = Item::Message {
+                    role: "user",
+                    content,
+                    beside: Beside::new(),
+                };
                 items.extend(Some(item).filter(|_| message.parts().next().is_some()));
             }
         }
     }
     let system = Some(system.join("\n\n")).filter(|text| !text.is_empty());
-    let is_json_mode = prepared.typed().is_some_and(|(format, _)| format == ResponseFormat::JsonObject);
+    let is_json_mode = prepared
+        .typed()
+        .is_some_and(|(format, _)| format == ResponseFormat::JsonObject);
     if !is_json_mode {
         return Ok((system, items));
     }
     if let Some(text) = system {
         let content = vec![ContentPart::InputText { text: text.into() }];
-        items.insert(0, Item::Message { role: "system", content, beside: Beside::new() });
+        items.insert(
+            0,
+            Item::Message {
+                role: "system",
+                content,
+                beside: Beside::new(),
+            },
+        );
     }
     Ok((None, items))
 }
@@ -112,7 +130,10 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, St
         true => Output::Parts(parts(message)?),
         false => Output::Text(&message.content),
     };
-    Ok(Item::FunctionCallOutput { call_id: ids.concat().into(), output })
+    Ok(Item::FunctionCallOutput {
+        call_id: ids.concat().into(),
+        output,
+    })
 }
 
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
@@ -128,15 +149,26 @@ fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
     match attachment {
         Attachment::Image(image) => {
             let detail = image.given_detail().map(|detail| detail.as_str());
-            Ok(ContentPart::InputImage { image_url: image.as_url(), detail })
+            Ok(ContentPart::InputImage {
+                image_url: image.as_url(),
+                detail,
+            })
         }
         Attachment::File(file) => Ok(ContentPart::InputFile {
             source: match file.data() {
-                Some((filename, data)) => FileSource::Data { filename, file_data: data.as_url() },
-                None => FileSource::Uploaded { file_id: file.uploaded().unwrap_or_default() },
+                Some((filename, data)) => FileSource::Data {
+                    filename,
+                    file_data: data.as_url(),
+                },
+                None => FileSource::Uploaded {
+                    file_id: file.uploaded().unwrap_or_default(),
+                },
             },
         }),
-        _ => Err("the Responses API takes no audio; ask by chat completions, or send its text".to_owned()),
+        _ => Err(
+            "the Responses API takes no audio; ask by chat completions, or send its text"
+                .to_owned(),
+        ),
     }
 }
 
@@ -160,7 +192,11 @@ fn assistant<'a>(
                 };
                 let beside_part = of("part").unwrap_or_default();
                 let annotations = (!beside_part.contains_key("annotations")).then_some([]);
-                let part = ContentPart::OutputText { text, annotations, beside: beside_part };
+                let part = ContentPart::OutputText {
+                    text,
+                    annotations,
+                    beside: beside_part,
+                };
                 match (of("item"), items[turn..].last_mut()) {
                     (None, Some(Item::Message { content, .. })) => content.push(part),
                     (item, _) => items.push(Item::Message {
@@ -170,14 +206,22 @@ fn assistant<'a>(
                     }),
                 }
             }
-            Piece::Call { at, call: ToolCall { name, arguments, .. }, beside } => {
-                items.push(Item::FunctionCall {
-                    call_id: ids.get(at).cloned().unwrap_or_default(),
-                    name: prepared.sent_name(name),
-                    arguments: if arguments.is_empty() { "{}" } else { arguments },
-                    beside,
-                })
-            }
+            Piece::Call {
+                at,
+                call: ToolCall {
+                    name, arguments, ..
+                },
+                beside,
+            } => items.push(Item::FunctionCall {
+                call_id: ids.get(at).cloned().unwrap_or_default(),
+                name: prepared.sent_name(name),
+                arguments: if arguments.is_empty() {
+                    "{}"
+                } else {
+                    arguments
+                },
+                beside,
+            }),
             Piece::Other(item) => items.push(Item::Carried(item)),
         }
     }
@@ -196,9 +240,15 @@ pub(super) fn is_of_the_model(item: &RawValue) -> bool {
         "tool_search_output",
     ];
     /// The program's, as is the output of a function.
-    const GIVEN: [&str; 4] =
-        ["computer_call_output", "custom_tool_call_output", "function_call", "function_call_output"];
-    let Some(kind) = kind_of(item) else { return false };
+    const GIVEN: [&str; 4] = [
+        "computer_call_output",
+        "custom_tool_call_output",
+        "function_call",
+        "function_call_output",
+    ];
+    let Some(kind) = kind_of(item) else {
+        return false;
+    };
     match &*kind {
         "message" => is_commentary(item),
         kind if GIVEN.contains(&kind) => false,

@@ -15,10 +15,16 @@ use crate::refusal::efforts::Efforts;
 pub(super) const RESPONSES: Wire = Wire {
     name: llmnode_model::Wire::Responses,
     tag: "openai-responses",
-    api: ApiPath { path: "/responses", example: "https://api.openai.com/v1" },
+    api: ApiPath {
+        path: "/responses",
+        example: "https://api.openai.com/v1",
+    },
     own: &["input", "instructions", "model", "stream"],
     joined: &["include", "reasoning", "text", "tools"],
-    efforts: Efforts { field: ("reasoning", "/effort"), ..CHAT.efforts },
+    efforts: Efforts {
+        field: ("reasoning", "/effort"),
+        ..CHAT.efforts
+    },
     hosts: &["api.openai.com", "openai.azure.com"],
     id_form: IdForm::Short,
     encode: request::encode,

@@ -62,7 +62,11 @@ struct TextConfig<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Format<'a> {
-    JsonSchema { name: &'a str, schema: &'a RawValue, strict: bool },
+    JsonSchema {
+        name: &'a str,
+        schema: &'a RawValue,
+        strict: bool,
+    },
     JsonObject,
 }
 
@@ -83,7 +87,12 @@ enum Tool<'a> {
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, model, streams, .. } = *prepared;
+    let PreparedRequest {
+        request,
+        model,
+        streams,
+        ..
+    } = *prepared;
     let given = |field: &str| request.extra.contains_key(field);
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
@@ -122,7 +131,11 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 }
 
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let given = prepared.request.extra.get("reasoning").and_then(Value::as_object);
+    let given = prepared
+        .request
+        .extra
+        .get("reasoning")
+        .and_then(Value::as_object);
     let mut config = given.cloned().unwrap_or_default();
     if let Some(effort) = prepared.effort() {
         config.entry("effort").or_insert_with(|| effort.into());
@@ -135,15 +148,24 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
 
 fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     let given = prepared.given("text");
-    let format = prepared.typed().filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
-        let by_schema = |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
-        match format {
-            ResponseFormat::Strict => by_schema(strict_or(schema, Profile::Output)),
-            ResponseFormat::Schema => by_schema((sent(schema, Profile::Output), false)),
-            ResponseFormat::JsonObject => Some(Format::JsonObject),
-            _ => None,
-        }
-    });
+    let format = prepared
+        .typed()
+        .filter(|_| !given.contains_key("format"))
+        .and_then(|(format, schema)| {
+            let by_schema = |(raw, strict)| {
+                Some(Format::JsonSchema {
+                    name: schema.name(),
+                    schema: raw,
+                    strict,
+                })
+            };
+            match format {
+                ResponseFormat::Strict => by_schema(strict_or(schema, Profile::Output)),
+                ResponseFormat::Schema => by_schema((sent(schema, Profile::Output), false)),
+                ResponseFormat::JsonObject => Some(Format::JsonObject),
+                _ => None,
+            }
+        });
     (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
 }
 
@@ -157,7 +179,15 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     });
     let own = prepared.listed_function().map(|schema| {
         let (parameters, strict) = strict_or(schema, Profile::Function);
-        Tool::Function { name: schema.name(), description: "", parameters, strict: says_strict(strict) }
+        Tool::Function {
+            name: schema.name(),
+            description: "",
+            parameters,
+            strict: says_strict(strict),
+        }
     });
-    listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
+    listed
+        .chain(own)
+        .chain(prepared.given_list("tools").map(Tool::Given))
+        .collect()
 }

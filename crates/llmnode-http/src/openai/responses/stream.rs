@@ -72,9 +72,19 @@ struct ResponseEvent<'a> {
 }
 
 impl StreamedAnswer for PartialResponse {
-    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
-        let ResponseEvent { r#type, delta, output_index, item, response } =
-            piece(event, serde_json::from_slice)?;
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End> {
+        let ResponseEvent {
+            r#type,
+            delta,
+            output_index,
+            item,
+            response,
+        } = piece(event, serde_json::from_slice)?;
         let at = output_index.tokens.unwrap_or(0);
         let kind = r#type.unwrap_or_default();
         let delta = match PIECES.contains(&&*kind) {
@@ -82,13 +92,17 @@ impl StreamedAnswer for PartialResponse {
             false => Cow::Borrowed(""),
         };
         if self.begun.len().max(self.done.len()) > MOST_ITEMS {
-            let many = broken_piece(format!("it is item {MOST_ITEMS}, and no answer has as many"));
+            let many = broken_piece(format!(
+                "it is item {MOST_ITEMS}, and no answer has as many"
+            ));
             return ControlFlow::Break(End::Failure(many));
         }
         match &*kind {
             "response.output_item.added" => self.begin(at, item),
             "response.output_item.done" => self.end(at, item),
-            "response.output_text.delta" | "response.function_call_arguments.delta" if !delta.is_empty() => {
+            "response.output_text.delta" | "response.function_call_arguments.delta"
+                if !delta.is_empty() =>
+            {
                 self.content += delta.len();
                 self.is_silent = false;
                 self.add(&kind, at, &delta, wanted, sink);
@@ -98,7 +112,10 @@ impl StreamedAnswer for PartialResponse {
                 self.thoughts += delta.len();
                 sink.delta(Delta::Reasoning(&delta));
             }
-            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled" => {
                 let whole = response.map(|response| End::Body(self.whole(response)));
                 return ControlFlow::Break(whole.unwrap_or(End::Complete));
             }
@@ -168,7 +185,8 @@ fn call_id(item: &RawValue) -> String {
 
 impl PartialResponse {
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
-        let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
+        let begun =
+            item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
         let begun: Begun = begun.flatten().unwrap_or_default();
         self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
         match begun.r#type.as_deref() {
@@ -190,7 +208,14 @@ impl PartialResponse {
         }
     }
 
-    fn add(&mut self, kind: &str, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+    fn add(
+        &mut self,
+        kind: &str,
+        at: u64,
+        piece: &str,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) {
         if kind == "response.output_text.delta" {
             self.add_text(at, piece, wanted, sink);
         } else {
@@ -210,8 +235,17 @@ impl PartialResponse {
         self.write(piece);
     }
 
-    fn add_arguments(&mut self, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let first = self.begun.get(&at).filter(|_| self.calls.first() == Some(&at));
+    fn add_arguments(
+        &mut self,
+        at: u64,
+        piece: &str,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let first = self
+            .begun
+            .get(&at)
+            .filter(|_| self.calls.first() == Some(&at));
         let answers = first.is_some_and(|call| call.name.as_deref() == wanted.function);
         if answers && wanted.function.is_some() {
             sink.delta(Delta::Text(piece));
@@ -227,12 +261,14 @@ impl PartialResponse {
     /// Some servers leave the items out of the last event.
     fn whole(&self, response: &RawValue) -> Vec<u8> {
         let as_it_came = || response.get().as_bytes().to_vec();
-        let Ok(mut members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get())
+        let Ok(mut members) =
+            serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get())
         else {
             return as_it_came();
         };
         let listed = members.get("output").map_or("[]", |output| output.get());
-        let is_empty = serde_json::from_str::<Vec<&RawValue>>(listed).is_ok_and(|items| items.is_empty());
+        let is_empty =
+            serde_json::from_str::<Vec<&RawValue>>(listed).is_ok_and(|items| items.is_empty());
         let done: Vec<&RawValue> = self.done.values().map(|item| &**item).collect();
         match to_raw_value(&done) {
             Ok(items) if is_empty && !done.is_empty() => {

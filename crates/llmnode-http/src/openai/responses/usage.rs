@@ -67,8 +67,14 @@ impl ResponseUsage {
             output.reasoning_tokens,
         ];
         let mut usage = TokenUsage::default();
-        [usage.input, usage.output, usage.total, usage.cached, usage.cache_write, usage.reasoning] =
-            all.map(|figure| figure.tokens);
+        [
+            usage.input,
+            usage.output,
+            usage.total,
+            usage.cached,
+            usage.cache_write,
+            usage.reasoning,
+        ] = all.map(|figure| figure.tokens);
         reported(usage, &all)
     }
 }

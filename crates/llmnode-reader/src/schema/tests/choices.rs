@@ -13,7 +13,10 @@ struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end.max(1)
     }
 }
@@ -46,7 +49,11 @@ fn any(draw: &mut Draw, depth: usize, structs: usize) -> Type {
             maybe @ Type::Maybe(_) => maybe,
             inner => Type::Maybe(Box::new(inner)),
         },
-        6 => Type::Union((0..2).map(|_| vec![any(draw, depth - 1, structs), Type::Text]).collect()),
+        6 => Type::Union(
+            (0..2)
+                .map(|_| vec![any(draw, depth - 1, structs), Type::Text])
+                .collect(),
+        ),
         // Behind a list, so that it may contain itself.
         7 => Type::List(Box::new(Type::Named(draw.below(structs)))),
         _ => Type::Maybe(Box::new(Type::Named(draw.below(structs)))),
@@ -54,15 +61,27 @@ fn any(draw: &mut Draw, depth: usize, structs: usize) -> Type {
 }
 
 fn member(index: usize, renamed: bool) -> String {
-    if renamed { format!("theMember{index}") } else { format!("the_member{index}") }
+    if renamed {
+        format!("theMember{index}")
+    } else {
+        format!("the_member{index}")
+    }
 }
 
 fn object(members: &[Type], renamed: bool, tag: Option<usize>) -> Value {
     let mut all = Map::new();
     if let Some(tag) = tag {
-        all.insert("kind".to_owned(), json!({"type": "string", "const": format!("Form{tag}")}));
+        all.insert(
+            "kind".to_owned(),
+            json!({"type": "string", "const": format!("Form{tag}")}),
+        );
     }
-    all.extend(members.iter().enumerate().map(|(at, one)| (member(at, renamed), schema_of(one))));
+    all.extend(
+        members
+            .iter()
+            .enumerate()
+            .map(|(at, one)| (member(at, renamed), schema_of(one))),
+    );
     let required: Vec<String> = all.keys().cloned().collect();
     json!({"type": "object", "properties": all, "required": required})
 }
@@ -76,7 +95,10 @@ fn schema_of(one: &Type) -> Value {
         Type::List(item) => json!({"type": "array", "items": schema_of(item)}),
         Type::Named(index) => json!({"$ref": format!("#/$defs/Struct{index}")}),
         Type::Union(forms) => {
-            let forms = forms.iter().enumerate().map(|(tag, members)| object(members, false, Some(tag)));
+            let forms = forms
+                .iter()
+                .enumerate()
+                .map(|(tag, members)| object(members, false, Some(tag)));
             json!({"oneOf": forms.collect::<Vec<_>>()})
         }
     }
@@ -86,15 +108,23 @@ impl World {
     fn draw(draw: &mut Draw) -> World {
         let count = 1 + draw.below(3);
         let one = |draw: &mut Draw| {
-            ((0..1 + draw.below(4)).map(|_| any(draw, 3, count)).collect(), draw.below(2) == 1)
+            (
+                (0..1 + draw.below(4))
+                    .map(|_| any(draw, 3, count))
+                    .collect(),
+                draw.below(2) == 1,
+            )
         };
-        World { structs: (0..count).map(|_| one(draw)).collect() }
+        World {
+            structs: (0..count).map(|_| one(draw)).collect(),
+        }
     }
 
     fn schema(&self) -> Arc<OutputSchema> {
         let defs = self.structs.iter().enumerate();
-        let defs =
-            defs.map(|(at, (members, renamed))| (format!("Struct{at}"), object(members, *renamed, None)));
+        let defs = defs.map(|(at, (members, renamed))| {
+            (format!("Struct{at}"), object(members, *renamed, None))
+        });
         let mut root = object(&self.structs[0].0, self.structs[0].1, None);
         root["$defs"] = Value::Object(defs.collect());
         Arc::new(OutputSchema::from_value("Root", root))
@@ -125,7 +155,14 @@ impl World {
     }
 
     /// A random value. At `path`, relative to `one`, it is `chosen`.
-    fn value(&self, one: &Type, path: Option<&str>, chosen: &Value, draw: &mut Draw, depth: usize) -> Value {
+    fn value(
+        &self,
+        one: &Type,
+        path: Option<&str>,
+        chosen: &Value,
+        draw: &mut Draw,
+        depth: usize,
+    ) -> Value {
         if path == Some("") && matches!(one, Type::Text | Type::Whole) {
             return chosen.clone();
         }
@@ -146,7 +183,9 @@ impl World {
                 } else {
                     0
                 };
-                (0..count).map(|_| self.value(item, inner, chosen, draw, depth + 1)).collect()
+                (0..count)
+                    .map(|_| self.value(item, inner, chosen, draw, depth + 1))
+                    .collect()
             }
             Type::Named(index) => {
                 let (members, renamed) = &self.structs[*index];
@@ -154,10 +193,18 @@ impl World {
             }
             Type::Union(forms) => {
                 let wanted = path.and_then(|path| path.strip_prefix(".Type::Form"));
-                let form =
-                    wanted.map_or_else(|| draw.below(forms.len()), |rest| usize::from(rest.starts_with('1')));
-                let mut all =
-                    self.members(&forms[form], false, wanted.map(|rest| &rest[1..]), chosen, draw, depth);
+                let form = wanted.map_or_else(
+                    || draw.below(forms.len()),
+                    |rest| usize::from(rest.starts_with('1')),
+                );
+                let mut all = self.members(
+                    &forms[form],
+                    false,
+                    wanted.map(|rest| &rest[1..]),
+                    chosen,
+                    draw,
+                    depth,
+                );
                 all.insert("kind".to_owned(), json!(format!("Form{form}")));
                 Value::Object(all)
             }
@@ -175,8 +222,13 @@ impl World {
     ) -> Map<String, Value> {
         let one = |(at, one): (usize, &Type)| {
             let own = format!("the_member{at}");
-            let rest = path.map(|path| path.trim_start_matches('.')).and_then(|path| path.strip_prefix(&own));
-            (member(at, renamed), self.value(one, rest, chosen, draw, depth + 1))
+            let rest = path
+                .map(|path| path.trim_start_matches('.'))
+                .and_then(|path| path.strip_prefix(&own));
+            (
+                member(at, renamed),
+                self.value(one, rest, chosen, draw, depth + 1),
+            )
         };
         members.iter().enumerate().map(one).collect()
     }
@@ -197,12 +249,23 @@ fn of_five_hundred_random_types_a_list_binds_its_path_and_no_other() {
     let mut draw = Draw(7);
     while tried < 500 {
         let world = World::draw(&mut draw);
-        let Some((path, is_whole)) = world.path(&mut draw) else { continue };
+        let Some((path, is_whole)) = world.path(&mut draw) else {
+            continue;
+        };
         let own = world.schema();
-        let names = if is_whole { ["71", "72"] } else { ["in", "also"] };
+        let names = if is_whole {
+            ["71", "72"]
+        } else {
+            ["in", "also"]
+        };
         let values: BTreeSet<String> = names.map(str::to_owned).into();
-        let list = ChoiceList { path: path.clone().into(), source: "x".into(), values };
-        let with = with_choices(&own, vec![list]).unwrap_or_else(|error| panic!("{path}: {error:?}"));
+        let list = ChoiceList {
+            path: path.clone().into(),
+            source: "x".into(),
+            values,
+        };
+        let with =
+            with_choices(&own, vec![list]).unwrap_or_else(|error| panic!("{path}: {error:?}"));
         assert!(own.strict().is_err() || with.strict().is_ok(), "{path}");
         if !has_choices(&with) {
             // Beyond the levels of the strict dialect.
@@ -211,40 +274,67 @@ fn of_five_hundred_random_types_a_list_binds_its_path_and_no_other() {
         }
         tried += 1;
         let as_chosen = |text: &str| {
-            if is_whole { text.parse().map_or(json!(text), |n: i64| json!(n)) } else { json!(text) }
+            if is_whole {
+                text.parse().map_or(json!(text), |n: i64| json!(n))
+            } else {
+                json!(text)
+            }
         };
         let root = Type::Named(0);
         for _ in 0..20 {
-            let right = world.value(&root, Some(&path), &as_chosen(names[1]), &mut draw, 0).to_string();
-            assert!(own.is_met_by(&right) && with.is_met_by(&right), "{path}: {right}\n{}", with.plain());
+            let right = world
+                .value(&root, Some(&path), &as_chosen(names[1]), &mut draw, 0)
+                .to_string();
+            assert!(
+                own.is_met_by(&right) && with.is_met_by(&right),
+                "{path}: {right}\n{}",
+                with.plain()
+            );
             let outside = if is_whole { json!(73) } else { json!("out") };
-            let wrong = world.value(&root, Some(&path), &outside, &mut draw, 0).to_string();
-            assert!(own.is_met_by(&wrong) && !with.is_met_by(&wrong), "{path}: {wrong}\n{}", with.plain());
+            let wrong = world
+                .value(&root, Some(&path), &outside, &mut draw, 0)
+                .to_string();
+            assert!(
+                own.is_met_by(&wrong) && !with.is_met_by(&wrong),
+                "{path}: {wrong}\n{}",
+                with.plain()
+            );
         }
     }
 }
 
 fn listing(own: &Arc<OutputSchema>, path: &'static str) -> Arc<OutputSchema> {
-    let list = ChoiceList { path: path.into(), source: "x".into(), values: ["lamp".to_owned()].into() };
+    let list = ChoiceList {
+        path: path.into(),
+        source: "x".into(),
+        values: ["lamp".to_owned()].into(),
+    };
     with_choices(own, vec![list]).unwrap()
 }
 
 #[test]
 fn a_copy_is_wrapped_as_its_type_and_cut_as_its_type() {
-    let own =
-        Arc::new(OutputSchema::from_value("Names", json!({"type": "array", "items": {"type": "string"}})));
+    let own = Arc::new(OutputSchema::from_value(
+        "Names",
+        json!({"type": "array", "items": {"type": "string"}}),
+    ));
     let with = listing(&own, "self[]");
     assert!(own.is_wrapped() && with.is_wrapped());
     assert!(with.is_met_by(r#"{"value": ["lamp"]}"#) && !with.is_met_by(r#"{"value": ["key"]}"#));
 
-    let deep = (0..80).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
+    let deep = (0..80).fold(
+        json!({"type": "string"}),
+        |inner, _| json!({"type": "array", "items": inner}),
+    );
     let members = json!({"item": {"type": "string"}, "deep": deep});
     let deep = json!({"type": "object", "properties": members, "required": ["item", "deep"]});
     let own = Arc::new(OutputSchema::from_value("Deep", deep));
     let with = listing(&own, "item");
     assert!(own.form().is_none() && with.form().is_none());
     assert!(own.strict().is_err() && with.strict().is_err());
-    assert!(take_strict_error(&listing(&own, "item")).is_some() && take_strict_error(&with).is_none());
+    assert!(
+        take_strict_error(&listing(&own, "item")).is_some() && take_strict_error(&with).is_none()
+    );
     // No form can express it, and the values are below the question.
     assert!(instruction(&with).contains("JSON Schema") && !instruction(&with).contains("lamp"));
     assert!(with.plain().get().contains("lamp"));

@@ -76,7 +76,10 @@ fn enums_unions_maps_and_recursive_types() {
 #[test]
 fn a_type_that_is_no_object_is_wrapped() {
     assert_eq!(form::<Kind>(), r#"{"value": <one of "Bug", "Wish">}"#);
-    assert_eq!(form::<Vec<u8>>(), r#"{"value": [<whole number from 0 to 255>, ...]}"#);
+    assert_eq!(
+        form::<Vec<u8>>(),
+        r#"{"value": [<whole number from 0 to 255>, ...]}"#
+    );
 }
 
 #[test]
@@ -97,12 +100,20 @@ fn a_copied_form_is_recognised_and_marks_of_a_text_are_not() {
         "{\"room\":<whole number from 0 to 65535>}",
         r#"{"wishes": ["<text>"]}"#,
     ] {
-        assert_eq!(form.is_repeated_in(copied), !copied.contains("the guest's full"), "{copied}");
+        assert_eq!(
+            form.is_repeated_in(copied),
+            !copied.contains("the guest's full"),
+            "{copied}"
+        );
     }
     let copied_in = |text: &str| form.is_repeated_in(text);
     assert!(copied_in("So: {\"wishes\": [\"< text >\"], \"room\": 3} "));
-    assert!(copied_in("{\"remark\": \"<text>\" (may be left out), \"room\": 3"));
-    assert!(copied_in("{\"rate\": <number> or null, \"room\": 3") && copied_in("{\"remark\": \"<text>"));
+    assert!(copied_in(
+        "{\"remark\": \"<text>\" (may be left out), \"room\": 3"
+    ));
+    assert!(
+        copied_in("{\"rate\": <number> or null, \"room\": 3") && copied_in("{\"remark\": \"<text>")
+    );
     for own in [
         r#"{"guest": "<b>Hello</b>"}"#,
         r#"{"guest": "use <text> here"}"#,

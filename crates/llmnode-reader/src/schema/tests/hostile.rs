@@ -6,7 +6,9 @@ use crate::OutputSchema;
 
 /// The refused places of a schema in the strict dialect, each as its line.
 fn refused(schema: &OutputSchema) -> String {
-    schema.strict().map_or_else(|error| error.to_string(), |_| String::new())
+    schema
+        .strict()
+        .map_or_else(|error| error.to_string(), |_| String::new())
 }
 
 fn object(properties: impl IntoIterator<Item = (String, Value)>) -> Value {
@@ -17,7 +19,12 @@ fn object(properties: impl IntoIterator<Item = (String, Value)>) -> Value {
 
 /// On a stack as small as any thread's.
 fn on_a_small_stack(check: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(512 * 1024).spawn(check).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(512 * 1024)
+        .spawn(check)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]
@@ -50,7 +57,8 @@ fn references_in_a_circle_or_in_a_long_row_end() {
                     (format!("D{at}"), around(reference(next)))
                 });
                 let defs = Value::Object(defs.collect());
-                let root = json!({"type": "object", "properties": {"d": reference(0)}, "$defs": defs});
+                let root =
+                    json!({"type": "object", "properties": {"d": reference(0)}, "$defs": defs});
                 let schema = OutputSchema::from_value("Row", root);
                 let _ = refused(&schema);
                 super::drop_added_nulls(&schema, &mut json!({"d": {"a": {"a": null}}}));
@@ -78,11 +86,15 @@ fn what_is_too_large_for_strict_mode_is_told_before_the_call() {
     let words = |count: usize, length: usize| -> Vec<String> {
         (0..count).map(|at| format!("{at:0length$}")).collect()
     };
-    let holding = |values: Vec<String>| object([("e".to_owned(), json!({"type": "string", "enum": values}))]);
+    let holding =
+        |values: Vec<String>| object([("e".to_owned(), json!({"type": "string", "enum": values}))]);
     let nested = |levels: usize| {
-        (1..levels).fold(object([("s".to_owned(), string())]), |inner, _| object([("o".to_owned(), inner)]))
+        (1..levels).fold(object([("s".to_owned(), string())]), |inner, _| {
+            object([("o".to_owned(), inner)])
+        })
     };
-    let long_names = |count: usize| named(count).map(|(name, schema)| (format!("{name:0>60}"), schema));
+    let long_names =
+        |count: usize| named(count).map(|(name, schema)| (format!("{name:0>60}"), schema));
     for (schema, fault) in [
         (object(named(5000)), ""),
         (object(named(5001)), "more than 5000 properties"),
@@ -96,7 +108,14 @@ fn what_is_too_large_for_strict_mode_is_told_before_the_call() {
         (object(long_names(2001)), "more than 120000 characters"),
     ] {
         let told = refused(&OutputSchema::from_value("Large", schema));
-        assert!(if fault.is_empty() { told.is_empty() } else { told.contains(fault) }, "{fault}: {told}");
+        assert!(
+            if fault.is_empty() {
+                told.is_empty()
+            } else {
+                told.contains(fault)
+            },
+            "{fault}: {told}"
+        );
     }
 }
 
@@ -105,8 +124,16 @@ fn what_is_too_large_for_strict_mode_is_told_before_the_call() {
 fn levels_are_counted_through_references() {
     let link = |at: usize| object([("next".to_owned(), json!({"$ref": format!("#/$defs/D{at}")}))]);
     let chain = |count: usize| {
-        let defs =
-            (1..count).map(|at| (format!("D{at}"), if at + 1 < count { link(at + 1) } else { object([]) }));
+        let defs = (1..count).map(|at| {
+            (
+                format!("D{at}"),
+                if at + 1 < count {
+                    link(at + 1)
+                } else {
+                    object([])
+                },
+            )
+        });
         let mut root = link(1);
         root["$defs"] = Value::Object(defs.collect());
         OutputSchema::from_value("Chain", root)

@@ -80,11 +80,26 @@ fn nested_structs_and_described_references() {
         )
     );
     let plain = plain(&schema);
-    assert_eq!(plain["properties"]["second"], json!({"$ref": "#/$defs/Inner", "description": "The other."}));
+    assert_eq!(
+        plain["properties"]["second"],
+        json!({"$ref": "#/$defs/Inner", "description": "The other."})
+    );
     assert!(plain.get("title").is_none() && plain.get("$schema").is_none());
     assert!(!plain.to_string().contains("allOf"));
     let order: Vec<&String> = plain["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(order, ["firstInner", "second", "sizes", "array", "flag", "ratio", "big", "time"]);
+    assert_eq!(
+        order,
+        [
+            "firstInner",
+            "second",
+            "sizes",
+            "array",
+            "flag",
+            "ratio",
+            "big",
+            "time"
+        ]
+    );
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -101,7 +116,10 @@ fn a_recursive_list_is_wrapped_around_its_definition() {
     struct Nest(Vec<Nest>);
     let schema = OutputSchema::of::<Nest>();
     let list = json!({"type": "array", "items": {"$ref": "#/$defs/Nest"}});
-    assert_eq!(strict(&schema), with_defs(wrapped(list.clone()), json!({"Nest": list})));
+    assert_eq!(
+        strict(&schema),
+        with_defs(wrapped(list.clone()), json!({"Nest": list}))
+    );
 }
 
 #[test]
@@ -142,7 +160,8 @@ fn what_may_be_absent_becomes_nullable() {
         )
     );
     assert!(plain(&schema).get("required").is_none());
-    let mut answer = json!({"a": null, "b": null, "c": null, "d": null, "e": null, "f": null, "g": null});
+    let mut answer =
+        json!({"a": null, "b": null, "c": null, "d": null, "e": null, "f": null, "g": null});
     assert_eq!(super::drop_added_nulls(&schema, &mut answer), 3);
     assert_eq!(answer, json!({"a": null, "b": null, "f": null, "g": null}));
 }
@@ -220,7 +239,10 @@ fn an_internally_tagged_enum_has_its_content_beside_the_tag() {
             object(json!({"type": tag("Other"), "a": byte(false)})),
         ]}))
     );
-    assert!(!schema.plain().get().contains("$ref"), "no reference beside other keywords is left");
+    assert!(
+        !schema.plain().get().contains("$ref"),
+        "no reference beside other keywords is left"
+    );
     for (name, dropped) in [("Struct", 1), ("Other", 0), ("Unit", 0)] {
         assert_eq!(
             super::drop_added_nulls(&schema, &mut json!({"type": name, "a": null})),
@@ -252,9 +274,15 @@ fn flattened_structs_and_enums_become_one_object_each() {
     }
     let schema = OutputSchema::of::<Act>();
     assert!(schema.is_wrapped());
-    let branches = strict(&schema)["properties"]["value"]["anyOf"].as_array().unwrap().clone();
+    let branches = strict(&schema)["properties"]["value"]["anyOf"]
+        .as_array()
+        .unwrap()
+        .clone();
     assert_eq!(branches.len(), 4);
-    assert_eq!(branches[0], object(json!({"reason": {"type": "string"}, "type": tag("Unit")})));
+    assert_eq!(
+        branches[0],
+        object(json!({"reason": {"type": "string"}, "type": tag("Unit")}))
+    );
     assert_eq!(branches[1]["required"], json!(["reason", "type", "count"]));
 
     #[derive(Deserialize, JsonSchema)]
@@ -270,7 +298,13 @@ fn flattened_structs_and_enums_become_one_object_each() {
         tagged: Tagged,
     }
     let schema = OutputSchema::of::<Two>();
-    assert_eq!(strict(&schema)["properties"]["value"]["anyOf"].as_array().unwrap().len(), 8);
+    assert_eq!(
+        strict(&schema)["properties"]["value"]["anyOf"]
+            .as_array()
+            .unwrap()
+            .len(),
+        8
+    );
     assert!(!schema.plain().get().contains("allOf"));
 }
 
@@ -280,7 +314,10 @@ fn newtypes_lists_scalars_and_options_as_the_root_are_wrapped() {
     struct Name(#[allow(unused)] String);
     #[derive(Deserialize, JsonSchema)]
     struct Same(Inner);
-    assert_eq!(strict(&OutputSchema::of::<Name>()), wrapped(json!({"type": "string"})));
+    assert_eq!(
+        strict(&OutputSchema::of::<Name>()),
+        wrapped(json!({"type": "string"}))
+    );
     assert_eq!(
         strict(&OutputSchema::of::<i32>()),
         wrapped(json!({"type": "integer", "minimum": i32::MIN, "maximum": i32::MAX}))
@@ -302,7 +339,10 @@ fn newtypes_lists_scalars_and_options_as_the_root_are_wrapped() {
     let same = OutputSchema::of::<Same>();
     assert!(!same.is_wrapped(), "the newtype of an object is an object");
     assert_eq!(strict(&same), inner());
-    assert_eq!(strict(&OutputSchema::of::<Box<Tree>>()), strict(&OutputSchema::of::<Tree>()));
+    assert_eq!(
+        strict(&OutputSchema::of::<Box<Tree>>()),
+        strict(&OutputSchema::of::<Tree>())
+    );
 }
 
 #[test]
@@ -336,7 +376,13 @@ fn maps_mixed_tuples_and_free_values_are_refused_with_their_place() {
         "no reader of schemas refuses an object"
     );
     assert_eq!(loose["additionalProperties"], true);
-    assert_eq!(refused(&OutputSchema::of::<HashMap<String, i32>>())[0], "Map_of_int32: a map with free keys");
+    assert_eq!(
+        refused(&OutputSchema::of::<HashMap<String, i32>>())[0],
+        "Map_of_int32: a map with free keys"
+    );
     assert!(OutputSchema::of::<Value>().is_wrapped());
-    assert_eq!(refused(&OutputSchema::of::<Value>()), ["AnyValue.value: a value of any kind"]);
+    assert_eq!(
+        refused(&OutputSchema::of::<Value>()),
+        ["AnyValue.value: a value of any kind"]
+    );
 }

@@ -34,13 +34,21 @@ struct Work {
 }
 
 pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     // Where tokio handles signals, for MCP's processes, it has its own sockets.
     let at_start = sockets()?;
     let caller = runtime.block_on(async { Caller::new(&options.base_url, TIMEOUT) })?;
     let (ledger, clock) = (caller.run.ledger(), caller.clock.clone());
     let (next, waited) = (AtomicU64::new(0), AtomicU64::new(0));
-    let work = Arc::new(Work { caller, next, waited, seed: options.seed, drops: options.drops });
+    let work = Arc::new(Work {
+        caller,
+        next,
+        waited,
+        seed: options.seed,
+        drops: options.drops,
+    });
     let began = Instant::now();
     let memory = in_batches(&runtime, &work, options)?;
     let seconds = began.elapsed().as_secs_f64();
@@ -51,8 +59,16 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let (total, clock_waited) = (ledger.total(), clock.waited());
     let (requests, tokens) = (total.requests, total.total.known);
     let (tasks_left, sockets_left) = (tasks(), sockets()?.saturating_sub(at_start));
-    let closed =
-        Closed { requests, tokens, clock_waited, ledger_waited, memory, tasks_left, sockets_left, seconds };
+    let closed = Closed {
+        requests,
+        tokens,
+        clock_waited,
+        ledger_waited,
+        memory,
+        tasks_left,
+        sockets_left,
+        seconds,
+    };
     send(&Event::Closed(closed));
     Ok(())
 }
@@ -72,7 +88,11 @@ fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Res
         });
         std::mem::replace(&mut settled, Ok(()))?;
         live += measured.bytes_current;
-        memory.push(Sample { calls: made, heap: live, resident: resident()? });
+        memory.push(Sample {
+            calls: made,
+            heap: live,
+            resident: resident()?,
+        });
     }
     Ok(memory)
 }
@@ -83,9 +103,11 @@ async fn make(work: &Arc<Work>, until: u64, in_flight: u64) {
     for _ in 0..in_flight {
         let work = Arc::clone(work);
         workers.spawn(async move {
-            while let Ok(number) = work
-                .next
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < until).then_some(next + 1))
+            while let Ok(number) =
+                work.next
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
+                        (next < until).then_some(next + 1)
+                    })
             {
                 work.one(number).await;
             }
@@ -104,12 +126,20 @@ impl Work {
         let polls = (random / 100 % 100 < self.drops).then_some((random / 10_000 % 5) as u32);
         let record = self.caller.call(number, settings, polls).await;
         let waits: Duration = record.attempts.iter().map(|attempt| attempt.wait).sum();
-        self.waited.fetch_add(waits.as_nanos() as u64, Ordering::Relaxed);
+        self.waited
+            .fetch_add(waits.as_nanos() as u64, Ordering::Relaxed);
         let category = record.category.map(|category| category.as_str().to_owned());
         let last = record.attempts.last().filter(|_| category.is_some());
         let budget_empty = last.is_some_and(|last| last.message.contains("retry budget"));
-        let call = Ended { category, refused, budget_empty };
-        send(&Event::Ended { call, entries: self.caller.entries(&record) });
+        let call = Ended {
+            category,
+            refused,
+            budget_empty,
+        };
+        send(&Event::Ended {
+            call,
+            entries: self.caller.entries(&record),
+        });
     }
 }
 

@@ -20,23 +20,35 @@ pub(crate) struct Sample {
 pub(crate) fn resident() -> io::Result<i64> {
     const PAGE: i64 = 4096;
     let pages = fs::read_to_string("/proc/self/statm")?;
-    let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse::<i64>().ok());
-    resident.map(|pages| pages * PAGE).ok_or_else(|| io::Error::other("statm has another form"))
+    let resident = pages
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<i64>().ok());
+    resident
+        .map(|pages| pages * PAGE)
+        .ok_or_else(|| io::Error::other("statm has another form"))
 }
 
 pub(crate) fn sockets() -> io::Result<usize> {
-    let open = fs::read_dir("/proc/self/fd")?.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
-    Ok(open.filter(|target| target.to_string_lossy().starts_with("socket:")).count())
+    let open =
+        fs::read_dir("/proc/self/fd")?.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    Ok(open
+        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .count())
 }
 
 /// Bytes a call over the last half of the calls: the median of the slopes between any two samples (Theil and Sen),
 /// which is robust against buffers in some samples. 0 for fewer than 3.
 pub(crate) fn slope(samples: &[Sample], bytes: impl Fn(&Sample) -> i64) -> f64 {
     let half = samples.last().map_or(0, |last| last.calls / 2);
-    let late: Vec<_> = samples.iter().filter(|sample| sample.calls >= half).collect();
+    let late: Vec<_> = samples
+        .iter()
+        .filter(|sample| sample.calls >= half)
+        .collect();
     let mut slopes = Vec::new();
     for (at, one) in late.iter().enumerate() {
-        let of = |other: &&Sample| (bytes(other) - bytes(one)) as f64 / (other.calls - one.calls) as f64;
+        let of =
+            |other: &&Sample| (bytes(other) - bytes(one)) as f64 / (other.calls - one.calls) as f64;
         slopes.extend(late[at + 1..].iter().map(of));
     }
     if late.len() < 3 {
@@ -52,9 +64,19 @@ mod tests {
 
     #[test]
     fn the_slope_is_that_of_the_last_half_whatever_single_samples_say() {
-        let heap = |calls| if calls < 50 { 1000 * calls } else { 50_000 + 3 * (calls - 50) };
+        let heap = |calls| {
+            if calls < 50 {
+                1000 * calls
+            } else {
+                50_000 + 3 * (calls - 50)
+            }
+        };
         let odd = |calls| if calls % 7 == 0 { 9728 } else { 0 };
-        let sample = |calls: i64| Sample { calls: calls as u64, heap: heap(calls) + odd(calls), resident: 7 };
+        let sample = |calls: i64| Sample {
+            calls: calls as u64,
+            heap: heap(calls) + odd(calls),
+            resident: 7,
+        };
         let samples: Vec<_> = (0..=100).map(sample).collect();
         assert!((slope(&samples, |sample| sample.heap) - 3.0).abs() < 0.1);
         assert_eq!(slope(&samples, |sample| sample.resident), 0.0);

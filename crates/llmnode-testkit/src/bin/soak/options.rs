@@ -63,13 +63,22 @@ impl Options {
             }
         };
         let value = value.ok_or_else(missing)?;
-        *slot = value.parse().map_err(|_| format!("{name} takes a number, not {value:?}"))?;
+        *slot = value
+            .parse()
+            .map_err(|_| format!("{name} takes a number, not {value:?}"))?;
         Ok(())
     }
 
     /// The same options, for a process in another role.
     pub(crate) fn arguments(&self, role: &str) -> Vec<String> {
-        let Options { calls, in_flight, faults, drops, seed, .. } = self;
+        let Options {
+            calls,
+            in_flight,
+            faults,
+            drops,
+            seed,
+            ..
+        } = self;
         let numbers = [
             ("--calls", calls),
             ("--in-flight", in_flight),
@@ -77,7 +86,9 @@ impl Options {
             ("--drops", drops),
             ("--seed", seed),
         ];
-        let numbers = numbers.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
+        let numbers = numbers
+            .into_iter()
+            .flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
         [role.to_owned()].into_iter().chain(numbers).collect()
     }
 }

@@ -16,30 +16,69 @@ const BUFFERS: f64 = 65_536.0;
 
 /// Fails if a promise does not hold.
 pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
-    let Outcome { figures, closed, ended, .. } = outcome;
+    let Outcome {
+        figures,
+        closed,
+        ended,
+        ..
+    } = outcome;
     let memory = &closed.memory;
-    let (heap, resident) = (slope(memory, |sample| sample.heap), slope(memory, |sample| sample.resident));
+    let (heap, resident) = (
+        slope(memory, |sample| sample.heap),
+        slope(memory, |sample| sample.resident),
+    );
     let all: u64 = ended.values().sum();
     println!("| | |\n|---|---|");
     let allowed = MAX_SLOPE + BUFFERS / (options.calls.max(2) / 2) as f64;
     let row = |name: &str, value: String| println!("| {name} | {value} |");
-    row("calls", format!("{all}, {} in flight, seed {}", options.in_flight, options.seed));
+    row(
+        "calls",
+        format!(
+            "{all}, {} in flight, seed {}",
+            options.in_flight, options.seed
+        ),
+    );
     for (how, calls) in ended {
         row(&format!("calls: {how}"), calls.to_string());
     }
-    row("calls that failed for want of retry budget", outcome.budget_empty.to_string());
+    row(
+        "calls that failed for want of retry budget",
+        outcome.budget_empty.to_string(),
+    );
     row("requests in the ledger", figures.entries.to_string());
     row("requests that the server saw", figures.seen.to_string());
     row("of equal usage on both sides", figures.equal.to_string());
     row("unknown, and claiming nothing", figures.unknown.to_string());
-    row("never seen by the server, and claiming nothing", figures.unseen.to_string());
+    row(
+        "never seen by the server, and claiming nothing",
+        figures.unseen.to_string(),
+    );
     row("wrong", figures.wrong.to_string());
     row("tokens", figures.tokens.to_string());
-    row("waits that the clock was spared", format!("{:.0?}", closed.clock_waited));
-    row("heap, bytes a call over the last half", format!("{heap:.3}"));
-    row("resident memory, bytes a call over the last half", format!("{resident:.3}"));
-    row("tasks and sockets left", format!("{} and {}", closed.tasks_left, closed.sockets_left));
-    row("seconds", format!("{:.1}, {:.0} calls a second", closed.seconds, all as f64 / closed.seconds));
+    row(
+        "waits that the clock was spared",
+        format!("{:.0?}", closed.clock_waited),
+    );
+    row(
+        "heap, bytes a call over the last half",
+        format!("{heap:.3}"),
+    );
+    row(
+        "resident memory, bytes a call over the last half",
+        format!("{resident:.3}"),
+    );
+    row(
+        "tasks and sockets left",
+        format!("{} and {}", closed.tasks_left, closed.sockets_left),
+    );
+    row(
+        "seconds",
+        format!(
+            "{:.1}, {:.0} calls a second",
+            closed.seconds,
+            all as f64 / closed.seconds
+        ),
+    );
     let promises = [
         ("every call has its record", all == options.calls),
         ("both books agree", figures.wrong == 0),
@@ -48,14 +87,27 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
             (closed.requests, closed.tokens) == (figures.entries, figures.tokens),
         ),
         // A wait at a gate is measured, and all calls move the clock.
-        ("who asked again has waited", closed.ledger_waited >= closed.clock_waited),
-        ("the retry budget is for outages", outcome.budget_empty <= all / 100),
+        (
+            "who asked again has waited",
+            closed.ledger_waited >= closed.clock_waited,
+        ),
+        (
+            "the retry budget is for outages",
+            outcome.budget_empty <= all / 100,
+        ),
         ("the heap does not grow", heap <= allowed),
-        ("the resident memory does not grow", all < MANY || resident <= MAX_SLOPE),
+        (
+            "the resident memory does not grow",
+            all < MANY || resident <= MAX_SLOPE,
+        ),
         ("no task is left", closed.tasks_left == 0),
         ("no socket is left", closed.sockets_left == 0),
     ];
-    let broken: Vec<_> = promises.iter().filter(|(_, holds)| !holds).map(|(promise, _)| *promise).collect();
+    let broken: Vec<_> = promises
+        .iter()
+        .filter(|(_, holds)| !holds)
+        .map(|(promise, _)| *promise)
+        .collect();
     println!(
         "\n{}",
         serde_json::json!({
@@ -64,7 +116,16 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
             "tasks_left": closed.tasks_left, "sockets_left": closed.sockets_left, "broken": broken,
         })
     );
-    broken.iter().for_each(|promise| eprintln!("BROKEN: {promise}"));
-    outcome.complaints.iter().for_each(|complaint| eprintln!("  {complaint}"));
-    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    broken
+        .iter()
+        .for_each(|promise| eprintln!("BROKEN: {promise}"));
+    outcome
+        .complaints
+        .iter()
+        .for_each(|complaint| eprintln!("  {complaint}"));
+    if broken.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

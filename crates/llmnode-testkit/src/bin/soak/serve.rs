@@ -17,18 +17,26 @@ use crate::options::Options;
 pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     let (seed, faults) = (options.seed, options.faults);
     let act = move |request: &LoggedRequest| -> Act {
-        let number = request.request_id().trim_start_matches("req-").parse().unwrap_or(0);
+        let number = request
+            .request_id()
+            .trim_start_matches("req-")
+            .parse()
+            .unwrap_or(0);
         draw::act(draw::random(seed, number), faults)
     };
     let server = StubServer::builder()
-        .default_reply(StubReply::for_request(move |request| act(request).reply(request)))
+        .default_reply(StubReply::for_request(move |request| {
+            act(request).reply(request)
+        }))
         .log_limit(0)
         // So short that connections are sometimes closed at the moment of their next request.
         .idle_timeout(Duration::from_millis(100))
         .on_exchange(move |request| send(&Event::Seen(Seen::of(request, act(request)))))
         .start()
         .await?;
-    send(&Event::Serving { base_url: server.base_url() });
+    send(&Event::Serving {
+        base_url: server.base_url(),
+    });
     tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
     server.stop().await;
     Ok(())
@@ -37,7 +45,8 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
 /// One line on the standard output.
 pub(crate) fn send(event: &Event) {
     let mut out = io::stdout().lock();
-    let written =
-        serde_json::to_writer(&mut out, event).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
+    let written = serde_json::to_writer(&mut out, event)
+        .map_err(io::Error::from)
+        .and_then(|()| out.write_all(b"\n"));
     written.expect("the process that watches is gone");
 }

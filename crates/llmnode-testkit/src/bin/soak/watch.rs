@@ -28,7 +28,11 @@ pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
     let Ok(Event::Serving { base_url }) = received.recv() else {
         return Err("the server did not start".into());
     };
-    let arguments = [options.arguments("call"), vec!["--base-url".to_owned(), base_url]].concat();
+    let arguments = [
+        options.arguments("call"),
+        vec!["--base-url".to_owned(), base_url],
+    ]
+    .concat();
     // After the last report of the calls, the server's input ends, and with it the server.
     let mut calls = start(arguments, events, server.stdin.take())?;
     let outcome = listen(options, &received)?;
@@ -48,7 +52,11 @@ fn start(
     held: Option<ChildStdin>,
 ) -> Result<Child, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
-    let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let lines = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
     std::thread::spawn(move || {
         let _held = held;
@@ -65,7 +73,9 @@ fn start(
 /// Until both processes have sent everything.
 fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<dyn Error>> {
     let bar = ProgressBar::new(options.calls);
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}",
+    )?);
     let mut account = Account::default();
     let (mut ended, mut budget_empty, mut closed) = (BTreeMap::new(), 0, None);
     for event in received {
@@ -74,7 +84,11 @@ fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<
             Event::Ended { call, entries } => {
                 entries.into_iter().for_each(|entry| account.entry(entry));
                 let how = call.category.as_deref().unwrap_or("answered");
-                let to = if call.refused { ", connection refused" } else { "" };
+                let to = if call.refused {
+                    ", connection refused"
+                } else {
+                    ""
+                };
                 *ended.entry(format!("{how}{to}")).or_default() += 1;
                 budget_empty += u64::from(call.budget_empty && !call.refused);
                 bar.inc(1);
@@ -89,5 +103,11 @@ fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<
     bar.finish_and_clear();
     let (figures, complaints) = account.close();
     let closed = closed.ok_or("the calls broke off")?;
-    Ok(Outcome { figures, complaints, closed, ended, budget_empty })
+    Ok(Outcome {
+        figures,
+        complaints,
+        closed,
+        ended,
+        budget_empty,
+    })
 }

@@ -28,7 +28,11 @@ pub(crate) enum Macro {
 
 impl std::fmt::Debug for Use {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { expand, arguments, item } = self;
+        let Self {
+            expand,
+            arguments,
+            item,
+        } = self;
         write!(f, "{expand:?} ({arguments}) {item}")
     }
 }
@@ -37,10 +41,15 @@ impl Use {
     /// Reads `#[macro(arguments)] item`. `None` where no macro of ours is used.
     pub(crate) fn read(tokens: TokenStream) -> Option<Self> {
         if let Some(item) = Self::flow(tokens.clone()) {
-            return Some(Self { expand: Macro::Flow, arguments: TokenStream::new(), item });
+            return Some(Self {
+                expand: Macro::Flow,
+                arguments: TokenStream::new(),
+                item,
+            });
         }
         let mut tokens = tokens.into_iter();
-        let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (tokens.next(), tokens.next())
+        let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) =
+            (tokens.next(), tokens.next())
         else {
             return None;
         };
@@ -54,17 +63,25 @@ impl Use {
             _ => return None,
         };
         let arguments = match attribute.next() {
-            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => group.stream(),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+                group.stream()
+            }
             _ => TokenStream::new(),
         };
-        Some(Self { expand, arguments, item: tokens.collect() })
+        Some(Self {
+            expand,
+            arguments,
+            item: tokens.collect(),
+        })
     }
 
     /// The content of `flow! { … }`.
     fn flow(tokens: TokenStream) -> Option<TokenStream> {
         let mut tokens = tokens.into_iter();
         match (tokens.next()?, tokens.next()?, tokens.next()?) {
-            (TokenTree::Ident(flow), TokenTree::Punct(_), TokenTree::Group(group)) if flow == "flow" => {
+            (TokenTree::Ident(flow), TokenTree::Punct(_), TokenTree::Group(group))
+                if flow == "flow" =>
+            {
                 Some(group.stream())
             }
             _ => None,
@@ -102,8 +119,8 @@ impl Use {
                 Err("an item that cannot be read comes back changed".to_owned())
             };
         };
-        let expansion =
-            syn::parse2::<File>(expansion).map_err(|error| format!("it does not parse: {error}"))?;
+        let expansion = syn::parse2::<File>(expansion)
+            .map_err(|error| format!("it does not parse: {error}"))?;
         let Some((item, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
@@ -111,10 +128,17 @@ impl Use {
         // A field that borrows is refused, and lives as long as the program from then on. A `cfg_attr` that is refused
         // is taken off.
         let changes = ["this field borrows", "`#[cfg_attr]` inside an item"];
-        if !generated.errors.iter().any(|message| changes.iter().any(|change| message.contains(change))) {
+        if !generated
+            .errors
+            .iter()
+            .any(|message| changes.iter().any(|change| message.contains(change)))
+        {
             self.unchanged(given, item.clone())?;
         }
-        generated.errors.iter().try_for_each(|message| said_well(message, self))?;
+        generated
+            .errors
+            .iter()
+            .try_for_each(|message| said_well(message, self))?;
         self.refused_or_not(item, &generated)
     }
 
@@ -131,17 +155,24 @@ impl Use {
         };
         let of_node = |item: &&Item| !matches!(item, Item::Struct(_));
         let generated: Vec<Item> = generated.iter().filter(of_node).cloned().collect();
-        Generated::read(&generated)?.errors.iter().try_for_each(|message| said(message))
+        Generated::read(&generated)?
+            .errors
+            .iter()
+            .try_for_each(|message| said(message))
     }
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.
     fn unchanged(&self, mut given: Item, mut item: Item) -> Held {
-        if let (Macro::Node, Item::Struct(given), Item::Struct(item)) = (self.expand, &mut given, &item) {
+        if let (Macro::Node, Item::Struct(given), Item::Struct(item)) =
+            (self.expand, &mut given, &item)
+        {
             take_helpers(given, &["node", "prep"]);
             // A node that is a tool hands on what its fields say to serde, all of it.
             let mut of_tool = given.clone();
             take_helpers(&mut of_tool, &["serde", "schemars"]);
-            if of_tool.fields.to_token_stream().to_string() == item.fields.to_token_stream().to_string() {
+            if of_tool.fields.to_token_stream().to_string()
+                == item.fields.to_token_stream().to_string()
+            {
                 given.fields = of_tool.fields;
             }
         }
@@ -150,7 +181,10 @@ impl Use {
             return Err(format!("the item comes back as {}", item.to_token_stream()));
         }
         let mut after = after.into_iter();
-        match before.iter().find(|attribute| !after.any(|other| other == **attribute)) {
+        match before
+            .iter()
+            .find(|attribute| !after.any(|other| other == **attribute))
+        {
             Some(lost) => Err(format!("the attribute {lost} is gone")),
             None => Ok(()),
         }
@@ -170,7 +204,10 @@ impl Use {
         if generated.stub == refused {
             return Ok(());
         }
-        Err(format!("stub: {}, errors: {:?}, probes: {}", generated.stub, generated.errors, generated.probes))
+        Err(format!(
+            "stub: {}, errors: {:?}, probes: {}",
+            generated.stub, generated.errors, generated.probes
+        ))
     }
 }
 
@@ -194,9 +231,17 @@ impl Generated {
     fn item(&mut self, item: &Item) -> Held {
         match item {
             Item::Macro(error)
-                if error.mac.path.segments.last().is_some_and(|it| it.ident == "compile_error") =>
+                if error
+                    .mac
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|it| it.ident == "compile_error") =>
             {
-                let message = error.mac.parse_body::<LitStr>().map_err(|error| error.to_string())?;
+                let message = error
+                    .mac
+                    .parse_body::<LitStr>()
+                    .map_err(|error| error.to_string())?;
                 self.errors.push(message.value());
                 Ok(())
             }
@@ -210,31 +255,43 @@ impl Generated {
                 Ok(())
             }
             Item::Impl(it) => {
-                let of = it.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+                let of = it
+                    .trait_
+                    .as_ref()
+                    .and_then(|(path, _)| path.segments.last());
                 let of = of.map(|last| last.ident.to_string()).unwrap_or_default();
-                self.stub |= of == "Exec" && it.to_token_stream().to_string().contains("pending ()");
-                if self.impls.insert(of.clone()) { Ok(()) } else { Err(format!("two impls of {of}")) }
+                self.stub |=
+                    of == "Exec" && it.to_token_stream().to_string().contains("pending ()");
+                if self.impls.insert(of.clone()) {
+                    Ok(())
+                } else {
+                    Err(format!("two impls of {of}"))
+                }
             }
             other => Err(format!("nobody asked for {}", other.to_token_stream())),
         }
     }
 
     fn scope(&mut self, block: &Block) -> Held {
-        block.stmts.iter().try_for_each(|statement| match statement {
-            Stmt::Item(item) => self.item(item),
-            Stmt::Macro(call)
-                if call
-                    .mac
-                    .path
-                    .segments
-                    .last()
-                    .is_some_and(|it| it.ident == "impl_arc_state" || it.ident == "impl_validate_all") =>
-            {
-                let impls = call.mac.path.to_token_stream().to_string();
-                if self.impls.insert(impls) { Ok(()) } else { Err("two states behind pointers".to_owned()) }
-            }
-            other => Err(format!("a statement: {}", other.to_token_stream())),
-        })
+        block
+            .stmts
+            .iter()
+            .try_for_each(|statement| match statement {
+                Stmt::Item(item) => self.item(item),
+                Stmt::Macro(call)
+                    if call.mac.path.segments.last().is_some_and(|it| {
+                        it.ident == "impl_arc_state" || it.ident == "impl_validate_all"
+                    }) =>
+                {
+                    let impls = call.mac.path.to_token_stream().to_string();
+                    if self.impls.insert(impls) {
+                        Ok(())
+                    } else {
+                        Err("two states behind pointers".to_owned())
+                    }
+                }
+                other => Err(format!("a statement: {}", other.to_token_stream())),
+            })
     }
 }
 
@@ -270,7 +327,9 @@ fn take_helpers(item: &mut ItemStruct, taken: &[&str]) {
         Fields::Unnamed(fields) => &mut fields.unnamed,
         Fields::Unit => return,
     };
-    fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !ours(attribute)));
+    fields
+        .iter_mut()
+        .for_each(|field| field.attrs.retain(|attribute| !ours(attribute)));
 }
 
 /// Takes the attributes off an item.
@@ -280,5 +339,8 @@ fn attributes(item: &mut Item) -> Vec<String> {
         Item::Enum(item) => std::mem::take(&mut item.attrs),
         _ => vec![],
     };
-    attributes.into_iter().map(|attribute| attribute.into_token_stream().to_string()).collect()
+    attributes
+        .into_iter()
+        .map(|attribute| attribute.into_token_stream().to_string())
+        .collect()
 }

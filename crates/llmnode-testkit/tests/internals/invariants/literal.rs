@@ -34,5 +34,9 @@ pub(crate) fn holds(token: &str) -> Held {
         }
     }
     let closing = token.get(offsets[value.len()]..).unwrap_or_default();
-    if closing.trim_end_matches('#') == "\"" { Ok(()) } else { Err(format!("the end at {closing:?}")) }
+    if closing.trim_end_matches('#') == "\"" {
+        Ok(())
+    } else {
+        Err(format!("the end at {closing:?}"))
+    }
 }

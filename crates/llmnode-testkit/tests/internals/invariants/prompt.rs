@@ -10,7 +10,10 @@ pub(crate) fn holds(source: &str) -> Held {
     segments(source, &template)?;
     faults(source, &template)?;
     if template.faults.is_empty() {
-        template.segments.iter().try_for_each(|it| alone(source, it))
+        template
+            .segments
+            .iter()
+            .try_for_each(|it| alone(source, it))
     } else {
         Ok(())
     }
@@ -33,8 +36,14 @@ fn segments(source: &str, template: &Template) -> Held {
         return Err(format!("nothing stands for {end}.."));
     }
     let is_text = |segment: &Segment| matches!(segment.kind, Piece::Text(_));
-    match template.segments.windows(2).find(|pair| pair.iter().all(is_text)) {
-        Some(pair) if template.faults.is_empty() => Err(format!("one text in two segments: {pair:?}")),
+    match template
+        .segments
+        .windows(2)
+        .find(|pair| pair.iter().all(is_text))
+    {
+        Some(pair) if template.faults.is_empty() => {
+            Err(format!("one text in two segments: {pair:?}"))
+        }
         _ => Ok(()),
     }
 }
@@ -44,7 +53,9 @@ fn faults(source: &str, template: &Template) -> Held {
     let mut start = 0;
     for fault in &template.faults {
         let range = &fault.range;
-        let inside = source.get(range.clone()).is_some_and(|text| !text.is_empty());
+        let inside = source
+            .get(range.clone())
+            .is_some_and(|text| !text.is_empty());
         if !inside || range.start < start {
             return Err(format!("{fault:?} before byte {start}"));
         }
@@ -67,7 +78,14 @@ fn alone(source: &str, segment: &Segment) -> Held {
     let source = &source[segment.range.clone()];
     let Template { segments, faults } = parse(source);
     match &segments[..] {
-        [one] if faults.is_empty() && one.kind == segment.kind && one.range == (0..source.len()) => Ok(()),
-        _ => Err(format!("{:?} alone is {segments:?}, {faults:?}", segment.kind)),
+        [one]
+            if faults.is_empty() && one.kind == segment.kind && one.range == (0..source.len()) =>
+        {
+            Ok(())
+        }
+        _ => Err(format!(
+            "{:?} alone is {segments:?}, {faults:?}",
+            segment.kind
+        )),
     }
 }

@@ -11,10 +11,23 @@ use crate::invariants::{literal, prompt};
 
 /// The files of one target, with their names.
 fn seeds(target: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fuzz/corpus")
+        .join(target);
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
-    paths.iter().map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
+    paths
+        .iter()
+        .map(|path| {
+            (
+                path.display().to_string(),
+                std::fs::read_to_string(path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 fn uses() -> Vec<Use> {
@@ -55,7 +68,9 @@ fn what_was_found_holds() {
         "#[llm_output] enum A<T> { B { c: List<item = T> + } }",
     ] {
         let given = Use::read(found.parse().unwrap()).unwrap();
-        given.holds().unwrap_or_else(|fault| panic!("{found}: {fault}"));
+        given
+            .holds()
+            .unwrap_or_else(|fault| panic!("{found}: {fault}"));
     }
 }
 
@@ -63,9 +78,15 @@ fn what_was_found_holds() {
 #[test]
 fn the_modules_are_those_of_the_macro_crate() {
     let modules = |path: &str| -> Vec<String> {
-        let root = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
-        let declared = root.lines().map(|line| line.trim_start().trim_start_matches("pub(crate) "));
-        declared.filter(|line| line.starts_with("mod ") && line.ends_with(';')).map(str::to_owned).collect()
+        let root =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        let declared = root
+            .lines()
+            .map(|line| line.trim_start().trim_start_matches("pub(crate) "));
+        declared
+            .filter(|line| line.starts_with("mod ") && line.ends_with(';'))
+            .map(str::to_owned)
+            .collect()
     };
     let included = modules("tests/internals/sources.rs");
     assert!(!included.is_empty());
@@ -84,16 +105,20 @@ fn changed_text(target: &str) -> impl Strategy<Value = String> {
         0..3usize,
         prop::sample::select(vec!["{", "}", ":", "\\", "\"", "é", ""]),
     );
-    (prop::sample::select(texts), prop::collection::vec(edit, 0..6)).prop_map(|(text, edits)| {
-        edits.into_iter().fold(text, |text, (at, repeated, piece)| {
-            let mut chars: Vec<_> = text.chars().map(String::from).collect();
-            if !chars.is_empty() {
-                let at = at.index(chars.len());
-                chars[at] = format!("{piece}{}", chars[at].repeat(repeated));
-            }
-            chars.concat()
+    (
+        prop::sample::select(texts),
+        prop::collection::vec(edit, 0..6),
+    )
+        .prop_map(|(text, edits)| {
+            edits.into_iter().fold(text, |text, (at, repeated, piece)| {
+                let mut chars: Vec<_> = text.chars().map(String::from).collect();
+                if !chars.is_empty() {
+                    let at = at.index(chars.len());
+                    chars[at] = format!("{piece}{}", chars[at].repeat(repeated));
+                }
+                chars.concat()
+            })
         })
-    })
 }
 
 proptest! {

@@ -154,7 +154,11 @@ impl Change {
     }
 
     /// The replacement of `token`, which may consume following tokens.
-    fn changed(&self, token: TokenTree, rest: &mut impl Iterator<Item = TokenTree>) -> Vec<TokenTree> {
+    fn changed(
+        &self,
+        token: TokenTree,
+        rest: &mut impl Iterator<Item = TokenTree>,
+    ) -> Vec<TokenTree> {
         let word = |word: &str| word.parse::<TokenStream>().unwrap().into_iter();
         match &self.kind {
             Kind::Delete => vec![],
@@ -162,7 +166,9 @@ impl Change {
             Kind::SwapWithNext => rest.next().into_iter().chain([token]).collect(),
             Kind::Replace(other) => word(other).collect(),
             Kind::Insert(other) => word(other).chain([token]).collect(),
-            Kind::Enclose(delimiter) => vec![TokenTree::Group(Group::new(*delimiter, token.into()))],
+            Kind::Enclose(delimiter) => {
+                vec![TokenTree::Group(Group::new(*delimiter, token.into()))]
+            }
             Kind::Unwrap => match token {
                 TokenTree::Group(group) => group.stream().into_iter().collect(),
                 other => vec![other],

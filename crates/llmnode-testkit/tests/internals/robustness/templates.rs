@@ -48,13 +48,20 @@ fn rendered(template: &str) -> String {
     assert_eq!(read.faults, [], "{template:?}");
     let render = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Variable { variable: Variable::Field(field), format: Format::Plain } => specified(field, ""),
-        Piece::Variable { variable: Variable::Field(field), format: Format::Spec(spec) } => {
-            specified(field, spec)
-        }
+        Piece::Variable {
+            variable: Variable::Field(field),
+            format: Format::Plain,
+        } => specified(field, ""),
+        Piece::Variable {
+            variable: Variable::Field(field),
+            format: Format::Spec(spec),
+        } => specified(field, spec),
         other => panic!("{other:?} is nothing of `format!`"),
     };
-    read.segments.iter().map(|segment| render(&segment.kind)).collect()
+    read.segments
+        .iter()
+        .map(|segment| render(&segment.kind))
+        .collect()
 }
 
 #[test]

@@ -48,7 +48,9 @@ async fn batch() -> Result<ExitCode, Box<dyn Error>> {
     let options = Options::from_arguments(std::env::args().skip(1))?;
     let reviews = rows::read(&options.input)?;
     let (model, server) = common::model(stub()).await?;
-    let price = options.price.or(server.is_some().then_some(Price::per_million(2.0, 8.0)));
+    let price = options
+        .price
+        .or(server.is_some().then_some(Price::per_million(2.0, 8.0)));
     if price.is_none() && options.limits.money.is_some() {
         return Err("--money needs --price".into());
     }
@@ -61,8 +63,16 @@ async fn batch() -> Result<ExitCode, Box<dyn Error>> {
     let counts = rate_all(&run, &reviews, &options, &stop, &bar).await?;
     bar.finish_and_clear();
     let spent = run.ledger().total();
-    eprintln!("{counts}; {} requests, {}", spent.requests, rate::money(&spent.cost));
-    Ok(if counts.rated == reviews.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    eprintln!(
+        "{counts}; {} requests, {}",
+        spent.requests,
+        rate::money(&spent.cost)
+    );
+    Ok(if counts.rated == reviews.len() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 async fn stop_at_ctrl_c(stop: Arc<AtomicBool>) {
@@ -90,9 +100,14 @@ fn stub() -> StubServerBuilder {
         if !asked.lines().any(|line| line.ends_with('.')) {
             return StubReply::refusal("There is no review to rate.");
         }
-        let annoyed =
-            ["closed at", "too many", "charged"].iter().any(|word| asked.to_lowercase().contains(word));
-        let answer = if annoyed { ("Annoyed", 2) } else { ("Pleased", 5) };
+        let annoyed = ["closed at", "too many", "charged"]
+            .iter()
+            .any(|word| asked.to_lowercase().contains(word));
+        let answer = if annoyed {
+            ("Annoyed", 2)
+        } else {
+            ("Pleased", 5)
+        };
         StubReply::json(serde_json::json!({"mood": answer.0, "stars": answer.1}))
     }))
 }

@@ -46,10 +46,14 @@ impl Options {
 }
 
 fn number(text: &str) -> Result<f64, String> {
-    text.trim().parse().map_err(|_| format!("{text:?} is not a number"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number"))
 }
 
 fn price(text: &str) -> Result<Price, String> {
-    let (input, output) = text.split_once(',').ok_or("--price needs two numbers, as in 2.0,8.0")?;
+    let (input, output) = text
+        .split_once(',')
+        .ok_or("--price needs two numbers, as in 2.0,8.0")?;
     Ok(Price::per_million(number(input)?, number(output)?))
 }

@@ -52,10 +52,18 @@ pub async fn rate_all(
         .iter()
         .take_while(|_| !stop.load(Ordering::Relaxed))
         .map(|review| Rate { text: &review.text });
-    let mut map = run.map(nodes).concurrency(8).limits(options.limits).on_progress(|so_far| {
-        bar.set_message(format!("{} failed, {}", so_far.failed, money(&ledger.total().cost)));
-        bar.set_position(so_far.done as u64);
-    });
+    let mut map = run
+        .map(nodes)
+        .concurrency(8)
+        .limits(options.limits)
+        .on_progress(|so_far| {
+            bar.set_message(format!(
+                "{} failed, {}",
+                so_far.failed,
+                money(&ledger.total().cost)
+            ));
+            bar.set_position(so_far.done as u64);
+        });
     if let Some(file) = &options.resume {
         map = map.resume(JournalFile::open(file)?);
     }
@@ -68,7 +76,9 @@ pub async fn rate_all(
                 Row::rated(review, report)
             }
             // No call can be made, or the journal cannot be used.
-            Some(Err(error)) if matches!(error.category(), Category::ConfigError | Category::Aborted) => {
+            Some(Err(error))
+                if matches!(error.category(), Category::ConfigError | Category::Aborted) =>
+            {
                 return Err(error.into());
             }
             Some(Err(error)) => {
@@ -91,12 +101,19 @@ pub async fn rate_all(
 pub fn money(cost: &Cost) -> String {
     match cost.unknown_calls {
         0 => format!("{:.6} spent", cost.known()),
-        unknown => format!("{:.6} spent, and {unknown} requests of unknown cost", cost.known()),
+        unknown => format!(
+            "{:.6} spent, and {unknown} requests of unknown cost",
+            cost.known()
+        ),
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} rated, {} failed, {} not asked for", self.rated, self.failed, self.stopped)
+        write!(
+            f,
+            "{} rated, {} failed, {} not asked for",
+            self.rated, self.failed, self.stopped
+        )
     }
 }

@@ -34,7 +34,14 @@ impl<'r> Row<'r> {
         usage += report.replayed();
         let Rating { mood, stars } = report.value;
         let (cost, requests) = (usage.cost.total(), usage.requests);
-        Row { id: &review.id, mood: Some(mood), stars: Some(stars), cost, requests, error: None }
+        Row {
+            id: &review.id,
+            mood: Some(mood),
+            stars: Some(stars),
+            cost,
+            requests,
+            error: None,
+        }
     }
 
     pub fn failed(review: &'r Review, error: &NodeError) -> Self {
@@ -52,19 +59,32 @@ impl<'r> Row<'r> {
 
     /// Of a review that was not asked for any more.
     pub fn stopped(review: &'r Review) -> Self {
-        Row { id: &review.id, mood: None, stars: None, cost: Some(0.0), requests: 0, error: Some("stopped") }
+        Row {
+            id: &review.id,
+            mood: None,
+            stars: None,
+            cost: Some(0.0),
+            requests: 0,
+            error: Some("stopped"),
+        }
     }
 }
 
 pub fn read(path: &Path) -> Result<Vec<Review>, Box<dyn Error>> {
     let fault = |error: csv::Error| format!("{}: {error}", path.display());
-    Ok(csv::Reader::from_path(path).map_err(fault)?.deserialize().collect::<Result<_, _>>().map_err(fault)?)
+    Ok(csv::Reader::from_path(path)
+        .map_err(fault)?
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .map_err(fault)?)
 }
 
 pub fn writer(path: Option<&Path>) -> Result<csv::Writer<Box<dyn Write>>, Box<dyn Error>> {
     let to: Box<dyn Write> = match path {
         None => Box::new(stdout()),
-        Some(path) => Box::new(File::create(path).map_err(|error| format!("{}: {error}", path.display()))?),
+        Some(path) => {
+            Box::new(File::create(path).map_err(|error| format!("{}: {error}", path.display()))?)
+        }
     };
     Ok(csv::Writer::from_writer(to))
 }

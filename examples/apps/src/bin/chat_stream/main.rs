@@ -36,7 +36,11 @@ struct Recipe {
 #[validate]
 impl Recipe {
     fn has_steps(&self) -> Result<(), Invalid> {
-        if self.steps.len() >= 2 { Ok(()) } else { Err(Invalid::at("steps", "a recipe has at least two")) }
+        if self.steps.len() >= 2 {
+            Ok(())
+        } else {
+            Err(Invalid::at("steps", "a recipe has at least two"))
+        }
     }
 }
 
@@ -48,7 +52,10 @@ struct Cook {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = common::Arguments::read("[WISH]");
-    let wish = arguments.value(0).unwrap_or("A cold soup for a hot day").to_owned();
+    let wish = arguments
+        .value(0)
+        .unwrap_or("A cold soup for a hot day")
+        .to_owned();
     let (model, _server) = common::model(stub()).await?;
     let name = ChatModel::model(&model).unwrap_or("stub").to_owned();
     let run = Run::new(model).with_prices(Prices::new().model(name, Price::per_million(0.4, 1.6)));
@@ -56,7 +63,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let outcome = show(&run, &Cook { wish }, &mut terminal).await;
     ratatui::restore();
     match outcome? {
-        Some(recipe) => println!("{}: {} steps, {} minutes", recipe.name, recipe.steps.len(), recipe.minutes),
+        Some(recipe) => println!(
+            "{}: {} steps, {} minutes",
+            recipe.name,
+            recipe.steps.len(),
+            recipe.minutes
+        ),
         None => println!("cancelled; {} requests", run.ledger().total().requests),
     }
     Ok(())
@@ -104,7 +116,11 @@ fn is_quit() -> std::io::Result<bool> {
 /// A model that writes slowly, and at first too little.
 fn stub() -> StubServerBuilder {
     let ingredients = ["2 cucumbers", "500 g yoghurt", "dill", "ice"];
-    let steps = ["Grate the cucumbers.", "Stir in the yoghurt and the dill.", "Serve it on ice."];
+    let steps = [
+        "Grate the cucumbers.",
+        "Stir in the yoghurt and the dill.",
+        "Serve it on ice.",
+    ];
     let recipe = |steps: &[&str]| serde_json::json!({"name": "Tarator", "minutes": 15, "ingredients": ingredients, "steps": steps});
     let slowly = |recipe: serde_json::Value| {
         let text: Vec<char> = recipe.to_string().chars().collect();

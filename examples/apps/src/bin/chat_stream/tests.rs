@@ -13,19 +13,39 @@ fn screen(form: &Form) -> String {
 #[test]
 fn the_form_shows_what_is_there() {
     let mut form = Form::new("Soup");
-    form.grow("{..", Some(&json!({"name": "Tara", "steps": ["Grate the cuc"]})));
+    form.grow(
+        "{..",
+        Some(&json!({"name": "Tara", "steps": ["Grate the cuc"]})),
+    );
     let shown = screen(&form);
-    assert!(shown.contains("Tara") && shown.contains("1. Grate the cuc"), "{shown}");
+    assert!(
+        shown.contains("Tara") && shown.contains("1. Grate the cuc"),
+        "{shown}"
+    );
     form.restart(Category::ValidationError);
     let shown = screen(&form);
-    assert!(!shown.contains("Tara") && shown.contains("attempt 2") && shown.contains("once more"), "{shown}");
+    assert!(
+        !shown.contains("Tara") && shown.contains("attempt 2") && shown.contains("once more"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]
 async fn the_second_answer_is_taken() {
     let server = stub().start().await.unwrap();
-    let run = Run::new(OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap());
-    let node = Cook { wish: "Soup".to_owned() };
+    let run = Run::new(
+        OpenAi::builder()
+            .base_url(server.base_url())
+            .model("m")
+            .build()
+            .unwrap(),
+    );
+    let node = Cook {
+        wish: "Soup".to_owned(),
+    };
     let report = run.call(&node).stream().report().await.unwrap();
-    assert_eq!((report.value.steps.len(), report.record.attempts.len()), (3, 2));
+    assert_eq!(
+        (report.value.steps.len(), report.record.attempts.len()),
+        (3, 2)
+    );
 }

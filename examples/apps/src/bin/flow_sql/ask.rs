@@ -28,7 +28,8 @@ impl Desk {
     /// The statements that made the tables.
     fn tables(&self) -> Result<Vec<String>, Error> {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut statement = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'table'")?;
+        let mut statement =
+            database.prepare("SELECT sql FROM sqlite_master WHERE type = 'table'")?;
         statement.query_map([], |row| row.get(0))?.collect()
     }
 }
@@ -84,11 +85,17 @@ impl Step<Desk> for Execute {
     type Action = Executed;
 
     async fn prep(state: &Desk) -> Result<Self, BoxError> {
-        Ok(Execute { query: state.query.clone() })
+        Ok(Execute {
+            query: state.query.clone(),
+        })
     }
 
     async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<Self::Output, BoxError> {
-        let database = cx.state().database.lock().unwrap_or_else(PoisonError::into_inner);
+        let database = cx
+            .state()
+            .database
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         Ok(rows(&database, &self.query))
     }
 
@@ -101,7 +108,11 @@ impl Step<Desk> for Execute {
             }
             Err(fault) => {
                 state.fault = Some(fault.to_string());
-                if state.tried == QUERIES { Executed::GivenUp } else { Executed::Fault }
+                if state.tried == QUERIES {
+                    Executed::GivenUp
+                } else {
+                    Executed::Fault
+                }
             }
         })
     }

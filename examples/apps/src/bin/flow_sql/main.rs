@@ -32,9 +32,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given = arguments.value(0).map(PathBuf::from);
     let file = match &given {
         Some(file) => file.clone(),
-        None => made(std::env::temp_dir().join(format!("llmnode-flow-sql-{}.db", std::process::id())))?,
+        None => {
+            made(std::env::temp_dir().join(format!("llmnode-flow-sql-{}.db", std::process::id())))?
+        }
     };
-    let question = arguments.value(1).unwrap_or("Which light is the highest?").to_owned();
+    let question = arguments
+        .value(1)
+        .unwrap_or("Which light is the highest?")
+        .to_owned();
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(desk(&file, question)?);
     let outcome = run.flow(Ask).await?;
@@ -61,8 +66,18 @@ fn made(file: PathBuf) -> Result<PathBuf, Box<dyn std::error::Error>> {
 
 /// Opens the file to be read only.
 fn desk(file: &Path, question: String) -> rusqlite::Result<Desk> {
-    let database = Mutex::new(Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?);
-    Ok(Desk { database, question, query: String::new(), fault: None, tried: 0, rows: vec![] })
+    let database = Mutex::new(Connection::open_with_flags(
+        file,
+        OpenFlags::SQLITE_OPEN_READ_ONLY,
+    )?);
+    Ok(Desk {
+        database,
+        question,
+        query: String::new(),
+        fault: None,
+        tried: 0,
+        rows: vec![],
+    })
 }
 
 /// A server that guesses the name of a column at first.

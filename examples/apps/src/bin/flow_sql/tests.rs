@@ -16,7 +16,8 @@ impl Drop for File {
 
 /// A desk with a file of its own.
 fn run(test: &str, model: &ScriptedModel) -> (File, Run<Desk>) {
-    let file = made(std::env::temp_dir().join(format!("llmnode-{test}-{}.db", std::process::id()))).unwrap();
+    let file = made(std::env::temp_dir().join(format!("llmnode-{test}-{}.db", std::process::id())))
+        .unwrap();
     let desk = desk(&file, "Which light is the highest?".to_owned()).unwrap();
     (File(file), Run::new(model.clone()).with_state(desk))
 }
@@ -28,19 +29,33 @@ fn query(sql: &str) -> String {
 #[tokio::test]
 async fn what_the_database_says_goes_back_to_who_wrote_the_query() {
     let model = ScriptedModel::new()
-        .reply(query("SELECT name FROM lights ORDER BY height DESC LIMIT 1"))
-        .reply(query("SELECT name, metres FROM lights ORDER BY metres DESC LIMIT 1"));
+        .reply(query(
+            "SELECT name FROM lights ORDER BY height DESC LIMIT 1",
+        ))
+        .reply(query(
+            "SELECT name, metres FROM lights ORDER BY metres DESC LIMIT 1",
+        ));
     let (_file, mut run) = run("back", &model);
     assert_eq!(run.flow(Ask).await.unwrap(), Outcome::Answered);
     assert_eq!(run.state().rows, ["north | 41"]);
     let asked = model.requests();
-    assert!(asked[0].messages[0].content.contains("CREATE TABLE lights"), "{asked:?}");
-    assert!(asked[1].messages[0].content.contains("no such column: height"), "{asked:?}");
+    assert!(
+        asked[0].messages[0].content.contains("CREATE TABLE lights"),
+        "{asked:?}"
+    );
+    assert!(
+        asked[1].messages[0]
+            .content
+            .contains("no such column: height"),
+        "{asked:?}"
+    );
 }
 
 #[tokio::test]
 async fn it_gives_up_after_three_queries() {
-    let model = (0..QUERIES).fold(ScriptedModel::new(), |model, _| model.reply(query("SELECT nothing")));
+    let model = (0..QUERIES).fold(ScriptedModel::new(), |model, _| {
+        model.reply(query("SELECT nothing"))
+    });
     let (_file, mut run) = run("up", &model);
     assert_eq!(run.flow(Ask).await.unwrap(), Outcome::GivenUp);
     assert_eq!((run.state().tried, model.remaining()), (QUERIES, 0));
@@ -48,10 +63,15 @@ async fn it_gives_up_after_three_queries() {
 
 #[tokio::test]
 async fn a_query_that_writes_is_refused_by_the_database() {
-    let model =
-        ScriptedModel::new().reply(query("DROP TABLE lights")).reply(query("SELECT count(*) FROM lights"));
+    let model = ScriptedModel::new()
+        .reply(query("DROP TABLE lights"))
+        .reply(query("SELECT count(*) FROM lights"));
     let (_file, mut run) = run("writes", &model);
     assert_eq!(run.flow(Ask).await.unwrap(), Outcome::Answered);
     assert_eq!(run.state().rows, ["3"]);
-    assert!(run.state().fault.as_deref().unwrap().contains("readonly"), "{:?}", run.state().fault);
+    assert!(
+        run.state().fault.as_deref().unwrap().contains("readonly"),
+        "{:?}",
+        run.state().fault
+    );
 }

@@ -21,7 +21,11 @@ struct Choice {
 #[validate]
 impl Choice {
     fn exists(&self) -> Result<(), Invalid> {
-        if self.item == "key" { Ok(()) } else { Err(Invalid::at("item", "is not there")) }
+        if self.item == "key" {
+            Ok(())
+        } else {
+            Err(Invalid::at("item", "is not there"))
+        }
     }
 }
 
@@ -47,7 +51,14 @@ impl Node for Explore {
 
 impl<S: ?Sized + Sync> Exec<S> for Explore {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
-        let (choose, describe) = (Choose { what: self.what.clone() }, Describe { what: self.what.clone() });
+        let (choose, describe) = (
+            Choose {
+                what: self.what.clone(),
+            },
+            Describe {
+                what: self.what.clone(),
+            },
+        );
         let (choice, text) = tokio::try_join!(cx.call(&choose), cx.call(&describe))?;
         Ok(format!("{text} It opens with the {}.", choice.item))
     }
@@ -55,12 +66,18 @@ impl<S: ?Sized + Sync> Exec<S> for Explore {
 
 /// A bad answer and a good one for the first call, which never waits, then one for the second.
 fn model() -> ScriptedModel {
-    ScriptedModel::new().reply(r#"{"item": "axe"}"#).reply(r#"{"item": "key"}"#).reply("An oak door.")
+    ScriptedModel::new()
+        .reply(r#"{"item": "axe"}"#)
+        .reply(r#"{"item": "key"}"#)
+        .reply("An oak door.")
 }
 
 async fn explore(telemetry: &Telemetry) -> Result<String, NodeError> {
     let run = Run::new(model()).on_attempt(telemetry.meter());
-    run.call(&Explore { what: "the door".into() }).await
+    run.call(&Explore {
+        what: "the door".into(),
+    })
+    .await
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -21,10 +21,15 @@ pub struct Telemetry {
 
 impl Telemetry {
     pub fn new() -> Self {
-        let (spans, metrics) = (InMemorySpanExporter::default(), InMemoryMetricExporter::default());
+        let (spans, metrics) = (
+            InMemorySpanExporter::default(),
+            InMemoryMetricExporter::default(),
+        );
         let reader = PeriodicReader::builder(metrics.clone()).build();
         Telemetry {
-            tracers: SdkTracerProvider::builder().with_simple_exporter(spans.clone()).build(),
+            tracers: SdkTracerProvider::builder()
+                .with_simple_exporter(spans.clone())
+                .build(),
             meters: SdkMeterProvider::builder().with_reader(reader).build(),
             spans,
             metrics,
@@ -46,15 +51,24 @@ impl Telemetry {
     /// A hook for `Run::on_attempt` that measures each attempt as the conventions for generative AI have it.
     pub fn meter(&self) -> impl Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync + 'static {
         let meter = self.meters.meter("example");
-        let tokens = meter.u64_histogram("gen_ai.client.token.usage").with_unit("{token}").build();
-        let duration = meter.f64_histogram("gen_ai.client.operation.duration").with_unit("s").build();
+        let tokens = meter
+            .u64_histogram("gen_ai.client.token.usage")
+            .with_unit("{token}")
+            .build();
+        let duration = meter
+            .f64_histogram("gen_ai.client.operation.duration")
+            .with_unit("s")
+            .build();
         move |call, attempt| {
             let mut labels = vec![
                 KeyValue::new("gen_ai.operation.name", "chat"),
                 KeyValue::new("llmnode.node", call.node.to_owned()),
             ];
-            labels
-                .extend(attempt.category.map(|failed| KeyValue::new("error.type", Category::as_str(failed))));
+            labels.extend(
+                attempt
+                    .category
+                    .map(|failed| KeyValue::new("error.type", Category::as_str(failed))),
+            );
             duration.record(attempt.elapsed.as_secs_f64(), &labels);
             let usage = attempt.usage.unwrap_or_default();
             for (kind, figure) in [("input", usage.input), ("output", usage.output)] {
@@ -76,15 +90,24 @@ impl Telemetry {
     pub fn metrics(&self) -> Result<Vec<(String, u64)>, OTelSdkError> {
         self.meters.force_flush()?;
         let exported = self.metrics.get_finished_metrics()?;
-        let metrics = exported.iter().flat_map(|one| one.scope_metrics()).flat_map(|scope| scope.metrics());
-        Ok(metrics.map(|metric| (metric.name().to_owned(), values(metric.data()))).collect())
+        let metrics = exported
+            .iter()
+            .flat_map(|one| one.scope_metrics())
+            .flat_map(|scope| scope.metrics());
+        Ok(metrics
+            .map(|metric| (metric.name().to_owned(), values(metric.data())))
+            .collect())
     }
 }
 
 fn values(data: &AggregatedMetrics) -> u64 {
     match data {
-        AggregatedMetrics::U64(MetricData::Histogram(h)) => h.data_points().map(|point| point.count()).sum(),
-        AggregatedMetrics::F64(MetricData::Histogram(h)) => h.data_points().map(|point| point.count()).sum(),
+        AggregatedMetrics::U64(MetricData::Histogram(h)) => {
+            h.data_points().map(|point| point.count()).sum()
+        }
+        AggregatedMetrics::F64(MetricData::Histogram(h)) => {
+            h.data_points().map(|point| point.count()).sum()
+        }
         _ => 0,
     }
 }

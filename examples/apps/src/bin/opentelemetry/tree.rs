@@ -16,10 +16,24 @@ pub fn of(spans: &[SpanData]) -> String {
 
 fn below(parent: SpanId, depth: usize, spans: &[&SpanData], to: &mut String) {
     for span in spans.iter().filter(|span| span.parent_span_id == parent) {
-        let failed = if matches!(span.status, Status::Error { .. }) { " failed" } else { "" };
+        let failed = if matches!(span.status, Status::Error { .. }) {
+            " failed"
+        } else {
+            ""
+        };
         // Writing to a `String` does not fail.
-        let _ = writeln!(to, "{:indent$}{}{failed}", "", span.name, indent = 2 * depth);
-        for attribute in span.attributes.iter().filter(|one| is_shown(one.key.as_str())) {
+        let _ = writeln!(
+            to,
+            "{:indent$}{}{failed}",
+            "",
+            span.name,
+            indent = 2 * depth
+        );
+        for attribute in span
+            .attributes
+            .iter()
+            .filter(|one| is_shown(one.key.as_str()))
+        {
             let (key, value) = (&attribute.key, &attribute.value);
             let _ = writeln!(to, "{:indent$}  · {key} = {value}", "", indent = 2 * depth);
         }
@@ -29,5 +43,7 @@ fn below(parent: SpanId, depth: usize, spans: &[&SpanData], to: &mut String) {
 
 /// The layer adds the place in the code and the thread.
 fn is_shown(key: &str) -> bool {
-    ["gen_ai.", "llmnode.", "error."].iter().any(|prefix| key.starts_with(prefix))
+    ["gen_ai.", "llmnode.", "error."]
+        .iter()
+        .any(|prefix| key.starts_with(prefix))
 }

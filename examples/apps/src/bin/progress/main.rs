@@ -41,8 +41,14 @@ struct Tally {
 
 /// Judges all reviews, and keeps the bar up to date. No review or result is kept longer than it is needed.
 async fn judge_all(run: &Run, bar: &ProgressBar) -> Tally {
-    let reviews = (0..REVIEWS).map(|number| Judge { review: format!("Review {number}") });
-    let mut moods = run.map(reviews).concurrency(16).on_progress(|so_far| show(bar, so_far)).as_completed();
+    let reviews = (0..REVIEWS).map(|number| Judge {
+        review: format!("Review {number}"),
+    });
+    let mut moods = run
+        .map(reviews)
+        .concurrency(16)
+        .on_progress(|so_far| show(bar, so_far))
+        .as_completed();
     let mut tally = Tally::default();
     while let Some((_, mood)) = moods.next().await {
         match mood {
@@ -75,7 +81,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bar = bar()?;
     let tally = judge_all(&run, &bar).await;
     bar.finish_and_clear();
-    println!("{} pleased, {} annoyed, {} failed", tally.pleased, tally.annoyed, tally.failed);
+    println!(
+        "{} pleased, {} annoyed, {} failed",
+        tally.pleased, tally.annoyed, tally.failed
+    );
     println!("{} requests", run.ledger().total().requests);
     Ok(())
 }

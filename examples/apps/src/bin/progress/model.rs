@@ -21,7 +21,11 @@ impl ChatModel for SlowModel {
                 refused.refusal = Some("I would rather not judge this one.".to_owned());
                 return Ok(refused);
             }
-            let mood = if number.is_multiple_of(3) { "Annoyed" } else { "Pleased" };
+            let mood = if number.is_multiple_of(3) {
+                "Annoyed"
+            } else {
+                "Pleased"
+            };
             Ok(Completion::new(format!("{{\"value\": \"{mood}\"}}")))
         })
     }
@@ -29,6 +33,13 @@ impl ChatModel for SlowModel {
 
 /// What the prompt ends with.
 fn number(request: &Request) -> u64 {
-    let review = request.messages.last().map_or("", |message| message.content.as_str());
-    review.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+    let review = request
+        .messages
+        .last()
+        .map_or("", |message| message.content.as_str());
+    review
+        .rsplit(' ')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_default()
 }

@@ -41,7 +41,11 @@ impl App {
         let state = self.desk.load(tenant).ok_or(Problem::UnknownTenant)?;
         let report = call(&self.run, tenant, state, &node).await?;
         let (degraded, cost) = (report.record.degraded, report.record.usage().cost);
-        Ok(Json(Answer { result: report.value, degraded, cost }))
+        Ok(Json(Answer {
+            result: report.value,
+            degraded,
+            cost,
+        }))
     }
 }
 
@@ -55,17 +59,31 @@ struct Answer<T> {
 
 type Answered<T> = Result<Json<Answer<T>>, Problem>;
 
-async fn triage(State(app): State<App>, Path(tenant): Path<String>, ticket: String) -> Answered<Triage> {
+async fn triage(
+    State(app): State<App>,
+    Path(tenant): Path<String>,
+    ticket: String,
+) -> Answered<Triage> {
     app.call(&tenant, SortTicket { ticket }).await
 }
 
-async fn reply(State(app): State<App>, Path(tenant): Path<String>, ticket: String) -> Answered<Letter> {
+async fn reply(
+    State(app): State<App>,
+    Path(tenant): Path<String>,
+    ticket: String,
+) -> Answered<Letter> {
     app.call(&tenant, DraftReply { ticket }).await
 }
 
 /// Reads the client's own text, so the client learns what is wrong with it.
-async fn invoice(State(app): State<App>, Path(tenant): Path<String>, text: String) -> Answered<Invoice> {
-    app.call(&tenant, ReadInvoice { text }).await.map_err(Problem::of_text)
+async fn invoice(
+    State(app): State<App>,
+    Path(tenant): Path<String>,
+    text: String,
+) -> Answered<Invoice> {
+    app.call(&tenant, ReadInvoice { text })
+        .await
+        .map_err(Problem::of_text)
 }
 
 async fn set_teams(
@@ -73,7 +91,9 @@ async fn set_teams(
     Path(tenant): Path<String>,
     Json(teams): Json<Vec<String>>,
 ) -> Result<(), Problem> {
-    app.desk.set_teams(&tenant, teams).ok_or(Problem::UnknownTenant)
+    app.desk
+        .set_teams(&tenant, teams)
+        .ok_or(Problem::UnknownTenant)
 }
 
 async fn costs(State(app): State<App>) -> Json<BTreeMap<String, Cost>> {

@@ -21,18 +21,32 @@ impl Desk {
         let desk = Desk::default();
         let teams = ["billing", "defects", "inbox"].map(str::to_owned).into();
         desk.write(|tenants| {
-            tenants.insert("acme".into(), Tenant { teams, signature: "Your Acme team".into() })
+            tenants.insert(
+                "acme".into(),
+                Tenant {
+                    teams,
+                    signature: "Your Acme team".into(),
+                },
+            )
         });
         desk
     }
 
     pub fn load(&self, tenant: &str) -> Option<Tenant> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(tenant).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(tenant)
+            .cloned()
     }
 
     /// `None`: there is no such tenant.
     pub fn set_teams(&self, tenant: &str, teams: Vec<String>) -> Option<()> {
-        self.write(|tenants| tenants.get_mut(tenant).map(|tenant| tenant.teams = teams.into()))
+        self.write(|tenants| {
+            tenants
+                .get_mut(tenant)
+                .map(|tenant| tenant.teams = teams.into())
+        })
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Tenant>) -> T) -> T {

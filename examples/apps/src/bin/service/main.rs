@@ -36,8 +36,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = run(model, bill.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     println!("listening on http://{}", listener.local_addr()?);
-    let app = App { run, desk: Desk::with_acme(), bill };
-    axum::serve(listener, app.router()).with_graceful_shutdown(stopped()).await?;
+    let app = App {
+        run,
+        desk: Desk::with_acme(),
+        bill,
+    };
+    axum::serve(listener, app.router())
+        .with_graceful_shutdown(stopped())
+        .await?;
     Ok(())
 }
 
@@ -54,17 +60,25 @@ fn stub() -> StubServerBuilder {
 /// What a model answers on a good day. A ticket about money goes to the first team.
 fn good_answer(request: &LoggedRequest) -> StubReply {
     let messages = request.messages();
-    if messages.iter().any(|(_, content)| content.starts_with("Read this invoice")) {
+    if messages
+        .iter()
+        .any(|(_, content)| content.starts_with("Read this invoice"))
+    {
         let line = json!({"what": "two lamps", "cents": 2_400});
-        return StubReply::json(json!({"number": "7", "cents": 2_400, "lines": [line]})).usage(400, 50);
+        return StubReply::json(json!({"number": "7", "cents": 2_400, "lines": [line]}))
+            .usage(400, 50);
     }
-    let teams = messages.iter().find_map(|(_, content)| Some(content.split_once("Teams:\n- ")?.1));
+    let teams = messages
+        .iter()
+        .find_map(|(_, content)| Some(content.split_once("Teams:\n- ")?.1));
     let answer = match teams {
         Some(teams) => {
             let first_team = teams.lines().next().unwrap_or_default();
             json!({"team": first_team, "urgency": "High", "summary": "A customer was charged twice."})
         }
-        None => json!({"text": "We are looking into it and will write again today.\nYour Acme team"}),
+        None => {
+            json!({"text": "We are looking into it and will write again today.\nYour Acme team"})
+        }
     };
     StubReply::json(answer).usage(400, 50)
 }

@@ -26,7 +26,10 @@ impl Triage {
         if tenant.teams.contains(&self.team) {
             return Ok(());
         }
-        Err(Invalid::at("team", format!("{:?} is not a team", self.team)).allowed(tenant.teams.iter()))
+        Err(
+            Invalid::at("team", format!("{:?} is not a team", self.team))
+                .allowed(tenant.teams.iter()),
+        )
     }
 }
 
@@ -47,7 +50,11 @@ pub struct SortTicket {
 
 impl SortTicket {
     fn to_the_inbox(&self, _: &Tenant, _: &NodeError) -> Triage {
-        Triage { team: "inbox".into(), urgency: Urgency::Normal, summary: "Not sorted yet.".into() }
+        Triage {
+            team: "inbox".into(),
+            urgency: Urgency::Normal,
+            summary: "Not sorted yet.".into(),
+        }
     }
 }
 
@@ -63,7 +70,10 @@ impl Letter {
         if self.text.trim_end().ends_with(&tenant.signature) {
             return Ok(());
         }
-        Err(Invalid::at("text", format!("must end with {:?}", tenant.signature)))
+        Err(Invalid::at(
+            "text",
+            format!("must end with {:?}", tenant.signature),
+        ))
     }
 }
 
@@ -102,7 +112,10 @@ impl Invoice {
         if sum == self.cents {
             return Ok(());
         }
-        Err(Invalid::at("cents", format!("is {}, and the lines are {sum} together", self.cents)))
+        Err(Invalid::at(
+            "cents",
+            format!("is {}, and the lines are {sum} together", self.cents),
+        ))
     }
 }
 

@@ -28,7 +28,9 @@ impl Problem {
 /// What is wrong with the answer, each with its path. `None`: the call failed by something else.
 pub fn violations(error: &NodeError) -> Option<&[Violation]> {
     match error.category() {
-        Category::SchemaError | Category::ValidationError => Some(&error.attempts().last()?.violations),
+        Category::SchemaError | Category::ValidationError => {
+            Some(&error.attempts().last()?.violations)
+        }
         _ => None,
     }
 }
@@ -43,20 +45,31 @@ impl From<NodeError> for Problem {
 pub fn status_of(category: Category) -> (StatusCode, &'static str) {
     use Category::*;
     match category {
-        RateLimitError | QuotaError | LimitExceeded => {
-            (StatusCode::SERVICE_UNAVAILABLE, "the service is busy; try again later")
-        }
-        ServerError | Network => (StatusCode::BAD_GATEWAY, "the model is not available; try again later"),
-        Timeout => (StatusCode::GATEWAY_TIMEOUT, "the model did not answer in time; try again later"),
+        RateLimitError | QuotaError | LimitExceeded => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the service is busy; try again later",
+        ),
+        ServerError | Network => (
+            StatusCode::BAD_GATEWAY,
+            "the model is not available; try again later",
+        ),
+        Timeout => (
+            StatusCode::GATEWAY_TIMEOUT,
+            "the model did not answer in time; try again later",
+        ),
         SchemaError | ValidationError | EmptyResponse | TruncatedOutput | BadResponse => {
             (StatusCode::BAD_GATEWAY, "the model gave no usable answer")
         }
         ContextLengthError => (StatusCode::PAYLOAD_TOO_LARGE, "the ticket is too long"),
-        ContentFilter | Refusal => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "the model declines to handle this ticket")
-        }
+        ContentFilter | Refusal => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "the model declines to handle this ticket",
+        ),
         // Ours to mend: the key, the model's name, the request, the program.
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the service has a fault; its operators see it in the log"),
+        _ => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the service has a fault; its operators see it in the log",
+        ),
     }
 }
 
@@ -64,7 +77,11 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (error, violations) = match self {
             Problem::UnknownTenant => {
-                return (StatusCode::NOT_FOUND, Json(json!({"error": "unknown_tenant"}))).into_response();
+                return (
+                    StatusCode::NOT_FOUND,
+                    Json(json!({"error": "unknown_tenant"})),
+                )
+                    .into_response();
             }
             Problem::Call(error) => (error, None),
             Problem::Text(error) => {
@@ -90,7 +107,9 @@ impl IntoResponse for Problem {
         let mut response = (status, Json(body)).into_response();
         if let Some(wait) = error.retry_after() {
             let seconds = wait.as_secs_f64().ceil() as u64;
-            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }

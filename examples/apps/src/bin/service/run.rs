@@ -32,7 +32,11 @@ where
     N: Exec<S>,
     S: Send + Sync,
 {
-    run.with_state(data).call(node).label("tenant", tenant).report().await
+    run.with_state(data)
+        .call(node)
+        .label("tenant", tenant)
+        .report()
+        .await
 }
 
 /// What each tenant's calls cost, failed ones included.

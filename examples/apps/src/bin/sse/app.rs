@@ -61,7 +61,9 @@ async fn tell(run: &Run, plan: Plan, to: &mpsc::Sender<Result<Event, Infallible>
     let mut answer = run.call(&plan).stream();
     while let Some(event) = answer.next().await {
         let told = match (event, answer.partial()) {
-            (llmnode::Event::Restarted { category, .. }, _) => named("restarted", &json!(category.as_str())),
+            (llmnode::Event::Restarted { category, .. }, _) => {
+                named("restarted", &json!(category.as_str()))
+            }
             (_, Some(plan)) => named("plan", plan),
             _ => continue,
         };

@@ -38,9 +38,14 @@ fn report(record: &CallRecord) {
 /// A model that plans slowly.
 fn stub(pause: Duration) -> StubServerBuilder {
     let days = [("Oslo", 5), ("Bergen", 8), ("Tromsø", 11)];
-    let days: Vec<_> = days.map(|(place, hours)| serde_json::json!({"place": place, "hours": hours})).into();
+    let days: Vec<_> = days
+        .map(|(place, hours)| serde_json::json!({"place": place, "hours": hours}))
+        .into();
     let plan = serde_json::json!({"title": "North along the coast", "days": days}).to_string();
     let characters: Vec<char> = plan.chars().collect();
-    let pieces: Vec<String> = characters.chunks(6).map(|piece| piece.iter().collect()).collect();
+    let pieces: Vec<String> = characters
+        .chunks(6)
+        .map(|piece| piece.iter().collect())
+        .collect();
     StubServer::builder().default_reply(StubReply::pieces(pieces).pause(pause))
 }

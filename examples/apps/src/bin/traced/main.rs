@@ -74,7 +74,9 @@ flow! { Letters(Desk): Sort => Answer, Answer => end }
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments::Arguments::read("[FILE]");
     let exporter = SpanExporter::builder().with_http().build()?;
-    let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .build();
     let layer = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("traced"))
         .with_location(false)
@@ -87,7 +89,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ticket: None,
         answer: String::new(),
     };
-    let mut run = Run::new(OpenAi::from_env()?).with_content_in_traces(true).with_state(desk);
+    let mut run = Run::new(OpenAi::from_env()?)
+        .with_content_in_traces(true)
+        .with_state(desk);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Letters).record(&recording).await;
     if let Some(file) = arguments.value(0) {
@@ -95,11 +99,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let spent = run.ledger().total();
     // What is left is sent from a thread that may block.
-    tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(std::time::Duration::from_secs(60)))
-        .await??;
+    tokio::task::spawn_blocking(move || {
+        provider.shutdown_with_timeout(std::time::Duration::from_secs(60))
+    })
+    .await??;
     let Desk { ticket, answer, .. } = run.state();
     eprintln!("{ticket:?}\n{answer}");
     let (input, output) = (spent.input.total(), spent.output.total());
-    println!("{}", json!({"requests": spent.requests, "input": input, "output": output}));
+    println!(
+        "{}",
+        json!({"requests": spent.requests, "input": input, "output": output})
+    );
     Ok(outcome?)
 }

@@ -11,7 +11,9 @@ fn cuts_anywhere_come_to_the_same() {
     for body in [
         format!("event: x\ndata: {PIECE}\n\ndata: {DONE}\n\ndata: {END}\n\n"),
         format!("data: {PIECE}\r\n\r\ndata: {BARE}"),
-        format!("data: {PIECE}\n\nevent: error\ndata: {{\"type\":\"error\",\"code\":\"server_error\"}}\n\n"),
+        format!(
+            "data: {PIECE}\n\nevent: error\ndata: {{\"type\":\"error\",\"code\":\"server_error\"}}\n\n"
+        ),
         format!(
             "data: {}\n\ndata: {}\n\ndata: {DONE}\n\ndata: {BARE}\n\n",
             PIECE.replace("é", "\\ud83d").replace("\\n", ""),
@@ -37,9 +39,15 @@ fn with(events: &[&str]) -> String {
 #[test]
 fn the_last_event_counts_and_may_leave_its_items_to_the_others() {
     let shown = with(&[PIECE, DONE, END]);
-    assert!(shown.contains("The end.") && !shown.contains('é'), "{shown}");
+    assert!(
+        shown.contains("The end.") && !shown.contains('é'),
+        "{shown}"
+    );
     let shown = with(&[PIECE, DONE, BARE]);
-    assert!(shown.contains('é') && shown.contains("finish: Some(Stop)"), "{shown}");
+    assert!(
+        shown.contains('é') && shown.contains("finish: Some(Stop)"),
+        "{shown}"
+    );
     assert!(with(&[PIECE, DONE]).contains("network"));
 }
 
@@ -59,7 +67,12 @@ fn at_the_limit_an_answer_without_details_is_cut() {
 
 #[test]
 fn an_incomplete_answer_is_cut_whatever_the_reason() {
-    for details in ["null", "{}", r#"{"reason":"max_output_tokens"}"#, r#"{"reason":"max_messages"}"#] {
+    for details in [
+        "null",
+        "{}",
+        r#"{"reason":"max_output_tokens"}"#,
+        r#"{"reason":"max_messages"}"#,
+    ] {
         let body = format!(
             r#"{{"type":"response.incomplete","response":{{"status":"incomplete","incomplete_details":{details},"output":[]}}}}"#
         );
@@ -76,8 +89,14 @@ fn hostile_events_do_no_harm() {
         &["[]"],
         &[r#"{"type":"response.completed"}"#],
         &[r#"{"type":"response.completed","response":7}"#],
-        &[r#"{"type":"response.output_item.added","output_index":-1,"item":7}"#, BARE],
-        &[r#"{"type":"response.output_item.done","output_index":18446744073709551615,"item":7}"#, BARE],
+        &[
+            r#"{"type":"response.output_item.added","output_index":-1,"item":7}"#,
+            BARE,
+        ],
+        &[
+            r#"{"type":"response.output_item.done","output_index":18446744073709551615,"item":7}"#,
+            BARE,
+        ],
         &[
             r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":7,"output":{}}}"#,
         ],
@@ -101,7 +120,10 @@ fn two_calls_with_one_position_stay_two() {
     };
     let shown = with(&[&done("b"), &done("a"), &done("b"), BARE]);
     let [first, second] = ["\"b\"", "\"a\""].map(|id| shown.find(id).unwrap());
-    assert!(first < second && shown.matches("arguments: 3 bytes").count() == 2, "{shown}");
+    assert!(
+        first < second && shown.matches("arguments: 3 bytes").count() == 2,
+        "{shown}"
+    );
 }
 
 #[test]
