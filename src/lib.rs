@@ -860,16 +860,17 @@ pub use llmnode_page::Recording;
 pub use llmnode_rag as rag;
 #[doc(inline)]
 pub use llmnode_runtime::{
-    Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio, Backoff,
-    BatchProgress, BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport, CallStream,
-    Carried, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Degraded, Delta,
+    ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
+    Backoff, BatchProgress, BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport,
+    CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Degraded, Delta,
     DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel,
     FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map,
     Message, ModelError, Node, NodeError, NodeStats, Note, OutputSchema, Pace, Part, Paused, Price,
-    Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply, Request, ResponseFormat,
-    Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError, TestClock,
-    TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished,
-    Usage, Violation, WaitingCall, Wire, dyn_node, media, recovery_of, testing,
+    Prices, ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Reply, Request,
+    ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
+    StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply,
+    ToolSpec, Toolset, Unfinished, Usage, Violation, WaitingCall, dyn_node, media, recovery_of,
+    testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

@@ -39,10 +39,10 @@ pub use ledger::{
 };
 pub use limits::Limits;
 pub use llmnode_model::{
-    Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Carried, Category, ChatModel,
+    ApiKind, Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Category, ChatModel,
     Completion, Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Pace, Part,
-    Reasoning, Reply, Request, ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink,
-    TokenUsage, ToolCall, ToolSpec, Wire, media,
+    ProviderState, Reasoning, Reply, Request, ResponseFormat, Retry, RetryBudget, Role,
+    ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, media,
 };
 pub use llmnode_reader::{
     Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation,

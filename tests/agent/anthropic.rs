@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{
-    Anthropic, BoxError, Cache, Category, ChatModel, Message, NodeError, Reasoning, Request,
-    ResponseFormat, ToolError, Wire,
+    Anthropic, ApiKind, BoxError, Cache, Category, ChatModel, Message, NodeError, Reasoning,
+    Request, ResponseFormat, ToolError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -820,7 +820,7 @@ async fn the_tokens_that_are_reserved_are_those_that_are_sent() {
         greet(),
         greet().reasoning(Reasoning::Low),
         greet().max_tokens(100),
-        greet().extra_on(Wire::Anthropic, "max_tokens", 9),
+        greet().extra_on(ApiKind::Anthropic, "max_tokens", 9),
     ] {
         call.await.unwrap();
     }

@@ -2,7 +2,7 @@
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServer};
-use llmnode::{Approval, Carried, OpenAi, Paused};
+use llmnode::{Approval, OpenAi, Paused, ProviderState};
 use serde_json::{Value, json};
 
 /// Says what is in stock.
@@ -118,7 +118,7 @@ async fn it_goes_back_with_its_call_plain_and_streamed() {
             messages
                 .iter()
                 .filter_map(Message::carried)
-                .map(|one| Carried::bytes(one) > 0)
+                .map(|one| ProviderState::bytes(one) > 0)
                 .collect::<Vec<_>>(),
             [true]
         );

@@ -1,7 +1,7 @@
 //! Fields for one API alone, and the tools that a provider runs itself, in answers written after its documentation.
 
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BoxError, Category, Gemini, OpenAi, Reasoning, Settings, Wire};
+use llmnode::{Anthropic, ApiKind, BoxError, Category, Gemini, OpenAi, Reasoning, Settings};
 use serde_json::{Value, json};
 
 use crate::recorded::{Answer, Recorded, json};
@@ -55,18 +55,18 @@ async fn anthropic(answers: impl IntoIterator<Item = Answer>) -> (Recorded, Run<
 /// What each of these sets for the other is no concern of either.
 fn searching() -> Settings {
     Settings::new()
-        .extra_on(Wire::Responses, "tools", json!([{"type": "web_search"}]))
+        .extra_on(ApiKind::Responses, "tools", json!([{"type": "web_search"}]))
         .extra_on(
-            Wire::Responses,
+            ApiKind::Responses,
             "include",
             json!(["web_search_call.action.sources"]),
         )
         .extra_on(
-            Wire::Anthropic,
+            ApiKind::Anthropic,
             "tools",
             json!([{"type": "web_search_20250305", "name": "web_search"}]),
         )
-        .extra_on(Wire::Gemini, "safetySettings", json!([]))
+        .extra_on(ApiKind::Gemini, "safetySettings", json!([]))
 }
 
 #[tokio::test]
@@ -172,9 +172,9 @@ async fn fields_of_all_levels_are_joined_to_each_other_and_to_ours() {
     let run = Run::new(model.build().unwrap()).with_settings(
         Settings::new()
             .extra("labels", json!({"team": "x"}))
-            .extra_on(Wire::Gemini, "safetySettings", json!([1]))
+            .extra_on(ApiKind::Gemini, "safetySettings", json!([1]))
             .extra_on(
-                Wire::Gemini,
+                ApiKind::Gemini,
                 "generationConfig",
                 json!({"topK": 3, "stopSequences": ["a"]}),
             ),
@@ -182,19 +182,19 @@ async fn fields_of_all_levels_are_joined_to_each_other_and_to_ours() {
     run.call(&Greet)
         .temperature(0.5)
         .reasoning(Reasoning::Low)
-        .extra_on(Wire::Gemini, "safetySettings", json!([2]))
-        .extra_on(Wire::Gemini, "labels", json!({"job": "y"}))
+        .extra_on(ApiKind::Gemini, "safetySettings", json!([2]))
+        .extra_on(ApiKind::Gemini, "labels", json!({"job": "y"}))
         .extra_on(
-            Wire::Gemini,
+            ApiKind::Gemini,
             "generationConfig",
             json!({"topK": 5, "stopSequences": ["b"]}),
         )
         .extra_on(
-            Wire::Gemini,
+            ApiKind::Gemini,
             "generationConfig",
             json!({"thinkingConfig": {"thinkingBudget": 7}}),
         )
-        .extra_on(Wire::Chat, "seed", 1)
+        .extra_on(ApiKind::Chat, "seed", 1)
         .await
         .unwrap();
     let mut asked = server.bodies().remove(0);
@@ -212,7 +212,7 @@ async fn a_field_that_the_node_writes_is_refused_there_too() {
     let (server, run) = openai([]).await;
     let error = run
         .call(&Greet)
-        .extra_on(Wire::Responses, "input", json!([]))
+        .extra_on(ApiKind::Responses, "input", json!([]))
         .await
         .unwrap_err();
     assert_eq!(

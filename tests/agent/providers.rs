@@ -232,7 +232,7 @@ async fn a_turn_that_began_elsewhere_goes_on_without_thinking() {
     let thinking = json!({"type": "enabled", "budget_tokens": 1024});
     let call = run
         .call(&Keep)
-        .extra_on(llmnode::Wire::Anthropic, "thinking", thinking.clone());
+        .extra_on(llmnode::ApiKind::Anthropic, "thinking", thinking.clone());
     let report = call.report().await.unwrap();
     assert_eq!(report.value, "Much.");
     let bodies = servers.anthropic.bodies();

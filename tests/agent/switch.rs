@@ -6,7 +6,7 @@ use llmnode::journal::JournalFile;
 use llmnode::media::Audio;
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, Cassette, CassetteMode, Category, Flag, OpenAi, OpenAiBuilder, Reasoning, Wire,
+    ApiKind, Approval, Cassette, CassetteMode, Category, Flag, OpenAi, OpenAiBuilder, Reasoning,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -99,9 +99,9 @@ async fn the_host_decides_where_nobody_chose() {
         let report = run.call(&Greet).report().await.unwrap();
         assert_eq!(ways(&server), [way], "{host}");
         let api = if way == "chat" {
-            Wire::Chat
+            ApiKind::Chat
         } else {
-            Wire::Responses
+            ApiKind::Responses
         };
         assert_eq!(report.record.attempts[0].api, Some(api), "{host}");
         assert!(
@@ -406,7 +406,7 @@ async fn a_conversation_goes_back_to_chat() {
         let last = report.record.attempts.last().unwrap();
         assert_eq!(
             (last.api, &last.flags),
-            (Some(Wire::Chat), &vec![Flag::CarriedLeft])
+            (Some(ApiKind::Chat), &vec![Flag::CarriedLeft])
         );
         let body = &server.bodies()[2];
         let roles: Vec<_> = Api::Chat
@@ -603,7 +603,7 @@ async fn a_conversation_goes_on_by_another_api() {
         let last = report.record.attempts.last().unwrap();
         assert_eq!(
             (last.api, &last.flags),
-            (Some(Wire::Responses), &vec![Flag::CarriedLeft])
+            (Some(ApiKind::Responses), &vec![Flag::CarriedLeft])
         );
         let input: Vec<Value> = server.bodies()[2]["input"].as_array().unwrap().clone();
         let kinds: Vec<_> = input

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{
-    Anthropic, BoxFuture, ChatModel, Completion, Message, ModelError, Request, Sink, Wire,
+    Anthropic, ApiKind, BoxFuture, ChatModel, Completion, Message, ModelError, Request, Sink,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -526,11 +526,11 @@ async fn googles_own_tools_stand_beside_functions() {
         let search = json!([{"googleSearch": {}}]);
         let beside = run
             .call(&Search)
-            .extra_on(Wire::Gemini, "tools", search.clone());
+            .extra_on(ApiKind::Gemini, "tools", search.clone());
         assert_eq!(report(beside, streams).await.record.attempts.len(), 1);
         let alone = run
             .call(&Greet)
-            .extra_on(Wire::Gemini, "tools", search.clone());
+            .extra_on(ApiKind::Gemini, "tools", search.clone());
         assert_eq!(report(alone, streams).await.record.attempts.len(), 1);
         report(run.call(&Search), streams).await;
         let marks = server
@@ -558,9 +558,9 @@ async fn a_server_that_does_not_know_the_mark_gets_none() {
     .await;
     let run = Run::new(Api::Gemini.model(&server.url));
     for requests in [2, 1] {
-        let call = run
-            .call(&Search)
-            .extra_on(Wire::Gemini, "tools", json!([{"googleSearch": {}}]));
+        let call =
+            run.call(&Search)
+                .extra_on(ApiKind::Gemini, "tools", json!([{"googleSearch": {}}]));
         let report = call.report().await.unwrap();
         assert_eq!(report.record.attempts.len(), requests);
         assert_eq!(

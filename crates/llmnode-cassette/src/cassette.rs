@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use llmnode_model::Wire;
+use llmnode_model::ApiKind;
 use llmnode_model::internal::{Gates, Redactor};
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
@@ -340,8 +340,8 @@ impl ChatModel for Recorder {
             .is_none_or(|model| model.calls_in_text(request))
     }
 
-    fn wire(&self) -> Option<Wire> {
-        self.opened_model()?.wire()
+    fn api_kind(&self) -> Option<ApiKind> {
+        self.opened_model()?.api_kind()
     }
 
     fn max_tokens(&self, request: &Request) -> Option<u32> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use llmnode_model::internal::{AnswerLimit, LimitSetter, Redactor};
 use llmnode_runtime::{
-    Carried, Category, Completion, FinishReason, Flag, Message, ModelError, ResponseFormat, Retry,
-    TokenUsage, ToolCall,
+    Category, Completion, FinishReason, Flag, Message, ModelError, ProviderState, ResponseFormat,
+    Retry, TokenUsage, ToolCall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(crate) struct RecordedCompletion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    carried: Option<Carried>,
+    carried: Option<ProviderState>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ impl RecordedCompletion {
 }
 
 /// `None` if nothing can be read without the secrets.
-fn clean_carried(carried: &Carried, redactor: &Redactor) -> Option<Carried> {
+fn clean_carried(carried: &ProviderState, redactor: &Redactor) -> Option<ProviderState> {
     let mut value = serde_json::to_value(carried).ok()?;
     redactor.value(&mut value);
     serde_json::from_value(value).ok()

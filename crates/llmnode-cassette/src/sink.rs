@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llmnode_model::internal::{RateLimits, Redactor};
-use llmnode_runtime::{BoxFuture, Delta, Flag, ResponseFormat, Sink, TokenUsage, Wire};
+use llmnode_runtime::{ApiKind, BoxFuture, Delta, Flag, ResponseFormat, Sink, TokenUsage};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
 
@@ -120,7 +120,7 @@ impl Sink for RecordingSink<'_> {
     }
 
     // Not written: whichever API carried a request, it is the same one.
-    fn api(&mut self, api: Wire) {
+    fn api(&mut self, api: ApiKind) {
         self.outer.api(api);
     }
 

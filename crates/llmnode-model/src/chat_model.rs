@@ -13,8 +13,8 @@ use super::request::Request;
 use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
 use crate::BoxFuture;
+use crate::api_kind::ApiKind;
 use crate::usage::TokenUsage;
-use crate::wire::Wire;
 
 /// A language model of any provider.
 ///
@@ -85,7 +85,7 @@ pub trait ChatModel: Send + Sync {
 
     /// The API that it speaks. Default: unknown.
     #[doc(hidden)]
-    fn wire(&self) -> Option<Wire> {
+    fn api_kind(&self) -> Option<ApiKind> {
         None
     }
 
@@ -134,7 +134,7 @@ pub trait Sink: Send {
     }
 
     /// The API by which the model is asked. Default: does nothing.
-    fn api(&mut self, api: Wire) {
+    fn api(&mut self, api: ApiKind) {
         let _ = api;
     }
 
@@ -243,8 +243,8 @@ macro_rules! forward {
                 (**self).calls_in_text(request)
             }
 
-            fn wire(&self) -> Option<Wire> {
-                (**self).wire()
+            fn api_kind(&self) -> Option<ApiKind> {
+                (**self).api_kind()
             }
 
             fn max_tokens(&self, request: &Request) -> Option<u32> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer_limit::AnswerLimit;
-use super::carried::Carried;
+use super::provider_state::ProviderState;
 use super::tool::ToolCall;
 use crate::usage::TokenUsage;
 
@@ -50,7 +50,7 @@ pub struct Completion {
     /// The tools that the model calls, in the model's order. If there are any, `text` is not the answer.
     pub calls: Vec<ToolCall>,
     /// What the provider put beside text and calls. It belongs into the [message](crate::Message::carrying) of this answer.
-    pub carried: Option<Arc<Carried>>,
+    pub carried: Option<Arc<ProviderState>>,
     /// The model's thoughts, as far as the provider shows them.
     pub reasoning: Option<String>,
     /// The model's refusal, if it declined to answer.

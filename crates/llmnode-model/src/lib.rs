@@ -6,9 +6,9 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod answer_limit;
+mod api_kind;
 #[cfg(feature = "async-openai")]
 mod async_openai;
-mod carried;
 mod category;
 mod chat_model;
 mod completion;
@@ -24,6 +24,7 @@ mod message;
 mod message_json;
 mod pace;
 mod panics;
+mod provider_state;
 mod reasoning;
 mod redactor;
 mod request;
@@ -34,9 +35,8 @@ mod text;
 mod tool;
 mod transcript;
 mod usage;
-mod wire;
 
-pub use carried::Carried;
+pub use api_kind::ApiKind;
 pub use category::{Category, Group};
 pub use chat_model::{ChatModel, Delta, Sink};
 pub use completion::{Completion, FinishReason};
@@ -45,6 +45,7 @@ pub use ids::{AttemptId, CallId};
 pub use media::{Attachment, Audio, File, Image};
 pub use message::{Message, Part, Role};
 pub use pace::Pace;
+pub use provider_state::ProviderState;
 pub use reasoning::Reasoning;
 pub use request::Request;
 pub use response_format::ResponseFormat;
@@ -52,7 +53,6 @@ pub use retry_budget::RetryBudget;
 pub use testing::{FnModel, Reply, ScriptedModel};
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::TokenUsage;
-pub use wire::Wire;
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

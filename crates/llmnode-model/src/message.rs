@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_reader::internal::floor_char_boundary;
 use serde::{Deserialize, Serialize};
 
-use super::carried::Carried;
+use super::provider_state::ProviderState;
 use super::tool::ToolCall;
 use crate::media::Attachment;
 
@@ -59,7 +59,7 @@ pub struct Message {
 #[derive(Clone, Default)]
 pub(super) struct ToolInfo {
     pub(super) calls: Vec<ToolCall>,
-    pub(super) carried: Option<Arc<Carried>>,
+    pub(super) carried: Option<Arc<ProviderState>>,
     /// The id of the call whose result it is.
     pub(super) answers: Option<String>,
     pub(super) failed: bool,
@@ -167,7 +167,7 @@ impl Message {
 
     /// Adds what the provider put into the answer beside text and calls: [`Completion::carried`](crate::Completion::carried).
     #[must_use]
-    pub fn carrying(mut self, carried: Option<Arc<Carried>>) -> Self {
+    pub fn carrying(mut self, carried: Option<Arc<ProviderState>>) -> Self {
         if carried.is_some() {
             self.tool_info().carried = carried;
         }
@@ -175,7 +175,7 @@ impl Message {
     }
 
     /// Returns what the provider put into the answer beside text and calls.
-    pub fn carried(&self) -> Option<&Arc<Carried>> {
+    pub fn carried(&self) -> Option<&Arc<ProviderState>> {
         self.tool_info.as_ref()?.carried.as_ref()
     }
 

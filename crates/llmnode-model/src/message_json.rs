@@ -8,8 +8,8 @@ use serde::de::{self, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::carried::Carried;
 use super::message::{Message, Part, Role, ToolInfo};
+use super::provider_state::ProviderState;
 use super::tool::ToolCall;
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Message {
             #[serde(default)]
             tool_call_id: Option<String>,
             #[serde(default)]
-            carried: Option<Carried>,
+            carried: Option<ProviderState>,
             #[serde(default)]
             tokens: Option<u64>,
         }

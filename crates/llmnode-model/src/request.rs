@@ -8,11 +8,11 @@ use std::time::Duration;
 use llmnode_reader::OutputSchema;
 use serde_json::{Map, Value};
 
+use super::api_kind::{ApiKind, join_field};
 use super::message::Message;
 use super::reasoning::Reasoning;
 use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
-use super::wire::{Wire, join_field};
 use crate::ids::AttemptId;
 use crate::text::names;
 
@@ -55,7 +55,7 @@ pub struct Request {
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
     /// Such fields for one API alone, which are joined to those for all.
-    pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
+    pub extra_on: Option<Box<BTreeMap<ApiKind, Map<String, Value>>>>,
     /// Whether a limit that nobody set has cut the last answer, so that a higher one is sent.
     #[doc(hidden)]
     pub raised: bool,
@@ -100,8 +100,8 @@ impl Request {
 
     /// The request as this API is asked, if it has fields of its own.
     #[doc(hidden)]
-    pub fn on(&self, wire: Wire) -> Option<Box<Request>> {
-        let fields = self.extra_on.as_ref()?.get(&wire)?;
+    pub fn on(&self, api: ApiKind) -> Option<Box<Request>> {
+        let fields = self.extra_on.as_ref()?.get(&api)?;
         let mut request = self.clone();
         fields
             .iter()

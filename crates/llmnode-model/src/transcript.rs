@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
+use super::api_kind::ApiKind;
 use super::message::{Message, Role};
 use super::request::Request;
-use super::wire::Wire;
 
 impl Request {
     /// Returns the whole request as text: a line for each setting, then each message below its role. A schema appears
@@ -43,7 +43,7 @@ impl Request {
                 .map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
-        let on = |(wire, fields): (&Wire, &Map<String, Value>)| {
+        let on = |(wire, fields): (&ApiKind, &Map<String, Value>)| {
             fields
                 .iter()
                 .map(|(name, value)| line(&format!("{wire} {name}"), value))

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use llmnode_model::internal::RateLimits;
-use llmnode_model::{AttemptId, BoxError, Carried, Category, Completion, TokenUsage, ToolCall};
+use llmnode_model::{
+    AttemptId, BoxError, Category, Completion, ProviderState, TokenUsage, ToolCall,
+};
 use tracing::Span;
 
 use super::call::CallGuard;
@@ -130,7 +132,7 @@ impl<'c> OpenAttempt<'c> {
     pub(crate) fn journal_answer(
         &self,
         text: &str,
-        carried: Option<&Arc<Carried>>,
+        carried: Option<&Arc<ProviderState>>,
         accepted: bool,
     ) {
         self.journal(|model| JournaledAnswer {
@@ -147,7 +149,7 @@ impl<'c> OpenAttempt<'c> {
         &self,
         text: &str,
         calls: &[ToolCall],
-        carried: Option<&Arc<Carried>>,
+        carried: Option<&Arc<ProviderState>>,
     ) {
         self.journal(|model| JournaledAnswer {
             text: text.to_owned(),
@@ -177,7 +179,7 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    pub(crate) fn keep_carried(&self, carried: Option<Arc<Carried>>) {
+    pub(crate) fn keep_carried(&self, carried: Option<Arc<ProviderState>>) {
         if carried.is_some() {
             self.call.set_carried(carried);
         }

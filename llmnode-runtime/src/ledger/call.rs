@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{catch_panic, lock};
-use llmnode_model::{AttemptId, BoxError, CallId, Carried, Category, Message, ToolCall};
+use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ProviderState, ToolCall};
 use llmnode_reader::internal::one_line;
 use tracing::Span;
 
@@ -57,7 +57,7 @@ struct State {
     begun: u32,
     history: CallHistory,
     messages: Vec<Message>,
-    carried: Option<Arc<Carried>>,
+    carried: Option<Arc<ProviderState>>,
     try_began: Instant,
     degraded: Option<Degraded>,
     /// `None`: no call ended within this one.
@@ -471,11 +471,13 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).messages = messages;
     }
 
-    pub(crate) fn set_carried(&self, carried: Option<Arc<Carried>>) {
+    pub(crate) fn set_carried(&self, carried: Option<Arc<ProviderState>>) {
         lock(&self.state).carried = carried;
     }
 
-    pub(crate) fn take_result(&self) -> (Vec<Message>, Option<Arc<Carried>>, Usage, Replayed) {
+    pub(crate) fn take_result(
+        &self,
+    ) -> (Vec<Message>, Option<Arc<ProviderState>>, Usage, Replayed) {
         let mut state = lock(&self.state);
         let children = state
             .children

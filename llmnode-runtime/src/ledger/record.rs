@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage, Wire};
+use llmnode_model::{ApiKind, AttemptId, CallId, Category, ResponseFormat, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +128,7 @@ pub struct AttemptRecord {
     pub model: Option<String>,
     /// The API by which it was asked. `None`: the model does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub api: Option<Wire>,
+    pub api: Option<ApiKind>,
     /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat>,

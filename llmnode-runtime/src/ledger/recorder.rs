@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode_model::{AttemptId, BoxError, BoxFuture, CallId, Carried, Message, Request, ToolCall};
+use llmnode_model::{
+    AttemptId, BoxError, BoxFuture, CallId, Message, ProviderState, Request, ToolCall,
+};
 
 use super::record::{AttemptRecord, CallRecord};
 use super::usage::Usage;
@@ -95,7 +97,7 @@ pub struct JournaledAnswer {
     /// The tools that it calls.
     pub calls: Vec<ToolCall>,
     /// What the provider put beside them.
-    pub carried: Option<Arc<Carried>>,
+    pub carried: Option<Arc<ProviderState>>,
     /// Whether the conversation goes on behind it: after its calls, or after a turn that the provider paused.
     pub is_round: bool,
     /// Whether it was accepted, and not asked for again.

@@ -176,7 +176,7 @@ mod tests {
 
     use llmnode_model::internal::{CarriedPart, Json};
     use llmnode_model::{
-        Carried, File, Image, Message, Request, ScriptedModel, ToolCall, ToolSpec, Wire,
+        ApiKind, File, Image, Message, ProviderState, Request, ScriptedModel, ToolCall, ToolSpec,
     };
     use serde_json::json;
 
@@ -197,7 +197,7 @@ mod tests {
         };
         let carried = || {
             let parts = vec![CarriedPart::Other(Json::of(&"x".repeat(3_000)).unwrap())];
-            Some(Arc::new(Carried::new("anthropic", "m", parts)))
+            Some(Arc::new(ProviderState::new("anthropic", "m", parts)))
         };
         let call = || ToolCall::new("call_1", "search", "y".repeat(500));
         let schema = OutputSchema::from_value(
@@ -247,7 +247,7 @@ mod tests {
                 request
                     .extra_on
                     .get_or_insert_default()
-                    .insert(Wire::Gemini, fields);
+                    .insert(ApiKind::Gemini, fields);
             },
             800,
         );
@@ -296,7 +296,7 @@ mod tests {
             request
                 .extra_on
                 .get_or_insert_default()
-                .insert(Wire::Gemini, fields);
+                .insert(ApiKind::Gemini, fields);
         };
         assert_eq!(answer(&extra), (AnswerTokens::AtMost(700), 512));
         let several = |request: &mut Request| drop(request.extra.insert("n".into(), json!(5)));
@@ -306,7 +306,7 @@ mod tests {
             request
                 .extra_on
                 .get_or_insert_default()
-                .insert(Wire::Gemini, fields);
+                .insert(ApiKind::Gemini, fields);
         };
         let of = |change: &dyn Fn(&mut Request)| {
             let mut request = Request::new(vec![Message::user("Hello")]);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_model::{Carried, Message, ToolCall};
+use llmnode_model::{Message, ProviderState, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ pub(crate) struct Conversation {
     #[serde(rename = "said")]
     pub(crate) content: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) carried: Option<Carried>,
+    pub(crate) carried: Option<ProviderState>,
     pub(crate) calls: Vec<OpenCall>,
 }
 

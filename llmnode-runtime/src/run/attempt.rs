@@ -8,8 +8,8 @@ use llmnode_model::internal::{
     AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding,
 };
 use llmnode_model::{
-    BoxFuture, Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, Message,
-    ModelError, Request, ResponseFormat, Retry, Sink, TokenUsage, Wire,
+    ApiKind, BoxFuture, Category, ChatModel, Completion, Delta, FinishReason, Group, Message,
+    ModelError, ProviderState, Request, ResponseFormat, Retry, Sink, TokenUsage,
 };
 use llmnode_reader::internal::{
     Thoughts, is_met_by, one_line, repeated_form, repeats_form, without_choices, without_thoughts,
@@ -428,7 +428,7 @@ struct ModelAnswer {
     stopped: bool,
     /// White space, in bytes, written up to that limit after a complete document.
     padding: usize,
-    carried: Option<Arc<Carried>>,
+    carried: Option<Arc<ProviderState>>,
     limit: Option<AnswerLimit>,
     round: Option<Box<Round>>,
 }
@@ -867,7 +867,7 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
             .note(|record| record.response_format = Some(response_format));
     }
 
-    fn api(&mut self, api: Wire) {
+    fn api(&mut self, api: ApiKind) {
         self.open.note(|record| record.api = Some(api));
     }
 

@@ -9,7 +9,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat, Wire};
+use llmnode_model::{
+    ApiKind, BoxFuture, Category, Message, ProviderState, Reasoning, ResponseFormat,
+};
 use serde::Serialize;
 use serde_json::Value;
 use tracing::{Instrument, Span};
@@ -306,9 +308,14 @@ impl<'r, T> Call<'r, T> {
     }
 
     /// Adds a field to the request if it goes by this API: see [`Settings::extra_on`].
-    pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
+    pub fn extra_on(
+        mut self,
+        api: ApiKind,
+        field: impl AsRef<str>,
+        value: impl Into<Value>,
+    ) -> Self {
         let settings = std::mem::take(self.overrides());
-        *self.overrides() = settings.extra_on(wire, field, value);
+        *self.overrides() = settings.extra_on(api, field, value);
         self
     }
 
@@ -394,7 +401,7 @@ pub struct CallReport<T> {
     /// The conversation without the answer: the history, the prompt, and the rounds of tools. Without instructions, examples and
     /// answers that were not accepted. [`history`](Self::history) has the answer as well.
     pub messages: Vec<Message>,
-    pub(super) carried: Option<Arc<Carried>>,
+    pub(super) carried: Option<Arc<ProviderState>>,
 }
 
 impl<T: Serialize> CallReport<T> {

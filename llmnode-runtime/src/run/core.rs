@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
 
 use llmnode_model::internal::{Gate, Gates};
-use llmnode_model::{ChatModel, Request, Wire};
+use llmnode_model::{ApiKind, ChatModel, Request};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -85,13 +85,13 @@ impl RunCore {
         }
         let models =
             std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
-        let wires: BTreeSet<Wire> = models.filter_map(|model| model.wire()).collect();
-        if wires.len() > 1 {
-            let wires: Vec<String> = wires.iter().map(Wire::to_string).collect();
+        let apis: BTreeSet<ApiKind> = models.filter_map(|model| model.api_kind()).collect();
+        if apis.len() > 1 {
+            let apis: Vec<String> = apis.iter().map(ApiKind::to_string).collect();
             self.extra_for_all.call_once(|| {
                 tracing::warn!(
                     target: "llmnode::call",
-                    apis = wires.join(", "),
+                    apis = apis.join(", "),
                     "`extra` is sent to whichever API is asked, and the models of this run speak several; `extra_on` names one",
                 );
             });

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::{BoxError, Carried, Category, Group, Retry};
+use llmnode_model::{BoxError, Category, Group, ProviderState, Retry};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::{one_line, shortened};
 
@@ -20,7 +20,7 @@ pub(super) struct Failure {
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
     /// What the provider put beside the answer.
-    pub(super) carried: Option<Arc<Carried>>,
+    pub(super) carried: Option<Arc<ProviderState>>,
     /// The answer was cut at a limit that nobody set, and is asked for again with a higher one.
     pub(super) raises_limit: bool,
     pub(super) sent: bool,

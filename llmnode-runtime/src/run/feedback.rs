@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use llmnode_model::{Carried, Message, Role};
+use llmnode_model::{Message, ProviderState, Role};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::remedy;
 
@@ -17,7 +17,7 @@ pub(super) fn append(
     messages: &mut Vec<Message>,
     prompt: usize,
     rounds: usize,
-    (answer, carried): (Option<String>, Option<Arc<Carried>>),
+    (answer, carried): (Option<String>, Option<Arc<ProviderState>>),
     violations: &[Violation],
     form: Option<&str>,
 ) {

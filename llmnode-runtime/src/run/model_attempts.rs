@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{
-    Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, ToolCall,
+    Category, ChatModel, Group, Message, ProviderState, Request, ResponseFormat, Retry, ToolCall,
 };
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
@@ -358,7 +358,7 @@ impl ModelAttempts<'_, '_> {
     fn resume_round(
         &mut self,
         content: &str,
-        carried: Option<Arc<Carried>>,
+        carried: Option<Arc<ProviderState>>,
         mut calls: Vec<OpenCall>,
     ) {
         if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder())

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use llmnode_model::{Carried, Message, Request, Role};
+use llmnode_model::{Message, ProviderState, Request, Role};
 
 /// Text only: a typed answer is what follows the pause.
 pub(super) fn with_paused(
     request: &Request,
     text: String,
-    carried: Option<Arc<Carried>>,
-) -> (String, Option<Arc<Carried>>) {
+    carried: Option<Arc<ProviderState>>,
+) -> (String, Option<Arc<ProviderState>>) {
     let paused = paused(request);
     if paused.is_empty() || request.output.is_some() {
         return (text, carried);
@@ -20,7 +20,7 @@ pub(super) fn with_paused(
             message.carried().map(|carried| &**carried),
         )
     });
-    let joined = Carried::joined(turns.chain([(&*text, carried.as_deref())]));
+    let joined = ProviderState::joined(turns.chain([(&*text, carried.as_deref())]));
     let texts: Vec<&str> = paused
         .iter()
         .map(|message| &*message.content)

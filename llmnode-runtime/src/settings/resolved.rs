@@ -396,7 +396,7 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::{Category, Wire};
+    use llmnode_model::{ApiKind, Category};
     use serde_json::{Value, json};
 
     use super::*;
@@ -500,14 +500,14 @@ mod tests {
 
     #[test]
     fn fields_for_one_api_are_joined_anew_for_each_model() {
-        let field = |value: u8| Settings::new().extra_on(Wire::Gemini, "tools", json!([value]));
+        let field = |value: u8| Settings::new().extra_on(ApiKind::Gemini, "tools", json!([value]));
         let (call, run, node) = (field(2), Settings::new(), field(1));
         let resolved = Resolved::new([&call, &run, &node, EMPTY_SETTINGS], PLAIN).unwrap();
         let mut request = Request::new(Vec::new());
         for _ in 0..2 {
             resolved.apply_to(&mut request, None, None).unwrap();
             assert_eq!(
-                request.extra_on.as_ref().unwrap()[&Wire::Gemini]["tools"],
+                request.extra_on.as_ref().unwrap()[&ApiKind::Gemini]["tools"],
                 json!([1, 2])
             );
         }

@@ -7,7 +7,7 @@ use std::mem::{forget, replace};
 use std::time::Duration;
 
 use llmnode_model::internal::join_field;
-use llmnode_model::{Reasoning, ResponseFormat, Wire};
+use llmnode_model::{ApiKind, Reasoning, ResponseFormat};
 use serde_json::{Map, Value};
 
 use super::recovery::{Backoff, Failures, Recovery};
@@ -118,7 +118,7 @@ pub struct Settings {
     /// Such fields for one API alone. Those of all levels are joined to each other, to `extra`, and to what the request has
     /// already: objects are merged, lists are joined, and of anything else the nearest level's counts. A field here
     /// goes before the setting that would set it.
-    pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
+    pub extra_on: Option<Box<BTreeMap<ApiKind, Map<String, Value>>>>,
 }
 
 pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
@@ -307,14 +307,19 @@ impl Settings {
         self
     }
 
-    /// Adds a field to the requests of one API alone, such as `(Wire::Gemini, "safetySettings", json!([..]))`. An object is
+    /// Adds a field to the requests of one API alone, such as `(ApiKind::Gemini, "safetySettings", json!([..]))`. An object is
     /// merged with what the request has there, a list joined to it.
     #[must_use]
-    pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
+    pub fn extra_on(
+        mut self,
+        api: ApiKind,
+        field: impl AsRef<str>,
+        value: impl Into<Value>,
+    ) -> Self {
         join_field(
             self.extra_on
                 .get_or_insert_default()
-                .entry(wire)
+                .entry(api)
                 .or_default(),
             field.as_ref(),
             &value.into(),

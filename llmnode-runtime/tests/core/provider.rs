@@ -7,9 +7,9 @@ use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, World, busy, input_tokens, run, say, script, world};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid,
-    ModelError, Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run,
-    ScriptedModel, Settings, Sink, Wire,
+    ApiKind, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag,
+    Invalid, ModelError, Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run,
+    ScriptedModel, Settings, Sink,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -240,7 +240,7 @@ async fn only_retries_of_the_transport_are_taken_out_of_the_budget() {
     assert_eq!(run.call(&GOAL).await.unwrap_err().attempts().len(), 1);
 }
 
-struct Of(Wire);
+struct Of(ApiKind);
 
 impl ChatModel for Of {
     fn complete<'a>(
@@ -251,7 +251,7 @@ impl ChatModel for Of {
         Box::pin(async { Ok(Completion::new("hi")) })
     }
 
-    fn wire(&self) -> Option<Wire> {
+    fn api_kind(&self) -> Option<ApiKind> {
         Some(self.0)
     }
 }
@@ -259,16 +259,16 @@ impl ChatModel for Of {
 #[tokio::test]
 async fn fields_for_whichever_api_are_reported_once_where_models_speak_several() {
     for (other, field, reported) in [
-        (Wire::Gemini, Settings::new().extra("seed", 7), 1),
-        (Wire::Chat, Settings::new().extra("seed", 7), 0),
+        (ApiKind::Gemini, Settings::new().extra("seed", 7), 1),
+        (ApiKind::Chat, Settings::new().extra("seed", 7), 0),
         (
-            Wire::Gemini,
-            Settings::new().extra_on(Wire::Chat, "seed", 7),
+            ApiKind::Gemini,
+            Settings::new().extra_on(ApiKind::Chat, "seed", 7),
             0,
         ),
     ] {
         let (seen, _guard) = Recorder::start();
-        let run = Run::new(Of(Wire::Chat))
+        let run = Run::new(Of(ApiKind::Chat))
             .model("other", Of(other))
             .with_settings(field);
         for _ in 0..2 {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Carried, Message, ToolCall};
+use llmnode_runtime::{
+    AttemptId, AttemptRecord, CallId, CallRecord, Message, ProviderState, ToolCall,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -93,10 +95,10 @@ pub(super) struct Answered {
     pub(super) calls: Vec<ToolCall>,
     /// What the provider put beside them, in a turn after which the conversation goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) carried: Option<Carried>,
+    pub(super) carried: Option<ProviderState>,
     /// What the provider put beside an answer. Older versions did not keep it, and take what is above for a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) carried_by_answer: Option<Carried>,
+    pub(super) carried_by_answer: Option<ProviderState>,
     /// The model, if it is not the call's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,

@@ -55,7 +55,7 @@ pub enum Cache {
 }
 
 const MESSAGES: Wire = Wire {
-    name: llmnode_model::Wire::Anthropic,
+    name: llmnode_model::ApiKind::Anthropic,
     provider: "anthropic",
     tag: "anthropic",
     title: "Anthropic",

@@ -8,8 +8,8 @@ use llmnode_model::internal::{
     AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact,
 };
 use llmnode_model::{
-    Carried, Category, Completion, FinishReason, Message, ModelError, Request, ResponseFormat,
-    Retry, Sink, TokenUsage,
+    Category, Completion, FinishReason, Message, ModelError, ProviderState, Request,
+    ResponseFormat, Retry, Sink, TokenUsage,
 };
 use llmnode_reader::Flag;
 
@@ -412,10 +412,14 @@ impl Inner {
         &self,
         parts: Vec<CarriedPart>,
         asked: &PreparedRequest<'_>,
-    ) -> Option<Arc<Carried>> {
+    ) -> Option<Arc<ProviderState>> {
         match parts.is_empty() {
             true => None,
-            false => Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts))),
+            false => Some(Arc::new(ProviderState::new(
+                self.wire.tag,
+                asked.model,
+                parts,
+            ))),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use llmnode_model::internal::redact;
 use llmnode_model::{
-    Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink, Wire,
+    ApiKind, Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink,
 };
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
@@ -176,7 +176,7 @@ impl Inner {
             text,
             names_a_missing_model: error.has("model_not_found") || has_word(text, "model"),
             way: match self.wire.name {
-                Wire::Responses => Way::Responses,
+                ApiKind::Responses => Way::Responses,
                 _ if asked.shape.without_thoughts => Way::ChatWithoutThoughts,
                 _ => Way::Chat,
             },
@@ -189,7 +189,7 @@ impl Inner {
     fn sent<'a>(&self, asked: &'a PreparedRequest<'_>) -> Sent<'a> {
         let PreparedRequest { request, shape, .. } = asked;
         let given = |field: &&str| request.extra.contains_key(*field);
-        let is_chat = self.wire.name == Wire::Chat;
+        let is_chat = self.wire.name == ApiKind::Chat;
         let limit = self.wire.limit.map_or_else(
             || max_tokens(request).map(|limit| shape.quirks.limited(limit)),
             |limit| Some(limit(request, shape.quirks, asked.thinking()).tokens),
@@ -231,14 +231,14 @@ impl Inner {
                 Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _))
             )
             || shape.quirks.unenforced.is_some();
-        let responses = wire == Wire::Responses;
-        let gemini = wire == Wire::Gemini;
+        let responses = wire == ApiKind::Responses;
+        let gemini = wire == ApiKind::Gemini;
         let parts = [
             (Part::Temperature, temperature(request).is_some()),
             (Part::Stream, asked.streams),
             (
                 Part::StreamOptions,
-                wire == Wire::Chat && asked.streams && !given("stream_options"),
+                wire == ApiKind::Chat && asked.streams && !given("stream_options"),
             ),
             (Part::Include, responses),
             (Part::Store, responses && !given("store")),
@@ -257,7 +257,7 @@ impl Inner {
             (Part::CarriedFields, shape.carries),
             (
                 Part::BareAnswers,
-                wire == Wire::Chat && request.messages.iter().any(is_answer),
+                wire == ApiKind::Chat && request.messages.iter().any(is_answer),
             ),
             (
                 Part::BoundThoughts,

@@ -39,7 +39,7 @@ macro_rules! chat_model {
                 self.0.calls_in_text(request)
             }
 
-            fn wire(&self) -> Option<llmnode_model::Wire> {
+            fn api_kind(&self) -> Option<llmnode_model::ApiKind> {
                 Some(self.0.wire.name)
             }
 

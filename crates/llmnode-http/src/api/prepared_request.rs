@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
-use llmnode_model::{FinishReason, Message, Request, ResponseFormat, ToolSpec, Wire};
+use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
@@ -232,10 +232,10 @@ impl PreparedRequest<'_> {
     }
 
     /// Whether functions are sent that say that their arguments follow the schema.
-    pub(crate) fn has_strict_functions(&self, wire: Wire) -> bool {
+    pub(crate) fn has_strict_functions(&self, wire: ApiKind) -> bool {
         let has_function =
-            self.function().is_some() || (wire == Wire::Responses && self.shape.tools);
-        matches!(wire, Wire::Chat | Wire::Responses) && has_function
+            self.function().is_some() || (wire == ApiKind::Responses && self.shape.tools);
+        matches!(wire, ApiKind::Chat | ApiKind::Responses) && has_function
     }
 
     /// Gemini's own tools, from `extra`, beside functions.

@@ -61,7 +61,7 @@ impl Inner {
             || request.tools.iter().any(|tool| has_choices(&tool.schema));
         let is_openai = matches!(
             wire,
-            llmnode_model::Wire::Chat | llmnode_model::Wire::Responses
+            llmnode_model::ApiKind::Chat | llmnode_model::ApiKind::Responses
         );
         let functions = shape.tools || asked.function().is_some();
         [

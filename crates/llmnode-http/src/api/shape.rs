@@ -190,7 +190,7 @@ impl Inner {
     pub(super) fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
         let is_enforced = quirks.unenforced.is_none()
-            && self.wire.name != llmnode_model::Wire::Anthropic
+            && self.wire.name != llmnode_model::ApiKind::Anthropic
             && enforced
                 .iter()
                 .any(|format| !quirks.refused.contains(*format));

@@ -22,7 +22,7 @@ pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
 pub(crate) type LimitOf = fn(&Request, Quirks, Option<Thinking>) -> AnswerLimit;
 
 pub(crate) struct Wire {
-    pub(crate) name: llmnode_model::Wire,
+    pub(crate) name: llmnode_model::ApiKind,
     /// OpenTelemetry's `gen_ai.provider.name`.
     pub(crate) provider: &'static str,
     /// Its name in stored data.

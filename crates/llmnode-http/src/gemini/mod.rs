@@ -46,7 +46,7 @@ pub struct Gemini(Arc<Inner>);
 chat_model!(Gemini);
 
 const GENERATE: Wire = Wire {
-    name: llmnode_model::Wire::Gemini,
+    name: llmnode_model::ApiKind::Gemini,
     provider: "gcp.gemini",
     tag: "gemini",
     title: "Gemini",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use llmnode_model::internal::Gates;
 use llmnode_model::{
-    Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink, Wire,
+    ApiKind, Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink,
 };
 
 use super::chat::CHAT;
@@ -82,7 +82,7 @@ impl Apis {
     /// The settings are those of the API that is asked first.
     fn new(settings: ClientSettings) -> Result<Apis, ModelError> {
         let is_chosen = settings.is_api_chosen;
-        let chosen = if settings.wire.name == Wire::Responses {
+        let chosen = if settings.wire.name == ApiKind::Responses {
             Way::Responses
         } else {
             Way::Chat
@@ -270,7 +270,7 @@ impl ChatModel for OpenAi {
         self.0.of(request).calls_in_text(request)
     }
 
-    fn wire(&self) -> Option<Wire> {
+    fn api_kind(&self) -> Option<ApiKind> {
         Some(self.0.first().wire.name)
     }
 

@@ -22,7 +22,7 @@ const EFFORTS: &[Effort] = &[
 ];
 
 pub(crate) const CHAT: Wire = Wire {
-    name: llmnode_model::Wire::Chat,
+    name: llmnode_model::ApiKind::Chat,
     provider: "openai",
     tag: "openai",
     title: "OpenAI",

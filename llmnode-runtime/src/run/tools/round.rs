@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use llmnode_model::{Carried, Completion, FinishReason, Message, Request, ToolCall, ToolSpec};
+use llmnode_model::{
+    Completion, FinishReason, Message, ProviderState, Request, ToolCall, ToolSpec,
+};
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use serde_json::Value;
 
@@ -21,7 +23,7 @@ const INTERRUPTED: &str = "the tool was interrupted after it had begun, and nobo
 
 pub(in crate::run) struct Round {
     pub(in crate::run) content: String,
-    pub(in crate::run) carried: Option<Arc<Carried>>,
+    pub(in crate::run) carried: Option<Arc<ProviderState>>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) states: Vec<CallState>,
 }
@@ -169,7 +171,7 @@ impl Round {
 
     pub(in crate::run) fn open(
         content: &str,
-        carried: Option<Arc<Carried>>,
+        carried: Option<Arc<ProviderState>>,
         open: &[OpenCall],
     ) -> Box<Self> {
         let (calls, states) = open

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::media::Attachment;
-use llmnode_runtime::{Carried, DynNode, File, Image, Message, Request, Settings, ToolCall};
+use llmnode_runtime::{DynNode, File, Image, Message, ProviderState, Request, Settings, ToolCall};
 
 /// The price of a token.
 const PRICE: f64 = 0.000_01;
@@ -177,7 +177,7 @@ impl Part {
             }
             Part::Carried(bytes) => {
                 let parts = vec![CarriedPart::Other(Json::of(&"t".repeat(bytes)).unwrap())];
-                let carried = Arc::new(Carried::new("openai", "m", parts));
+                let carried = Arc::new(ProviderState::new("openai", "m", parts));
                 messages.insert(0, Message::user("And?"));
                 messages.insert(1, Message::assistant("So.").carrying(Some(carried)));
             }

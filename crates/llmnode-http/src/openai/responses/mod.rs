@@ -13,7 +13,7 @@ use crate::http::endpoint::ApiPath;
 use crate::refusal::efforts::Efforts;
 
 pub(super) const RESPONSES: Wire = Wire {
-    name: llmnode_model::Wire::Responses,
+    name: llmnode_model::ApiKind::Responses,
     tag: "openai-responses",
     api: ApiPath {
         path: "/responses",

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// [`Message`](crate::Message): it goes back to the API and the model that it came from, and to no other. It may hold the
 /// model's thoughts: it is stored wherever messages are, and shown in no log and no `Debug` form.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
+pub struct ProviderState {
     /// API and model, such as `anthropic/claude-sonnet-5`.
     from: String,
     parts: Vec<CarriedPart>,
@@ -63,11 +63,11 @@ impl Json {
     }
 }
 
-impl Carried {
+impl ProviderState {
     /// `api` and `model` are those that answered.
     #[doc(hidden)]
     pub fn new(api: &str, model: &str, parts: Vec<CarriedPart>) -> Self {
-        Carried {
+        ProviderState {
             from: format!("{api}/{model}"),
             parts,
         }
@@ -76,8 +76,8 @@ impl Carried {
     /// Returns what several turns carry that are one: each with its text. `None`: nothing, or not all are of one model.
     #[doc(hidden)]
     pub fn joined<'a>(
-        turns: impl IntoIterator<Item = (&'a str, Option<&'a Carried>)>,
-    ) -> Option<Carried> {
+        turns: impl IntoIterator<Item = (&'a str, Option<&'a ProviderState>)>,
+    ) -> Option<ProviderState> {
         let (mut from, mut parts): (Option<&str>, _) = (None, Vec::new());
         for (text, carried) in turns {
             match carried {
@@ -92,7 +92,7 @@ impl Carried {
                 }),
             }
         }
-        from.map(|from| Carried {
+        from.map(|from| ProviderState {
             from: from.to_owned(),
             parts,
         })
@@ -134,7 +134,7 @@ impl fmt::Debug for Json {
     }
 }
 
-impl fmt::Debug for Carried {
+impl fmt::Debug for ProviderState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} parts, {} bytes", self.parts.len(), self.bytes())
     }
@@ -176,13 +176,16 @@ mod tests {
                 beside: None,
             },
         ];
-        let carried = Carried::new("anthropic", "claude/x", parts);
+        let carried = ProviderState::new("anthropic", "claude/x", parts);
         assert_eq!(format!("{carried:?}"), "3 parts, 49 bytes");
         // From a `Value`, too, as where a file is checked before it is read.
         let stored = serde_json::to_value(&carried).unwrap();
         assert_eq!(stored["from"], "anthropic/claude/x");
         assert_eq!(stored["parts"][0], json!({"other": thought.get()}));
-        assert_eq!(serde_json::from_value::<Carried>(stored).unwrap(), carried);
+        assert_eq!(
+            serde_json::from_value::<ProviderState>(stored).unwrap(),
+            carried
+        );
         let parts = carried.parts_for("anthropic", "claude/x").unwrap();
         assert!(matches!(&parts[0], CarriedPart::Other(json) if json.raw().get() == thought.get()));
         assert!(
@@ -190,6 +193,6 @@ mod tests {
                 && carried.parts_for("openai", "claude/x").is_none()
         );
         let broken = json!({"from": "a/b", "parts": [{"other": "{"}]});
-        assert!(serde_json::from_value::<Carried>(broken).is_err());
+        assert!(serde_json::from_value::<ProviderState>(broken).is_err());
     }
 }

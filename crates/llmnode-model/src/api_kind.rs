@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Wire {
+pub enum ApiKind {
     /// OpenAI's chat completions, and what speaks them.
     Chat,
     /// OpenAI's Responses.
@@ -20,13 +20,13 @@ pub enum Wire {
     Gemini,
 }
 
-impl fmt::Display for Wire {
+impl fmt::Display for ApiKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Wire::Chat => "chat",
-            Wire::Responses => "responses",
-            Wire::Anthropic => "anthropic",
-            Wire::Gemini => "gemini",
+            ApiKind::Chat => "chat",
+            ApiKind::Responses => "responses",
+            ApiKind::Anthropic => "anthropic",
+            ApiKind::Gemini => "gemini",
         })
     }
 }
@@ -72,7 +72,12 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_json() {
-        for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini] {
+        for wire in [
+            ApiKind::Chat,
+            ApiKind::Responses,
+            ApiKind::Anthropic,
+            ApiKind::Gemini,
+        ] {
             assert_eq!(serde_json::to_value(wire).unwrap(), wire.to_string());
         }
     }
