@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use llmnode::StubServer;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
-use llmnode::rag::{Collection, Document, Embeddings, Hits, Search, SqliteStore, Written};
+use llmnode::rag::{Collection, Document, Embeddings, Hits, IngestReport, Search, SqliteStore};
 use llmnode::stub_server::{StubReply, StubServerBuilder};
 use serde_json::json;
 
@@ -172,7 +172,7 @@ async fn read(
         // A bar that cannot be drawn is no reason to stop.
         let _ = io::stderr().flush();
     };
-    let mut sum = Written::default();
+    let mut sum = IngestReport::default();
     let all_written = run.map(writes).concurrency(4).on_progress(bar).await;
     eprintln!();
     for written in all_written {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use llmnode_graph::Registry;
 use llmnode_rag::{
-    Count, DocumentStore, Embeddings, Existing, Hit, Source, Space, SqliteStore, StoreExt,
-    StoreQuery, Written,
+    CollectionSize, DocumentStore, EmbeddingSpace, Embeddings, Hit, IngestReport, KnownSources,
+    Source, SqliteStore, StoreExt, StoreQuery,
 };
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
@@ -84,7 +84,11 @@ fn never<'a, T>() -> BoxFuture<'a, Result<T, NodeError>> {
 }
 
 impl DocumentStore for Placeholder {
-    fn open<'a>(&'a self, _: &'a str, _: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+    fn open<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a EmbeddingSpace,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
         never()
     }
 
@@ -92,7 +96,7 @@ impl DocumentStore for Placeholder {
         &'a self,
         _: &'a str,
         _: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
         never()
     }
 
@@ -101,7 +105,7 @@ impl DocumentStore for Placeholder {
         _: &'a str,
         _: Vec<Source>,
         _: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>> {
         never()
     }
 
@@ -117,7 +121,7 @@ impl DocumentStore for Placeholder {
         never()
     }
 
-    fn count<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+    fn count<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<CollectionSize, NodeError>> {
         never()
     }
 

@@ -10,8 +10,8 @@ use crate::collection_config::CollectionConfig;
 use crate::document::IntoDocument;
 use crate::embed::Embedder;
 use crate::search::Search;
-use crate::store::{Count, DocumentStore, Space};
-use crate::write::Write;
+use crate::store::{CollectionSize, DocumentStore, EmbeddingSpace};
+use crate::write::Ingest;
 
 /// Documents in a store that are searched together. It is a cheap handle: a state or a node may hold one.
 ///
@@ -59,18 +59,18 @@ impl Collection {
 
     /// Returns a node that writes a document. A source that was written before loses its old text in the same transaction; one
     /// that has not changed is left as it is, and nothing is embedded.
-    pub fn write(&self, document: impl IntoDocument) -> Write {
+    pub fn write(&self, document: impl IntoDocument) -> Ingest {
         self.write_all([document])
     }
 
     /// Returns a node that writes documents. Their chunks are embedded together, and they are written in groups, each in one
     /// transaction: after a failure, the same call continues with the missing sources.
-    pub fn write_all(&self, documents: impl IntoIterator<Item: IntoDocument>) -> Write {
+    pub fn write_all(&self, documents: impl IntoIterator<Item: IntoDocument>) -> Ingest {
         let documents = documents
             .into_iter()
             .map(IntoDocument::into_document)
             .collect();
-        Write::new(Arc::clone(&self.0), documents)
+        Ingest::new(Arc::clone(&self.0), documents)
     }
 
     /// Deletes a source, and returns how many chunks were deleted with it.
@@ -85,7 +85,7 @@ impl Collection {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn count(&self) -> Result<Count, NodeError> {
+    pub async fn count(&self) -> Result<CollectionSize, NodeError> {
         self.0.store.count(&self.0.name).await
     }
 
@@ -168,7 +168,7 @@ impl CollectionBuilder {
             _ => {}
         }
         let embedder = docs.embedder.as_deref();
-        let space = Space::new(
+        let space = EmbeddingSpace::new(
             embedder.map(|embedder| embedder.id().to_owned()),
             embedder.and_then(Embedder::dimensions),
         );

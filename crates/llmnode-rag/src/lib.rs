@@ -40,10 +40,11 @@ pub use hits::{Hit, Hits};
 pub use memory::MemoryStore;
 #[cfg(feature = "openai")]
 pub use openai::Embeddings;
-pub use search::{By, Search};
+pub use search::{Search, SearchMode};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use store::{
-    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written,
+    Chunk, CollectionSize, Criterion, DocumentStore, EmbeddingSpace, IngestReport, KnownSources,
+    Source, StoreQuery,
 };
-pub use write::Write;
+pub use write::Ingest;

@@ -9,8 +9,8 @@ use crate::document::Metadata;
 use crate::hits::Hit;
 use crate::matrix::Matrix;
 use crate::store::{
-    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, not_open,
-    wrong_length,
+    Chunk, CollectionSize, Criterion, DocumentStore, EmbeddingSpace, IngestReport, KnownSources,
+    Source, StoreQuery, not_open, wrong_length,
 };
 use crate::words::Bm25;
 
@@ -22,7 +22,7 @@ pub struct MemoryStore(Arc<Mutex<BTreeMap<String, StoredCollection>>>);
 
 #[derive(Debug, Default)]
 struct StoredCollection {
-    space: Space,
+    space: EmbeddingSpace,
     sources: BTreeMap<String, StoredSource>,
     chunks: BTreeMap<String, (i64, String, BTreeSet<String>)>,
     ids: HashMap<i64, String>,
@@ -127,14 +127,14 @@ impl StoredCollection {
         Ok(())
     }
 
-    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> Written {
+    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> IngestReport {
         let Source {
             name,
             fingerprint,
             metadata,
             chunks,
         } = source;
-        let mut written = Written::default();
+        let mut written = IngestReport::default();
         let (mut ids, mut own) = (Vec::new(), BTreeSet::new());
         for chunk in chunks {
             let known = self.chunks.contains_key(&chunk.id);
@@ -229,7 +229,7 @@ impl DocumentStore for MemoryStore {
     fn open<'a>(
         &'a self,
         collection: &'a str,
-        space: &'a Space,
+        space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(async move {
             let mut collections = self.collections();
@@ -248,7 +248,7 @@ impl DocumentStore for MemoryStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
         Box::pin(async move {
             self.look(collection, |stored| {
                 let same = |source: &Source| {
@@ -265,7 +265,7 @@ impl DocumentStore for MemoryStore {
                     .flat_map(|source| &source.chunks)
                     .filter_map(vector)
                     .collect();
-                Existing { unchanged, vectors }
+                KnownSources { unchanged, vectors }
             })
         })
     }
@@ -275,11 +275,11 @@ impl DocumentStore for MemoryStore {
         collection: &'a str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>> {
         Box::pin(async move {
             self.change(collection, |stored| {
                 stored.check(&sources)?;
-                let mut written = Written::default();
+                let mut written = IngestReport::default();
                 for source in sources {
                     let old = stored.detach_source(&source.name);
                     let set = old.iter().cloned().collect();
@@ -296,10 +296,14 @@ impl DocumentStore for MemoryStore {
         collection: &'a str,
         query: StoreQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
-        let StoreQuery { lookup, k, filter } = query;
+        let StoreQuery {
+            criterion,
+            k,
+            filter,
+        } = query;
         Box::pin(async move {
-            self.look(collection, |stored| match lookup {
-                Lookup::Words(words) => {
+            self.look(collection, |stored| match criterion {
+                Criterion::Words(words) => {
                     let mut ranking = Bm25::new(words, stored.chunks.len());
                     stored
                         .chunks
@@ -312,7 +316,7 @@ impl DocumentStore for MemoryStore {
                         k,
                     ))
                 }
-                Lookup::Vector(vector) => {
+                Criterion::Vector(vector) => {
                     if let Some(own) = stored.matrix.other_length(vector) {
                         return Err(wrong_length(own, vector.len()));
                     }
@@ -345,9 +349,12 @@ impl DocumentStore for MemoryStore {
         })
     }
 
-    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+    fn count<'a>(
+        &'a self,
+        collection: &'a str,
+    ) -> BoxFuture<'a, Result<CollectionSize, NodeError>> {
         Box::pin(async move {
-            self.look(collection, |stored| Count {
+            self.look(collection, |stored| CollectionSize {
                 sources: stored.sources.len(),
                 chunks: stored.chunks.len(),
             })

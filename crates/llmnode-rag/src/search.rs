@@ -11,7 +11,7 @@ use crate::document::{Metadata, check_metadata};
 use crate::embed::{Embedding, Purpose};
 use crate::fusion::reciprocal_rank_fusion;
 use crate::hits::{Hit, Hits};
-use crate::store::{Lookup, StoreQuery};
+use crate::store::{Criterion, StoreQuery};
 use crate::words;
 
 /// Hits of each list before the two are merged, per requested hit.
@@ -20,7 +20,7 @@ const CANDIDATE_FACTOR: usize = 4;
 /// How a search compares the query with chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum By {
+pub enum SearchMode {
     /// By the words of the query.
     Words,
     /// By its vector.
@@ -54,7 +54,7 @@ pub struct Search {
     docs: Arc<CollectionConfig>,
     query: String,
     k: usize,
-    by: Option<By>,
+    by: Option<SearchMode>,
     filter: Metadata,
 }
 
@@ -76,7 +76,7 @@ impl Search {
     }
 
     /// Sets how to search. Default: by both; without an embedder, by words.
-    pub fn by(mut self, by: By) -> Self {
+    pub fn by(mut self, by: SearchMode) -> Self {
         self.by = Some(by);
         self
     }
@@ -87,27 +87,31 @@ impl Search {
         self
     }
 
-    fn check(&self) -> Result<By, NodeError> {
+    fn check(&self) -> Result<SearchMode, NodeError> {
         let fault = |fault| Err(NodeError::new(Category::ConfigError, fault));
         if let Err(why) = check_metadata(&self.filter) {
             return fault(format!("the search filters by {why}"));
         }
         match (self.by, &self.docs.embedder) {
-            (None, None) => Ok(By::Words),
-            (None, Some(_)) => Ok(By::Both),
-            (Some(By::Words), _) => Ok(By::Words),
+            (None, None) => Ok(SearchMode::Words),
+            (None, Some(_)) => Ok(SearchMode::Both),
+            (Some(SearchMode::Words), _) => Ok(SearchMode::Words),
             (Some(by), Some(_)) => Ok(by),
             (Some(_), None) => fault(format!(
-                "the collection {:?} has no embedder, so it cannot be searched by vectors; open it with one, or search `By::Words`",
+                "the collection {:?} has no embedder, so it cannot be searched by vectors; open it with one, or search `SearchMode::Words`",
                 self.docs.name
             )),
         }
     }
 
-    async fn search_store(&self, lookup: Lookup<'_>, k: usize) -> Result<Vec<Hit>, NodeError> {
+    async fn search_store(
+        &self,
+        criterion: Criterion<'_>,
+        k: usize,
+    ) -> Result<Vec<Hit>, NodeError> {
         self.docs
             .store
-            .search(&self.docs.name, StoreQuery::new(lookup, k, &self.filter))
+            .search(&self.docs.name, StoreQuery::new(criterion, k, &self.filter))
             .await
     }
 
@@ -116,7 +120,7 @@ impl Search {
         if words.is_empty() {
             Ok(Vec::new())
         } else {
-            self.search_store(Lookup::Words(&words), k).await
+            self.search_store(Criterion::Words(&words), k).await
         }
     }
 
@@ -141,7 +145,7 @@ impl Search {
             .first()
             .filter(|vector| vector.iter().any(|one| *one != 0.0))
         {
-            Some(vector) => self.search_store(Lookup::Vector(vector), k).await,
+            Some(vector) => self.search_store(Criterion::Vector(vector), k).await,
             None => Ok(Vec::new()),
         }
     }
@@ -163,9 +167,9 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
         }
         let wider = self.k.saturating_mul(CANDIDATE_FACTOR);
         let hits = match by {
-            By::Words => self.by_words(self.k).await?,
-            By::Vector => self.by_vector(cx, self.k).await?,
-            By::Both => {
+            SearchMode::Words => self.by_words(self.k).await?,
+            SearchMode::Vector => self.by_vector(cx, self.k).await?,
+            SearchMode::Both => {
                 let vector = self.by_vector(cx, wider).await?;
                 reciprocal_rank_fusion([self.by_words(wider).await?, vector], self.k)
             }

@@ -22,7 +22,7 @@ pub trait DocumentStore: Send + Sync {
     fn open<'a>(
         &'a self,
         collection: &'a str,
-        space: &'a Space,
+        space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>>;
 
     /// Returns what the collection knows of these sources, so that nothing is embedded twice.
@@ -30,7 +30,7 @@ pub trait DocumentStore: Send + Sync {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>>;
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>>;
 
     /// Writes sources: each replaces all its old chunks. A chunk that several sources have is stored once, and stays until the last
     /// of its sources is gone. `dedup`: a chunk whose vector has at least this cosine with that of another chunk, in the store or among
@@ -42,7 +42,7 @@ pub trait DocumentStore: Send + Sync {
         collection: &'a str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>>;
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>>;
 
     /// Returns the best chunks, best first. Equal scores are in the order of the ids.
     fn search<'a>(
@@ -59,7 +59,8 @@ pub trait DocumentStore: Send + Sync {
     ) -> BoxFuture<'a, Result<usize, NodeError>>;
 
     /// Returns how many sources and chunks the collection has.
-    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>>;
+    fn count<'a>(&'a self, collection: &'a str)
+    -> BoxFuture<'a, Result<CollectionSize, NodeError>>;
 
     /// Returns what the store is, in the words of a configuration: `mode` (`local` or `server`) and its path or URL.
     fn place(&self) -> (&'static str, String);
@@ -68,17 +69,17 @@ pub trait DocumentStore: Send + Sync {
 /// The embedder of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Space {
+pub struct EmbeddingSpace {
     /// Its id. `None`: the collection has no vectors.
     pub embedder: Option<String>,
     /// The length of its vectors. `None`: not known yet.
     pub dimensions: Option<usize>,
 }
 
-impl Space {
+impl EmbeddingSpace {
     /// Describes a collection with the embedder of this id; `None`: without vectors.
     pub fn new(embedder: Option<String>, dimensions: Option<usize>) -> Self {
-        Space {
+        EmbeddingSpace {
             embedder,
             dimensions,
         }
@@ -88,8 +89,8 @@ impl Space {
     ///
     /// # Errors
     /// `config_error` if they differ.
-    pub fn check(&self, collection: &str, given: &Space) -> Result<(), NodeError> {
-        let of = |space: &Space| match (&space.embedder, space.dimensions) {
+    pub fn check(&self, collection: &str, given: &EmbeddingSpace) -> Result<(), NodeError> {
+        let of = |space: &EmbeddingSpace| match (&space.embedder, space.dimensions) {
             (None, _) => "no embedder".to_owned(),
             (Some(id), None) => format!("the embedder {id:?}"),
             (Some(id), Some(dimensions)) => {
@@ -201,7 +202,7 @@ fn id_of(text: &str) -> String {
 /// What a collection knows of some sources.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Existing {
+pub struct KnownSources {
     /// For each source, how many chunks it has if it is there with the same fingerprint.
     pub unchanged: Vec<Option<usize>>,
     /// The vectors of chunks whose texts the collection has, by the chunk's id.
@@ -213,7 +214,7 @@ pub struct Existing {
 #[non_exhaustive]
 pub struct StoreQuery<'a> {
     /// By words or by a vector.
-    pub lookup: Lookup<'a>,
+    pub criterion: Criterion<'a>,
     /// The maximum number of hits.
     pub k: usize,
     /// Only documents with this metadata are searched.
@@ -221,15 +222,19 @@ pub struct StoreQuery<'a> {
 }
 
 impl<'a> StoreQuery<'a> {
-    pub(crate) fn new(lookup: Lookup<'a>, k: usize, filter: &'a Metadata) -> Self {
-        StoreQuery { lookup, k, filter }
+    pub(crate) fn new(criterion: Criterion<'a>, k: usize, filter: &'a Metadata) -> Self {
+        StoreQuery {
+            criterion,
+            k,
+            filter,
+        }
     }
 }
 
 /// What a store searches by.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Lookup<'a> {
+pub enum Criterion<'a> {
     /// By words; a chunk with any of them is a hit. They have no syntax. A word made of several, such as `ERR_NOT_FOUND`, is
     /// found as a whole.
     Words(&'a [String]),
@@ -240,7 +245,7 @@ pub enum Lookup<'a> {
 /// The result of writing documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Written {
+pub struct IngestReport {
     /// Chunks that are new.
     pub chunks: usize,
     /// Chunks that existed before and stay.
@@ -254,7 +259,7 @@ pub struct Written {
     pub zero_vectors: usize,
 }
 
-impl AddAssign for Written {
+impl AddAssign for IngestReport {
     fn add_assign(&mut self, more: Self) {
         self.chunks += more.chunks;
         self.kept += more.kept;
@@ -267,17 +272,17 @@ impl AddAssign for Written {
 /// How much a collection has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Count {
+pub struct CollectionSize {
     /// Sources, including those without a text.
     pub sources: usize,
     /// Chunks, each text once.
     pub chunks: usize,
 }
 
-impl Count {
+impl CollectionSize {
     /// Creates a count from these numbers.
     pub fn new(sources: usize, chunks: usize) -> Self {
-        Count { sources, chunks }
+        CollectionSize { sources, chunks }
     }
 }
 
@@ -299,7 +304,7 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
     fn open<'a>(
         &'a self,
         collection: &'a str,
-        space: &'a Space,
+        space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         (**self).open(collection, space)
     }
@@ -308,7 +313,7 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
         (**self).known(collection, sources)
     }
 
@@ -317,7 +322,7 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         collection: &'a str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>> {
         (**self).upsert(collection, sources, dedup)
     }
 
@@ -337,7 +342,10 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         (**self).delete(collection, source)
     }
 
-    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+    fn count<'a>(
+        &'a self,
+        collection: &'a str,
+    ) -> BoxFuture<'a, Result<CollectionSize, NodeError>> {
         (**self).count(collection)
     }
 

@@ -10,7 +10,7 @@ use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 use crate::collection_config::CollectionConfig;
 use crate::document::Document;
 use crate::embed::{Embedding, Purpose, batches};
-use crate::store::{Chunk, Existing, Source, Written};
+use crate::store::{Chunk, IngestReport, KnownSources, Source};
 
 /// Documents are written together up to this many chunks.
 const MAX_GROUP_CHUNKS: usize = 512;
@@ -35,14 +35,14 @@ const MAX_GROUP_CHUNKS: usize = 512;
 /// ```
 #[derive(Clone)]
 #[must_use = "nothing is written until it is called"]
-pub struct Write {
+pub struct Ingest {
     docs: Arc<CollectionConfig>,
     documents: Vec<Document>,
 }
 
-impl Write {
+impl Ingest {
     pub(crate) fn new(docs: Arc<CollectionConfig>, documents: Vec<Document>) -> Self {
-        Write { docs, documents }
+        Ingest { docs, documents }
     }
 
     fn check(&self) -> Result<(), NodeError> {
@@ -94,17 +94,21 @@ impl Write {
         )
     }
 
-    async fn group<S>(&self, cx: &Cx<'_, S>, sources: Vec<Source>) -> Result<Written, NodeError>
+    async fn group<S>(
+        &self,
+        cx: &Cx<'_, S>,
+        sources: Vec<Source>,
+    ) -> Result<IngestReport, NodeError>
     where
         S: ?Sized + Sync,
     {
         let CollectionConfig {
             store, name, dedup, ..
         } = &*self.docs;
-        let Existing {
+        let KnownSources {
             unchanged, vectors, ..
         } = store.known(name, &sources).await?;
-        let mut written = Written::default();
+        let mut written = IngestReport::default();
         let mut changed = Vec::new();
         for (at, source) in sources.into_iter().enumerate() {
             match unchanged.get(at).copied().flatten() {
@@ -194,17 +198,17 @@ fn is_zero(vector: &[f32]) -> bool {
 }
 
 #[diagnostic::do_not_recommend]
-impl Node for Write {
-    type Output = Written;
+impl Node for Ingest {
+    type Output = IngestReport;
     const NAME: &'static str = "write";
     const DESCRIPTION: &'static str = "Writes documents into a store.";
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Write {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Written, BoxError> {
+impl<S: ?Sized + Sync> Exec<S> for Ingest {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<IngestReport, BoxError> {
         self.check()?;
-        let mut written = Written::default();
+        let mut written = IngestReport::default();
         let (mut group, mut chunks) = (Vec::new(), 0);
         for document in &self.documents {
             let (source, again) = self.source(document);
@@ -223,10 +227,10 @@ impl<S: ?Sized + Sync> Exec<S> for Write {
     }
 }
 
-impl fmt::Debug for Write {
+impl fmt::Debug for Ingest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (collection, documents) = (&self.docs.name, self.documents.len());
-        f.debug_struct("Write")
+        f.debug_struct("Ingest")
             .field("collection", collection)
             .field("documents", &documents)
             .finish()

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use llmnode::rag::{By, ChromaStore, Collection, Document, EmbedRequest, Embedded, Embedder};
+use llmnode::rag::{SearchMode, ChromaStore, Collection, Document, EmbedRequest, Embedded, Embedder};
 use llmnode::rag::{DocumentStore, Embeddings, Purpose, SqliteStore};
 use llmnode::{BoxError, BoxFuture, ModelError, OpenAi, Run, Sink};
 
@@ -103,7 +103,7 @@ async fn main() -> Result<(), BoxError> {
             .await?;
         run.call(&docs.write_all(chapters.clone())).await?;
         eprintln!("{store}: {} chunks", docs.count().await?.chunks);
-        for by in [By::Words, By::Vector, By::Both] {
+        for by in [SearchMode::Words, SearchMode::Vector, SearchMode::Both] {
             let mut found: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
             for question in &questions {
                 let [kind, passage, question] = question[..] else {

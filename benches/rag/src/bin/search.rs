@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use llmnode::rag::{
-    By, Collection, Document, EmbedRequest, Embedded, Embedder, MemoryStore, Purpose, SqliteStore,
+    SearchMode, Collection, Document, EmbedRequest, Embedded, Embedder, MemoryStore, Purpose, SqliteStore,
 };
 use llmnode::{BoxError, BoxFuture, ModelError, Run, ScriptedModel, Sink};
 use serde_json::json;
@@ -131,7 +131,7 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
             let started = Instant::now();
             let hits = run.call(&search).await?;
             times.push(started.elapsed().as_secs_f64() * 1e3);
-            if by == By::Vector {
+            if by == SearchMode::Vector {
                 found.push(
                     hits.iter()
                         .map(|hit| hit.source.parse::<usize>().unwrap())
@@ -146,9 +146,9 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
         .map(|text| text.split(' ').nth(3).unwrap())
         .take(queries)
         .collect();
-    let vector = times(By::Vector, &|at| format!("query {at}")).await?;
-    let one = times(By::Words, &|at| words[at].to_owned()).await?;
-    let both = times(By::Both, &|at| format!("query {at} {}", words[at])).await?;
+    let vector = times(SearchMode::Vector, &|at| format!("query {at}")).await?;
+    let one = times(SearchMode::Words, &|at| words[at].to_owned()).await?;
+    let both = times(SearchMode::Both, &|at| format!("query {at} {}", words[at])).await?;
     println!(
         "{}",
         json!({

@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 use self::client::Client;
 use self::records::{GetRequest, Records, source_of_mark};
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Existing, Source, Space, StoreQuery, Written, not_open};
+use crate::store::{
+    CollectionSize, DocumentStore, EmbeddingSpace, IngestReport, KnownSources, Source, StoreQuery,
+    not_open,
+};
 
 const EMBEDDER: &str = "llmnode:embedder";
 const DIMENSIONS: &str = "llmnode:dimensions";
@@ -107,7 +110,7 @@ impl Inner {
             .ok_or_else(|| not_open(collection))
     }
 
-    async fn open(&self, collection: &str, space: &Space) -> Result<(), NodeError> {
+    async fn open(&self, collection: &str, space: &EmbeddingSpace) -> Result<(), NodeError> {
         let mut metadata = json!({FORMAT: VERSION});
         if let Some(embedder) = &space.embedder {
             metadata[EMBEDDER] = json!(embedder);
@@ -147,7 +150,7 @@ impl Inner {
         let dimensions = dimensions
             .filter(|_| embedder.is_some())
             .and_then(|count| usize::try_from(count).ok());
-        let own = Space::new(embedder, dimensions);
+        let own = EmbeddingSpace::new(embedder, dimensions);
         own.check(collection, space)?;
         let opened = OpenCollection {
             id: id.to_owned(),
@@ -160,9 +163,9 @@ impl Inner {
         Ok(())
     }
 
-    async fn known(&self, collection: &str, sources: &[Source]) -> Result<Existing, NodeError> {
+    async fn known(&self, collection: &str, sources: &[Source]) -> Result<KnownSources, NodeError> {
         let opened = self.opened(collection)?;
-        let mut known = Existing::default();
+        let mut known = KnownSources::default();
         for source in sources {
             let is_same = json!({records::mark("fp", &source.name): source.fingerprint});
             let same = self
@@ -198,7 +201,7 @@ impl Inner {
         Ok(known)
     }
 
-    async fn count(&self, collection: &str) -> Result<Count, NodeError> {
+    async fn count(&self, collection: &str) -> Result<CollectionSize, NodeError> {
         let opened = self.opened(collection)?;
         let all = self.send_count(&opened).await?;
         let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
@@ -219,7 +222,7 @@ impl Inner {
             }
             chunks += ids.len();
         }
-        Ok(Count::new(sources.len(), chunks))
+        Ok(CollectionSize::new(sources.len(), chunks))
     }
 
     async fn get(
@@ -250,7 +253,7 @@ impl DocumentStore for ChromaStore {
     fn open<'a>(
         &'a self,
         collection: &'a str,
-        space: &'a Space,
+        space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(self.0.open(collection, space))
     }
@@ -259,7 +262,7 @@ impl DocumentStore for ChromaStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
         Box::pin(self.0.known(collection, sources))
     }
 
@@ -268,7 +271,7 @@ impl DocumentStore for ChromaStore {
         collection: &'a str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>> {
         Box::pin(self.0.upsert(collection, sources, dedup))
     }
 
@@ -288,7 +291,10 @@ impl DocumentStore for ChromaStore {
         Box::pin(self.0.delete(collection, source))
     }
 
-    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+    fn count<'a>(
+        &'a self,
+        collection: &'a str,
+    ) -> BoxFuture<'a, Result<CollectionSize, NodeError>> {
         Box::pin(self.0.count(collection))
     }
 

@@ -9,7 +9,7 @@ use super::records::{GetRequest, Records};
 use super::{Inner, OpenCollection};
 use crate::document::Metadata;
 use crate::hits::{Hit, best};
-use crate::store::{Lookup, StoreQuery};
+use crate::store::{Criterion, StoreQuery};
 use crate::words::{Bm25, tokens};
 
 /// Each takes a request.
@@ -26,12 +26,12 @@ impl Inner {
         query: StoreQuery<'_>,
     ) -> Result<Vec<Hit>, NodeError> {
         let opened = self.opened(collection)?;
-        let hits = match query.lookup {
-            Lookup::Vector(vector) => {
+        let hits = match query.criterion {
+            Criterion::Vector(vector) => {
                 self.by_vector(&opened, vector, query.filter, query.k)
                     .await?
             }
-            Lookup::Words(words) => self.by_words(&opened, words, query.filter).await?,
+            Criterion::Words(words) => self.by_words(&opened, words, query.filter).await?,
         };
         Ok(best(hits, query.k))
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::records::{BATCH, GetRequest, Records, mark, sources};
 use super::{Inner, OpenCollection};
 use crate::matrix::Matrix;
-use crate::store::{Chunk, Source, Written};
+use crate::store::{Chunk, IngestReport, Source};
 
 impl Inner {
     pub(super) async fn upsert(
@@ -17,9 +17,9 @@ impl Inner {
         collection: &str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> Result<Written, NodeError> {
+    ) -> Result<IngestReport, NodeError> {
         let opened = self.opened(collection)?;
-        let mut written = Written::default();
+        let mut written = IngestReport::default();
         for source in sources {
             written += self.put(&opened, source, dedup).await?;
         }
@@ -69,13 +69,14 @@ impl Inner {
         opened: &OpenCollection,
         source: Source,
         dedup: Option<f32>,
-    ) -> Result<Written, NodeError> {
+    ) -> Result<IngestReport, NodeError> {
         let old = self.old(opened, &source.name).await?;
         let existing = self.existing(opened, &source.chunks).await?;
         let near_duplicates = self
             .near_duplicates(opened, &source.chunks, &existing, &old, dedup)
             .await?;
-        let (mut written, mut ids, mut new) = (Written::default(), BTreeSet::new(), Vec::new());
+        let (mut written, mut ids, mut new) =
+            (IngestReport::default(), BTreeSet::new(), Vec::new());
         for (chunk, near_duplicates) in source.chunks.into_iter().zip(near_duplicates) {
             let known = if existing.contains(&chunk.id) {
                 Some(chunk.id.clone())

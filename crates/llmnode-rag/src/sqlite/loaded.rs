@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::fault::Fault;
 use crate::matrix::Matrix;
-use crate::store::{Count, Existing, Space, not_open};
+use crate::store::{CollectionSize, EmbeddingSpace, KnownSources, not_open};
 
 pub(super) struct Inner {
     pub(super) connection: Connection,
@@ -80,7 +80,7 @@ impl Inner {
             .ok_or_else(|| not_open(collection).into())
     }
 
-    pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), Fault> {
+    pub(super) fn open(&mut self, collection: &str, space: &EmbeddingSpace) -> Result<(), Fault> {
         let Inner {
             connection,
             collections,
@@ -90,7 +90,12 @@ impl Inner {
             .query_row(
                 "SELECT id, embedder, dimensions FROM collections WHERE name = ?1",
                 [collection],
-                |row| Ok((row.get::<_, i64>(0)?, Space::new(row.get(1)?, row.get(2)?))),
+                |row| {
+                    Ok((
+                        row.get::<_, i64>(0)?,
+                        EmbeddingSpace::new(row.get(1)?, row.get(2)?),
+                    ))
+                },
             )
             .optional()?;
         let id = match found {
@@ -99,7 +104,7 @@ impl Inner {
                 id
             }
             None => {
-                let Space {
+                let EmbeddingSpace {
                     embedder,
                     dimensions,
                     ..
@@ -136,9 +141,9 @@ impl Inner {
         &self,
         collection: &str,
         sources: &[(String, String, Vec<String>)],
-    ) -> Result<Existing, Fault> {
+    ) -> Result<KnownSources, Fault> {
         let id = self.loaded(collection)?.id;
-        let mut known = Existing::default();
+        let mut known = KnownSources::default();
         let mut same = self.connection.prepare_cached(
             "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
@@ -170,12 +175,12 @@ impl Inner {
         Ok(known)
     }
 
-    pub(super) fn count(&self, collection: &str) -> Result<Count, Fault> {
+    pub(super) fn count(&self, collection: &str) -> Result<CollectionSize, Fault> {
         let id = self.loaded(collection)?.id;
         let count = "SELECT (SELECT count(*) FROM sources WHERE collection = ?1),
                             (SELECT count(*) FROM chunks WHERE collection = ?1)";
-        Ok(self
-            .connection
-            .query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)))?)
+        Ok(self.connection.query_row(count, [id], |row| {
+            Ok(CollectionSize::new(row.get(0)?, row.get(1)?))
+        })?)
     }
 }

@@ -18,7 +18,8 @@ use self::fault::Fault;
 use self::loaded::Inner;
 use crate::hits::Hit;
 use crate::store::{
-    Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, wrong_length,
+    CollectionSize, Criterion, DocumentStore, EmbeddingSpace, IngestReport, KnownSources, Source,
+    StoreQuery, wrong_length,
 };
 
 /// Each search looks at all vectors.
@@ -113,7 +114,7 @@ impl DocumentStore for SqliteStore {
     fn open<'a>(
         &'a self,
         collection: &'a str,
-        space: &'a Space,
+        space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         let (collection, space) = (collection.to_owned(), space.clone());
         self.work(move |inner| inner.open(&collection, &space))
@@ -123,7 +124,7 @@ impl DocumentStore for SqliteStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
+    ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
         let asked = |source: &Source| {
             let ids = source.chunks.iter().map(|chunk| chunk.id.clone()).collect();
             (source.name.clone(), source.fingerprint.clone(), ids)
@@ -138,7 +139,7 @@ impl DocumentStore for SqliteStore {
         collection: &'a str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+    ) -> BoxFuture<'a, Result<IngestReport, NodeError>> {
         let collection = collection.to_owned();
         self.work(move |inner| inner.upsert(&collection, sources, dedup))
     }
@@ -149,12 +150,12 @@ impl DocumentStore for SqliteStore {
         query: StoreQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
         let (collection, filter, k) = (collection.to_owned(), query.filter.clone(), query.k);
-        match query.lookup {
-            Lookup::Words(words) => {
+        match query.criterion {
+            Criterion::Words(words) => {
                 let words = words.to_vec();
                 self.work(move |inner| inner.by_words(&collection, &words, &filter, k))
             }
-            Lookup::Vector(vector) => {
+            Criterion::Vector(vector) => {
                 let vector = vector.to_vec();
                 self.run_blocking(move |inner| {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +185,10 @@ impl DocumentStore for SqliteStore {
         self.work(move |inner| inner.delete(&collection, &source))
     }
 
-    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+    fn count<'a>(
+        &'a self,
+        collection: &'a str,
+    ) -> BoxFuture<'a, Result<CollectionSize, NodeError>> {
         let collection = collection.to_owned();
         self.work(move |inner| inner.count(&collection))
     }

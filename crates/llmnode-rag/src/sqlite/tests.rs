@@ -9,7 +9,7 @@ use llmnode_runtime::{Category, Run, ScriptedModel};
 use tokio::runtime::Runtime;
 
 use super::SqliteStore;
-use crate::{Collection, Count, Document, HashEmbedder};
+use crate::{Collection, CollectionSize, Document, HashEmbedder};
 
 /// Tells a process that it is the child: what to do, to which file.
 const CHILD: &str = "LLMNODE_RAG_CHILD";
@@ -126,7 +126,7 @@ fn crashes(store: &SqliteStore, at: usize) {
 }
 
 /// What is in the file, as somebody sees it who searches.
-async fn seen(path: &Path) -> (Count, Vec<(String, String)>, Vec<String>) {
+async fn seen(path: &Path) -> (CollectionSize, Vec<(String, String)>, Vec<String>) {
     let store = SqliteStore::open(path).unwrap();
     let docs = docs(store.clone()).await;
     let run = Run::new(ScriptedModel::new());
@@ -233,7 +233,7 @@ fn processes_write_one_file_and_nothing_is_lost() {
             run.call(&docs.search("text 7 of x").k(1)).await.unwrap()[0].source,
             "x7"
         );
-        assert_eq!(docs.count().await.unwrap(), Count::new(60, 60));
+        assert_eq!(docs.count().await.unwrap(), CollectionSize::new(60, 60));
         assert_eq!(
             run.call(&docs.search("text").k(100)).await.unwrap().len(),
             60
@@ -334,10 +334,10 @@ fn the_golden_file_is_read() {
     std::fs::copy(&golden, &path).unwrap();
     runtime().block_on(async {
         let (count, all, of_version) = seen(&path).await;
-        assert_eq!((count, of_version.len()), (Count::new(2, 4), 3));
+        assert_eq!((count, of_version.len()), (CollectionSize::new(2, 4), 3));
         assert!(all.contains(&("b".to_owned(), "Another text.".to_owned())));
         write(&docs(SqliteStore::open(&path).unwrap()).await, new()).await;
-        assert_eq!(seen(&path).await.0, Count::new(3, 4));
+        assert_eq!(seen(&path).await.0, CollectionSize::new(3, 4));
     });
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::loaded::{LoadedCollection, written as bytes_of};
 use super::{Inner, MOST};
 use crate::matrix::Matrix;
-use crate::store::{Chunk, Source, Written, not_open, wrong_length};
+use crate::store::{Chunk, IngestReport, Source, not_open, wrong_length};
 
 impl Inner {
     pub(super) fn upsert(
@@ -17,9 +17,9 @@ impl Inner {
         collection: &str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> Result<Written, Fault> {
+    ) -> Result<IngestReport, Fault> {
         self.change(collection, |change| {
-            let mut written = Written::default();
+            let mut written = IngestReport::default();
             for source in sources {
                 let old = change.detach_source(&source.name)?;
                 written += change.put(source, dedup, &old)?;
@@ -159,9 +159,9 @@ impl<'a> Change<'a> {
         source: Source,
         dedup: Option<f32>,
         old: &BTreeSet<i64>,
-    ) -> Result<Written, Fault> {
+    ) -> Result<IngestReport, Fault> {
         let own = self.insert_source(&source)?;
-        let (mut written, mut seen) = (Written::default(), BTreeSet::new());
+        let (mut written, mut seen) = (IngestReport::default(), BTreeSet::new());
         for chunk in source.chunks {
             let known = match self.of_hash(&chunk)? {
                 Some(known) => Some(known),

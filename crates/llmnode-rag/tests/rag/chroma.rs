@@ -267,7 +267,7 @@ async fn same_as_sqlite(chroma: ChromaStore) {
     assert_eq!(ours.count().await.unwrap(), theirs.count().await.unwrap());
     let (mut same, mut all) = (0, 0);
     for query in queries {
-        for by in [By::Words, By::Vector, By::Both] {
+        for by in [SearchMode::Words, SearchMode::Vector, SearchMode::Both] {
             for half in [None, Some(1)] {
                 let search = |docs: &Collection| {
                     let search = docs.search(query).k(5).by(by);
@@ -286,7 +286,7 @@ async fn same_as_sqlite(chroma: ChromaStore) {
                 let (own, other) = (ids(&ours).await, ids(&theirs).await);
                 all += 1;
                 same += usize::from(own == other);
-                if by == By::Vector {
+                if by == SearchMode::Vector {
                     assert_eq!(own, other, "{query} {by:?} {half:?}");
                 }
                 assert_eq!(own.first(), other.first(), "{query} {by:?} {half:?}");
@@ -329,7 +329,7 @@ async fn writes(store: Arc<dyn DocumentStore>) {
     );
     assert!(
         run()
-            .call(&docs.search("here").by(By::Words))
+            .call(&docs.search("here").by(SearchMode::Words))
             .await
             .unwrap()
             .is_empty(),
@@ -361,15 +361,15 @@ async fn writes(store: Arc<dyn DocumentStore>) {
         (shared.chunks, shared.duplicates, embedder.count()),
         (0, 1, asked)
     );
-    assert_eq!(docs.count().await.unwrap(), Count::new(2, 2));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(2, 2));
     assert_eq!(docs.delete("a").await.unwrap(), 1);
     let hits = run()
-        .call(&docs.search("lamp").by(By::Words))
+        .call(&docs.search("lamp").by(SearchMode::Words))
         .await
         .unwrap();
     assert_eq!(sources(&hits), ["b"]);
     assert_eq!(docs.delete("b").await.unwrap(), 1);
-    assert_eq!(docs.count().await.unwrap(), Count::new(0, 0));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(0, 0));
 
     // Near-equal ones, in a batch and on the server.
     let vectors = [
@@ -394,18 +394,18 @@ async fn writes(store: Arc<dyn DocumentStore>) {
         .await
         .unwrap();
     assert_eq!((written.chunks, written.duplicates), (1, 1));
-    assert_eq!(docs.count().await.unwrap(), Count::new(4, 2));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(4, 2));
     // A small change of a source is a change.
     run()
         .call(&docs.write(Document::new("d", "one b")))
         .await
         .unwrap();
-    assert_eq!(docs.count().await.unwrap(), Count::new(4, 1));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(4, 1));
 }
 
 async fn errors(store: ChromaStore, url: &str) {
     let name = fresh("errors");
-    let space = |dimensions| Space::new(Some("planted".into()), dimensions);
+    let space = |dimensions| EmbeddingSpace::new(Some("planted".into()), dimensions);
     store.open(&name, &space(None)).await.unwrap();
     let docs = Collection::builder(store.clone(), &name)
         .embedder(Planted::default())
@@ -446,7 +446,7 @@ async fn errors(store: ChromaStore, url: &str) {
     // A collection that somebody has deleted.
     delete(url, &name).await;
     let error = run()
-        .call(&docs.search("a").by(By::Words))
+        .call(&docs.search("a").by(SearchMode::Words))
         .await
         .unwrap_err();
     assert_eq!(error.category(), Category::NotFound, "{error}");

@@ -64,7 +64,11 @@ async fn a_vector_of_another_length_is_refused_and_nothing_is_written() {
             .await
             .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError, "{name}: {error}");
-        assert_eq!(docs.count().await.unwrap(), Count::new(1, 1), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(1, 1),
+            "{name}"
+        );
     }
 }
 
@@ -125,6 +129,10 @@ async fn collections_of_a_store_do_not_see_each_other() {
             "{name}"
         );
         assert_eq!(other.delete("a").await.unwrap(), 1, "{name}");
-        assert_eq!(one.count().await.unwrap(), Count::new(1, 1), "{name}");
+        assert_eq!(
+            one.count().await.unwrap(),
+            CollectionSize::new(1, 1),
+            "{name}"
+        );
     }
 }

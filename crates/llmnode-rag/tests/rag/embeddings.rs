@@ -311,7 +311,7 @@ async fn a_failed_embedding_writes_nothing_and_its_usage_is_known() {
         Document::new("b", "another"),
     ];
     let error = run.call(&docs.write_all(pages)).await.unwrap_err();
-    assert_eq!(docs.count().await.unwrap(), Count::new(0, 0));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(0, 0));
     assert_eq!((error.usage().requests, tokens(&error.usage())), (2, 2));
 }
 
@@ -384,7 +384,7 @@ async fn a_server_that_takes_fewer_texts_is_asked_again_with_fewer() {
         let refused = &run.ledger().calls()[0].attempts[0];
         assert_eq!(refused.category, Some(Category::BadRequest), "{says}");
         let found = run
-            .call(&docs.search("page 24").by(By::Vector))
+            .call(&docs.search("page 24").by(SearchMode::Vector))
             .await
             .unwrap();
         assert_eq!(sources(&found)[0], "24", "each text has its own vector");
@@ -424,7 +424,7 @@ async fn texts_that_are_too_long_together_are_halved_until_one_is_at_fault() {
     let error = run().call(&docs.write_all(pages(0..4))).await.unwrap_err();
     assert_eq!(inputs(&server), [4, 2, 1]);
     assert!(error.message().contains("too many tokens"), "{error}");
-    assert_eq!(docs.count().await.unwrap(), Count::new(0, 0));
+    assert_eq!(docs.count().await.unwrap(), CollectionSize::new(0, 0));
 }
 
 #[tokio::test]
@@ -544,7 +544,10 @@ async fn indices_decide_the_order_and_are_checked() {
             .unwrap();
         let docs = docs(&server).await;
         run().call(&docs.write_all(pages(0..2))).await.unwrap();
-        let found = run().call(&docs.search("x").by(By::Vector)).await.unwrap();
+        let found = run()
+            .call(&docs.search("x").by(SearchMode::Vector))
+            .await
+            .unwrap();
         assert_eq!(sources(&found)[0], "0");
     }
     for wrong in [
@@ -584,7 +587,7 @@ async fn a_vector_of_zeros_is_counted() {
     let again = run.call(&docs.write_all(pages(0..2))).await.unwrap();
     assert_eq!((again.kept, again.zero_vectors), (2, 0));
     let found = run
-        .call(&docs.search("page 0").by(By::Words))
+        .call(&docs.search("page 0").by(SearchMode::Words))
         .await
         .unwrap();
     assert_eq!(sources(&found)[0], "0", "words find it");

@@ -202,7 +202,10 @@ async fn no_value_of_the_state_turns_reading_into_writing() {
     });
     let state = state.await.unwrap();
     assert!(state["rag_write_status"].is_null() && !state["rag_context"].is_null());
-    assert_eq!(store.count("docs").await.unwrap(), Count::new(1, 1));
+    assert_eq!(
+        store.count("docs").await.unwrap(),
+        CollectionSize::new(1, 1)
+    );
 }
 
 #[tokio::test]

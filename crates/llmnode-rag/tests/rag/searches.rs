@@ -99,14 +99,22 @@ async fn both_find_an_exact_identifier_and_a_paraphrase() {
         run().call(&docs.write_all(documents)).await.unwrap();
 
         let search = docs.search("ERR_MODULE_NOT_FOUND").k(3);
-        let by_vector = run().call(&search.clone().by(By::Vector)).await.unwrap();
+        let by_vector = run()
+            .call(&search.clone().by(SearchMode::Vector))
+            .await
+            .unwrap();
         assert_eq!(
             sources(&by_vector).last(),
             Some(&"error"),
             "{name}: vectors rank it last"
         );
         assert_eq!(
-            sources(&run().call(&search.clone().by(By::Words)).await.unwrap()),
+            sources(
+                &run()
+                    .call(&search.clone().by(SearchMode::Words))
+                    .await
+                    .unwrap()
+            ),
             ["error"],
             "{name}"
         );
@@ -118,12 +126,17 @@ async fn both_find_an_exact_identifier_and_a_paraphrase() {
 
         let search = docs.search("shut down the cooker").k(1);
         let by_words = run()
-            .call(&search.clone().k(3).by(By::Words))
+            .call(&search.clone().k(3).by(SearchMode::Words))
             .await
             .unwrap();
         assert!(!by_words.is_empty(), "{name}: `the` stands everywhere");
         assert_eq!(
-            sources(&run().call(&search.clone().by(By::Vector)).await.unwrap()),
+            sources(
+                &run()
+                    .call(&search.clone().by(SearchMode::Vector))
+                    .await
+                    .unwrap()
+            ),
             ["stove"],
             "{name}"
         );
@@ -161,7 +174,7 @@ async fn stores_find_the_same_in_the_same_order() {
             .map(|(source, text)| Document::new(source, text));
         run().call(&docs.write_all(documents)).await.unwrap();
         for query in ["key", "door lamp", "river of bread", "7", "stone key rug"] {
-            for by in [By::Words, By::Vector, By::Both] {
+            for by in [SearchMode::Words, SearchMode::Vector, SearchMode::Both] {
                 let hits = run().call(&docs.search(query).k(7).by(by)).await.unwrap();
                 assert!(hits.iter().enumerate().all(|(at, hit)| hit.rank == at + 1));
                 assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
@@ -203,7 +216,7 @@ async fn filters_hold_together_and_compare_values_of_one_type() {
             Document::new("d", "the key"),
         ];
         run().call(&docs.write_all(pages)).await.unwrap();
-        for by in [By::Words, By::Vector, By::Both] {
+        for by in [SearchMode::Words, SearchMode::Vector, SearchMode::Both] {
             let found = async |search: Search| {
                 let hits = run().call(&search.by(by)).await.unwrap();
                 let mut found: Vec<_> = hits.into_iter().map(|hit| hit.source).collect();
@@ -273,11 +286,11 @@ async fn without_an_embedder_there_are_words_alone() {
             "{name}"
         );
         let error = run()
-            .call(&docs.search("key").by(By::Vector))
+            .call(&docs.search("key").by(SearchMode::Vector))
             .await
             .unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
-        assert!(error.message().contains("By::Words"), "{error}");
+        assert!(error.message().contains("SearchMode::Words"), "{error}");
         assert!(
             run()
                 .call(&docs.search("key").k(0))
@@ -311,7 +324,9 @@ async fn a_vector_of_zeros_is_near_nothing() {
         run().call(&docs.write_all(documents)).await.unwrap();
         let found = async |search: Search| run().call(&search).await.unwrap();
         assert!(
-            found(docs.search("key").by(By::Vector)).await.is_empty(),
+            found(docs.search("key").by(SearchMode::Vector))
+                .await
+                .is_empty(),
             "{name}"
         );
         assert_eq!(
@@ -320,7 +335,7 @@ async fn a_vector_of_zeros_is_near_nothing() {
             "{name}: by words"
         );
         assert_eq!(
-            sources(&found(docs.search("lock").by(By::Vector)).await),
+            sources(&found(docs.search("lock").by(SearchMode::Vector)).await),
             ["a", "b"],
             "{name}"
         );
@@ -366,7 +381,7 @@ async fn both_find_what_either_finds_alone() {
             } else {
                 format!("paraphrase{at}")
             };
-            for by in [By::Words, By::Vector, By::Both] {
+            for by in [SearchMode::Words, SearchMode::Vector, SearchMode::Both] {
                 let hits = run()
                     .call(&docs.search(&question).k(5).by(by))
                     .await
@@ -402,7 +417,7 @@ async fn a_query_of_another_length_is_an_error() {
             .unwrap();
         for numbers in [3, 5] {
             let docs = of(numbers).await.unwrap();
-            for by in [By::Vector, By::Both] {
+            for by in [SearchMode::Vector, SearchMode::Both] {
                 let error = run()
                     .call(&docs.search("the key").by(by))
                     .await
@@ -419,7 +434,7 @@ async fn a_query_of_another_length_is_an_error() {
         assert_eq!(
             sources(
                 &run()
-                    .call(&docs.search("the key").by(By::Vector))
+                    .call(&docs.search("the key").by(SearchMode::Vector))
                     .await
                     .unwrap()
             ),

@@ -55,10 +55,14 @@ async fn a_source_again_replaces_its_chunks() {
             asked + 1,
             "{name}: the other chunk has its vector"
         );
-        assert_eq!(docs.count().await.unwrap(), Count::new(1, 2), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(1, 2),
+            "{name}"
+        );
         assert!(
             run()
-                .call(&docs.search("here").by(By::Words))
+                .call(&docs.search("here").by(SearchMode::Words))
                 .await
                 .unwrap()
                 .is_empty(),
@@ -87,11 +91,15 @@ async fn a_source_again_replaces_its_chunks() {
             .unwrap();
         assert_eq!(
             (emptied.replaced, docs.count().await.unwrap()),
-            (2, Count::new(1, 0)),
+            (2, CollectionSize::new(1, 0)),
             "{name}"
         );
         assert_eq!(docs.delete("a").await.unwrap(), 0);
-        assert_eq!(docs.count().await.unwrap(), Count::new(0, 0), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(0, 0),
+            "{name}"
+        );
     }
 }
 
@@ -144,7 +152,11 @@ async fn an_equal_text_is_stored_once_and_stays_until_its_last_source_is_gone() 
             .await
             .unwrap();
         assert_eq!(docs.delete("c").await.unwrap(), 1, "{name}");
-        assert_eq!(docs.count().await.unwrap(), Count::new(1, 1), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(1, 1),
+            "{name}"
+        );
         // Within one text, too.
         let docs = Collection::builder(MemoryStore::new(), "docs")
             .chunks(10, 0)
@@ -250,7 +262,11 @@ async fn a_failed_embedding_writes_nothing_and_the_next_call_goes_on() {
         *embedder.fails_after.lock().unwrap() = Some(2);
         let error = run().call(&docs.write_all(pages())).await.unwrap_err();
         assert_eq!(error.category(), Category::BadRequest, "{name}");
-        assert_eq!(docs.count().await.unwrap(), Count::new(0, 0), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(0, 0),
+            "{name}"
+        );
         *embedder.fails_after.lock().unwrap() = None;
         let written = run().call(&docs.write_all(pages())).await.unwrap();
         assert_eq!(written.chunks, 5, "{name}");
@@ -280,7 +296,11 @@ async fn groups_that_were_written_before_a_failure_stay_and_are_not_embedded_aga
             run().call(&docs.write_all((0..4).map(page))).await.is_err(),
             "{name}"
         );
-        assert_eq!(docs.count().await.unwrap(), Count::new(2, 600), "{name}");
+        assert_eq!(
+            docs.count().await.unwrap(),
+            CollectionSize::new(2, 600),
+            "{name}"
+        );
         *embedder.fails_after.lock().unwrap() = None;
         embedder.asked.lock().unwrap().clear();
         let written = run().call(&docs.write_all((0..4).map(page))).await.unwrap();
