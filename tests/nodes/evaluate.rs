@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use llmnode::evals::{
-    DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
+    DataError, Dataset, Evaluation, Score, ScoredCase, contains, evaluate, exact, f1, judge,
 };
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
@@ -148,8 +148,8 @@ struct Grading {
     got: bool,
 }
 
-impl From<Judged<'_, Check, Verdict>> for Grading {
-    fn from(judged: Judged<'_, Check, Verdict>) -> Self {
+impl From<ScoredCase<'_, Check, Verdict>> for Grading {
+    fn from(judged: ScoredCase<'_, Check, Verdict>) -> Self {
         Grading {
             claim: judged.input.claim.clone(),
             got: judged.output.verdict,

@@ -7,12 +7,12 @@ use llmnode_runtime::{BoxError, Cx, Node};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::metric::{Judged, Metric};
+use super::metric::{Metric, ScoredCase};
 use super::score::Score;
 
 /// A metric that compares the output with the expected output, as JSON.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct ComparisonMetric {
     by: CompareMode,
     at: Option<&'static str>,
 }
@@ -43,16 +43,16 @@ enum CompareMode {
 /// assert_eq!(report.cases()[1].feedback, "expected 7, got 6");
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
-pub fn exact() -> Compared {
-    Compared {
+pub fn exact() -> ComparisonMetric {
+    ComparisonMetric {
         by: CompareMode::Exact,
         at: None,
     }
 }
 
 /// Scores 1 if the output's text contains the expected text, else 0. Case does not count. A value that is not a text is compared as JSON.
-pub fn contains() -> Compared {
-    Compared {
+pub fn contains() -> ComparisonMetric {
+    ComparisonMetric {
         by: CompareMode::Contains,
         at: None,
     }
@@ -60,14 +60,14 @@ pub fn contains() -> Compared {
 
 /// Scores the harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
 /// articles `a`, `an`, `the`. A value that is not a text is compared as JSON.
-pub fn f1() -> Compared {
-    Compared {
+pub fn f1() -> ComparisonMetric {
+    ComparisonMetric {
         by: CompareMode::F1,
         at: None,
     }
 }
 
-impl Compared {
+impl ComparisonMetric {
     /// Compares one member of the output: a name, or a JSON pointer such as `/person/name`. It is compared with the same member of the
     /// expected output, or with the whole expected output if that has no such member.
     #[must_use]
@@ -96,13 +96,13 @@ fn member_of<'v>(value: &'v Value, member: &str) -> Option<&'v Value> {
     }
 }
 
-impl<N, E, S> Metric<N, E, S> for Compared
+impl<N, E, S> Metric<N, E, S> for ComparisonMetric
 where
     N: Node<Output: Serialize> + Sync,
     E: Serialize + Sync,
     S: ?Sized + Sync,
 {
-    async fn score(&self, judged: Judged<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
+    async fn score(&self, judged: ScoredCase<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
         self.compare(
             serde_json::to_value(judged.expected)?,
             serde_json::to_value(judged.output)?,
@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    fn score(metric: &Compared, expected: Value, output: Value) -> (f64, String) {
+    fn score(metric: &ComparisonMetric, expected: Value, output: Value) -> (f64, String) {
         let score = metric.compare(expected, output).unwrap();
         (score.value, score.feedback)
     }

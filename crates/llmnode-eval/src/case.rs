@@ -7,7 +7,7 @@ use llmnode_runtime::{BoxError, CallRecord, Category, Cx, Exec, Group, Node, Set
 use serde::Serialize;
 use serde_json::Value;
 
-use super::metric::{Judged, Metric};
+use super::metric::{Metric, ScoredCase};
 use super::score::Score;
 
 /// How many answers came from a journal, and what they used.
@@ -72,7 +72,7 @@ where
             .settings(self.settings.clone())
             .report()
             .await?;
-        let judged = Judged {
+        let judged = ScoredCase {
             input: self.input,
             expected: self.expected,
             output: &answered.value,

@@ -17,7 +17,7 @@ const MOST_LEFT_OUT: usize = 10;
 /// How two evaluations of the same cases differ, case by case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct EvaluationDiff {
     /// The mean of this report, over the cases that are compared.
     pub mean: f64,
     /// The mean of the other report, over the same cases.
@@ -35,7 +35,7 @@ pub struct Comparison {
     pub p: f64,
 }
 
-impl Comparison {
+impl EvaluationDiff {
     /// Returns how much better this report is than the other one; below 0, it is worse.
     pub fn difference(&self) -> f64 {
         self.mean - self.other
@@ -55,7 +55,7 @@ impl Evaluation {
     /// A `config_error`, if the other report has other cases: more or fewer, or both come from files that differ.
     /// Cases that the program made are assumed to be the same if their number is the same. Also if outages left out more than one
     /// case in ten, since those that are left may be the easy ones.
-    pub fn compare(&self, other: &Evaluation) -> Result<Comparison, NodeError> {
+    pub fn compare(&self, other: &Evaluation) -> Result<EvaluationDiff, NodeError> {
         let refused = |message: String| Err(NodeError::new(Category::ConfigError, message));
         if self.cases.len() != other.cases.len() {
             let (one, two) = (self.cases.len(), other.cases.len());
@@ -111,7 +111,7 @@ impl Pair {
     }
 }
 
-fn compared(pairs: &[Pair], left_out: usize) -> Comparison {
+fn compared(pairs: &[Pair], left_out: usize) -> EvaluationDiff {
     let differences: Vec<_> = pairs.iter().map(Pair::difference).collect();
     let better = differences
         .iter()
@@ -136,7 +136,7 @@ fn compared(pairs: &[Pair], left_out: usize) -> Comparison {
     let mean = pairs.iter().map(|pair| pair.this).sum::<f64>() / n;
     let other = pairs.iter().map(|pair| pair.other).sum::<f64>() / n;
     let interval = (low.max(-1.0), high.min(1.0));
-    Comparison {
+    EvaluationDiff {
         mean,
         other,
         interval,
@@ -147,9 +147,9 @@ fn compared(pairs: &[Pair], left_out: usize) -> Comparison {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for EvaluationDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Comparison {
+        let EvaluationDiff {
             mean,
             other,
             interval: (low, high),

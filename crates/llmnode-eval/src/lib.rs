@@ -31,13 +31,13 @@ mod statistics;
 mod table;
 mod verdict;
 
-pub use builtin_metrics::{Compared, contains, exact, f1};
-pub use comparison::Comparison;
+pub use builtin_metrics::{ComparisonMetric, contains, exact, f1};
+pub use comparison::EvaluationDiff;
 pub use dataset::{DataError, Dataset};
 pub use evaluating::{Evaluate, evaluate};
 pub use gate::Gate;
 pub use gate_error::{FallenCase, GateError};
-pub use metric::{ByNode, Judged, Metric, judge};
+pub use metric::{ByNode, Metric, ScoredCase, judge};
 pub use report::{EvaluatedCase, Evaluation, Failure};
 pub use score::Score;
 pub use verdict::{Verdict, VerdictKind};

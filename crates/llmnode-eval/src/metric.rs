@@ -9,7 +9,7 @@ use llmnode_runtime::{BoxError, Cx, Exec, Node};
 use super::score::Score;
 
 /// One answer, with its input and the expected output.
-pub struct Judged<'a, N: Node, E> {
+pub struct ScoredCase<'a, N: Node, E> {
     /// The node that was called.
     pub input: &'a N,
     /// The expected output.
@@ -18,17 +18,17 @@ pub struct Judged<'a, N: Node, E> {
     pub output: &'a N::Output,
 }
 
-impl<N: Node, E> Clone for Judged<'_, N, E> {
+impl<N: Node, E> Clone for ScoredCase<'_, N, E> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<N: Node, E> Copy for Judged<'_, N, E> {}
+impl<N: Node, E> Copy for ScoredCase<'_, N, E> {}
 
-impl<N: Node, E> fmt::Debug for Judged<'_, N, E> {
+impl<N: Node, E> fmt::Debug for ScoredCase<'_, N, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged")
+        f.debug_struct("ScoredCase")
             .field("node", &N::NAME)
             .finish_non_exhaustive()
     }
@@ -58,7 +58,7 @@ pub trait Metric<N: Node, E, S: ?Sized>: Send + Sync {
     /// Any error. The case then counts as failed.
     fn score(
         &self,
-        judged: Judged<'_, N, E>,
+        judged: ScoredCase<'_, N, E>,
         cx: &Cx<'_, S>,
     ) -> impl Future<Output = Result<Score, BoxError>> + Send;
 
@@ -79,7 +79,7 @@ where
 {
     fn score(
         &self,
-        judged: Judged<'_, N, E>,
+        judged: ScoredCase<'_, N, E>,
         _: &Cx<'_, S>,
     ) -> impl Future<Output = Result<Score, BoxError>> + Send {
         std::future::ready(Ok(self(judged.input, judged.expected, judged.output).into()))
@@ -89,7 +89,7 @@ where
 /// Lets another node score the answers. It is created from the answer to judge, and its output gives the score.
 ///
 /// ```
-/// use llmnode::evals::{Dataset, Judged, Score, evaluate, judge};
+/// use llmnode::evals::{Dataset, ScoredCase, Score, evaluate, judge};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Summarize { text: String }
 /// # impl Node for Summarize { type Output = String; const NAME: &'static str = "summarize"; }
@@ -105,8 +105,8 @@ where
 /// # }
 ///
 /// // #[llm_node(prompt = "..", output = Verdict)] struct Grade { summary: String, wanted: String }
-/// impl From<Judged<'_, Summarize, String>> for Grade {
-///     fn from(judged: Judged<'_, Summarize, String>) -> Self {
+/// impl From<ScoredCase<'_, Summarize, String>> for Grade {
+///     fn from(judged: ScoredCase<'_, Summarize, String>) -> Self {
 ///         Grade { summary: judged.output.clone(), wanted: judged.expected.clone() }
 ///     }
 /// }
@@ -144,10 +144,10 @@ where
     N: Node + Sync,
     E: Sync,
     S: ?Sized + Sync,
-    J: for<'a> From<Judged<'a, N, E>> + Exec<S> + Send,
+    J: for<'a> From<ScoredCase<'a, N, E>> + Exec<S> + Send,
     J::Output: Into<Score>,
 {
-    async fn score(&self, judged: Judged<'_, N, E>, cx: &Cx<'_, S>) -> Result<Score, BoxError> {
+    async fn score(&self, judged: ScoredCase<'_, N, E>, cx: &Cx<'_, S>) -> Result<Score, BoxError> {
         let judge = J::from(judged);
         Ok(cx.call(&judge).await?.into())
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use llmnode::evals::{Dataset, Judged, evaluate, exact, judge};
+use llmnode::evals::{Dataset, ScoredCase, evaluate, exact, judge};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::smart::Program;
@@ -322,8 +322,8 @@ struct Grade {
     wanted: String,
 }
 
-impl From<Judged<'_, Ask, super::Answer>> for Grade {
-    fn from(judged: Judged<'_, Ask, super::Answer>) -> Self {
+impl From<ScoredCase<'_, Ask, super::Answer>> for Grade {
+    fn from(judged: ScoredCase<'_, Ask, super::Answer>) -> Self {
         Grade {
             given: judged.output.answer.clone(),
             wanted: judged.expected.answer.clone(),

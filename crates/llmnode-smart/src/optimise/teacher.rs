@@ -13,7 +13,7 @@ use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
 use llmnode_eval::internal::{is_fatal, is_outage};
-use llmnode_eval::{Judged, Metric};
+use llmnode_eval::{Metric, ScoredCase};
 
 pub(super) struct Lesson<'a, N, E, M> {
     pub(super) case: &'a (N, E),
@@ -87,7 +87,7 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         let score = self
             .metric
             .score(
-                Judged {
+                ScoredCase {
                     input,
                     expected,
                     output: &thought.value,
