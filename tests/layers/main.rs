@@ -92,6 +92,8 @@ const MODEL: &[&str] = &[
     "pace",
     "gate",
     "retry_budget",
+    "sink",
+    "batch",
     "chat_model",
     "async_openai",
     "transcript",

@@ -1,20 +1,16 @@
 //! The trait that models implement.
 
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use llmnode_reader::Flag;
-
+use super::batch::BatchWire;
 use super::completion::Completion;
 use super::error::ModelError;
-use super::gate::{Gates, RateLimits};
+use super::gate::Gates;
 use super::request::Request;
-use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
+use super::sink::Sink;
 use crate::BoxFuture;
 use crate::api_kind::ApiKind;
-use crate::usage::TokenUsage;
 
 /// A language model of any provider.
 ///
@@ -118,101 +114,11 @@ pub trait ChatModel: Send + Sync {
     fn server(&self) -> Option<(&str, u16)> {
         None
     }
-}
 
-/// Receives what is known of an attempt before it has ended.
-pub trait Sink: Send {
-    /// The provider's id of the request.
-    fn request_id(&mut self, id: &str);
-
-    /// The usage so far. The last one counts.
-    fn usage(&mut self, usage: TokenUsage);
-
-    /// How the model is asked for the type of the answer. Default: does nothing.
-    fn response_format(&mut self, response_format: ResponseFormat) {
-        let _ = response_format;
-    }
-
-    /// The API by which the model is asked. Default: does nothing.
-    fn api(&mut self, api: ApiKind) {
-        let _ = api;
-    }
-
-    /// A part of the request that is not sent, because the model is known to refuse it: see
-    /// `AttemptRecord::refused`. Default: does nothing.
-    fn refused(&mut self, part: &str) {
-        let _ = part;
-    }
-
-    /// Nothing of the request was sent, and it is given up. A model also calls this when it is dropped before it has a
-    /// connection. Default: does nothing.
-    fn unsent(&mut self) {}
-
-    /// A flag of the response. Default: does nothing.
-    fn flag(&mut self, flag: Flag) {
-        let _ = flag;
-    }
-
-    /// Whether somebody asks for what the answer says of rate limits. Default: `false`.
+    /// The batch API of its provider. Default: it has none.
     #[doc(hidden)]
-    fn wants_rate_limits(&self) -> bool {
-        false
-    }
-
-    /// What the answer says of rate limits. Default: does nothing.
-    #[doc(hidden)]
-    fn rate_limits(&mut self, limits: RateLimits) {
-        let _ = limits;
-    }
-
-    /// Whether somebody reads the answer while it is written. If so, the model asks for a stream and passes its
-    /// pieces to [`delta`](Sink::delta). Default: `false`.
-    fn listens(&self) -> bool {
-        false
-    }
-
-    /// The next piece of the answer. The pieces of text make up [`Completion::text`]. Default: does nothing.
-    fn delta(&mut self, delta: Delta<'_>) {
-        let _ = delta;
-    }
-
-    /// Waits by the clock of the run that asks: models for tests are as slow as a test says. `None`: for ever; it ends where the
-    /// clock knows that nothing will end the wait. Default: tokio's clock.
-    #[doc(hidden)]
-    fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
-        match time {
-            Some(time) => Box::pin(tokio::time::sleep(time)),
-            None => Box::pin(std::future::pending()),
-        }
-    }
-}
-
-/// A piece of an answer that is being written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Delta<'a> {
-    /// Text of the answer.
-    Text(&'a str),
-    /// Text of the model's reasoning, which is not part of the answer.
-    Reasoning(&'a str),
-}
-
-impl<'a> Delta<'a> {
-    /// Returns the piece, of whatever kind.
-    pub fn text(&self) -> &'a str {
-        match self {
-            Delta::Text(text) | Delta::Reasoning(text) => text,
-        }
-    }
-}
-
-impl fmt::Debug for Delta<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self {
-            Delta::Text(_) => "Text",
-            Delta::Reasoning(_) => "Reasoning",
-        };
-        write!(f, "{kind}({} bytes)", self.text().len())
+    fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {
+        None
     }
 }
 
@@ -265,6 +171,10 @@ macro_rules! forward {
 
             fn server(&self) -> Option<(&str, u16)> {
                 (**self).server()
+            }
+
+            fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {
+                (**self).batch_api()
             }
         }
     )*};

@@ -9,6 +9,8 @@ mod answer_limit;
 mod api_kind;
 #[cfg(feature = "async-openai")]
 mod async_openai;
+#[doc(hidden)]
+pub mod batch;
 mod category;
 mod chat_model;
 mod completion;
@@ -30,6 +32,7 @@ mod redactor;
 mod request;
 mod response_format;
 mod retry_budget;
+mod sink;
 pub mod testing;
 mod text;
 mod tool;
@@ -38,7 +41,7 @@ mod usage;
 
 pub use api_kind::ApiKind;
 pub use category::{Category, Group};
-pub use chat_model::{ChatModel, Delta, Sink};
+pub use chat_model::ChatModel;
 pub use completion::{Completion, FinishReason};
 pub use error::{ModelError, Retry};
 pub use ids::{AttemptId, CallId};
@@ -50,6 +53,7 @@ pub use reasoning::Reasoning;
 pub use request::Request;
 pub use response_format::ResponseFormat;
 pub use retry_budget::RetryBudget;
+pub use sink::{Delta, Sink};
 pub use testing::{FnModel, Reply, ScriptedModel};
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::TokenUsage;

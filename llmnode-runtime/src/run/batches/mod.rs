@@ -1,0 +1,30 @@
+//! A map over a provider's batch API: its requests wait until they are sent together, and their answers come hours later.
+//!
+//! In: the requests of a map's calls. A call does not ask its model; it *parks* its request ([`parked`]) and goes on when the
+//! result of its line is there. Nothing else of the call changes: it renders, reserves, validates and corrects as ever, and a
+//! correction, a fallback model's request or an agent's next turn parks again.
+//!
+//! The order of things:
+//!
+//! 1. A map takes nodes until as many requests wait as [`BatchApi::max_requests`] says, or its nodes are at an end ([`pool`]).
+//! 2. When every call of the map waits, for a batch or for room under a limit, the pool is *quiet*: what is parked becomes
+//!    orders, one for each model and API, each no larger than the provider takes. Before that, a call that still validates an
+//!    answer may have a correction for the same batch.
+//! 3. An order is planned in the journal, uploaded, created, looked at until it has ended, and read line by line ([`drive`]).
+//!    Each step is in the journal before the next one, so that a process that continues asks for nothing twice.
+//! 4. Lines are given to their calls by their ids, no more at once than the map's concurrency. What they bring up waits until
+//!    the batch is read to its end.
+//!
+//! Nothing runs beside the map: the orders' futures are polled with its calls, and end with it. What was sent goes on at the
+//! provider, and the next process finds it in the journal. This room knows neither prices nor types of nodes.
+
+mod api;
+mod ask;
+mod drive;
+mod parked;
+mod pool;
+
+pub use api::BatchApi;
+pub(super) use ask::{Asked, BatchAsking, ask_in_batch};
+pub(super) use drive::Drivers;
+pub(super) use pool::BatchPool;

@@ -1,0 +1,220 @@
+//! A request that waits for its batch: both ends of it, that of the call and that of the batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use llmnode_model::batch::LineResponse;
+use llmnode_model::{Category, ModelError, Retry, TokenUsage};
+use tokio::sync::{Notify, oneshot};
+
+use super::pool::BatchPool;
+
+/// What a call learns first: whether its request is part of an order.
+pub(super) enum Planned {
+    /// It is. The call says so in the journal, and then drops this.
+    In { batch: Arc<BatchNames>, ack: Ack },
+    /// It is to be asked directly.
+    Directly,
+    /// No order could be made of it.
+    Failed(Failed),
+}
+
+/// The names of a batch.
+#[derive(Debug)]
+pub(super) struct BatchNames {
+    /// Ours.
+    pub(super) name: String,
+}
+
+/// What came of a line, for its call.
+pub(super) enum Outcome {
+    Response(LineResponse, BatchTimes),
+    Failed(Failed),
+    /// The request parks again, in the same attempt.
+    Again,
+}
+
+/// Of a batch whose line was answered.
+#[derive(Clone, Debug)]
+pub(super) struct BatchTimes {
+    pub(super) batch: String,
+    pub(super) submitted: Option<std::time::SystemTime>,
+    pub(super) ended: Option<std::time::SystemTime>,
+}
+
+/// Why a line has no answer.
+#[derive(Clone, Debug)]
+pub(super) struct Failed {
+    pub(super) category: Category,
+    pub(super) message: String,
+    pub(super) retry: Option<Retry>,
+    pub(super) cost: FailedCost,
+}
+
+/// What is known of the cost of a line without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailedCost {
+    /// It was never sent.
+    Unsent,
+    /// The provider did nothing for it.
+    Nothing,
+    /// It may have been answered.
+    Unknown,
+}
+
+impl Failed {
+    pub(super) fn new(category: Category, message: impl Into<String>, cost: FailedCost) -> Self {
+        Failed {
+            category,
+            message: message.into(),
+            retry: None,
+            cost,
+        }
+    }
+
+    /// A request to the batch API itself has failed.
+    pub(super) fn of_error(error: &ModelError, cost: FailedCost) -> Self {
+        Failed {
+            category: error.category,
+            message: error.message.clone(),
+            retry: error.retry,
+            cost,
+        }
+    }
+
+    pub(super) fn into_error(self) -> ModelError {
+        let mut error = match self.cost {
+            FailedCost::Unsent => ModelError::unreached(self.category, self.message),
+            FailedCost::Nothing | FailedCost::Unknown => {
+                ModelError::new(self.category, self.message)
+            }
+        };
+        if self.cost == FailedCost::Nothing {
+            let mut nothing = TokenUsage::new(0, 0);
+            [nothing.cached, nothing.cache_write, nothing.reasoning] = [Some(0); 3];
+            error.usage = Some(Box::new(nothing));
+        }
+        error.retry = self.retry;
+        error
+    }
+}
+
+/// Counts a request as waiting, until the batch lets it go or its call is dropped, whichever comes first.
+pub(super) struct Place {
+    pool: Arc<BatchPool>,
+    is_free: AtomicBool,
+}
+
+impl Place {
+    pub(super) fn take(pool: &Arc<BatchPool>) -> Arc<Self> {
+        pool.parks();
+        Arc::new(Place {
+            pool: Arc::clone(pool),
+            is_free: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn leave(&self) {
+        if !self.is_free.swap(true, Ordering::Relaxed) {
+            self.pool.leaves();
+        }
+    }
+
+    /// The call waits again, for the result.
+    pub(super) fn take_again(&self) {
+        if self.is_free.swap(false, Ordering::Relaxed) {
+            self.pool.parks();
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// The batch's end of a request that waits.
+pub(super) struct Waiting {
+    pub(super) id: String,
+    pub(super) place: Arc<Place>,
+    pub(super) planned: Option<oneshot::Sender<Planned>>,
+    pub(super) result: oneshot::Sender<Outcome>,
+}
+
+impl Waiting {
+    /// A call that was dropped meanwhile learns nothing.
+    pub(super) fn plan(&mut self, planned: Planned) {
+        if let Some(to) = self.planned.take() {
+            self.place.leave();
+            let _ = to.send(planned);
+        }
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.result.is_closed()
+    }
+
+    pub(super) fn ends(mut self, outcome: Outcome) {
+        // It was attached to a batch of an earlier process, or the batch never came to be.
+        if let (Some(_), Outcome::Failed(failed)) = (&self.planned, &outcome) {
+            return self.plan(Planned::Failed(failed.clone()));
+        }
+        self.place.leave();
+        let _ = self.result.send(outcome);
+    }
+}
+
+/// The call's end of a request that waits.
+pub(super) struct Parked {
+    pub(super) place: Arc<Place>,
+    pub(super) planned: oneshot::Receiver<Planned>,
+    pub(super) result: oneshot::Receiver<Outcome>,
+}
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        self.place.leave();
+    }
+}
+
+/// Of all lines of an order: how many have yet to be noted in the journal.
+pub(super) struct Acks {
+    left: AtomicUsize,
+    all: Notify,
+}
+
+/// Dropped when its line is noted, or its call is gone.
+pub(super) struct Ack(Arc<Acks>);
+
+impl Acks {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Acks {
+            left: AtomicUsize::new(0),
+            all: Notify::new(),
+        })
+    }
+
+    pub(super) fn one(self: &Arc<Self>) -> Ack {
+        self.left.fetch_add(1, Ordering::AcqRel);
+        Ack(Arc::clone(self))
+    }
+
+    pub(super) async fn wait(&self) {
+        loop {
+            let notified = self.all.notified();
+            if self.left.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
+
+impl Drop for Ack {
+    fn drop(&mut self) {
+        if self.0.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.all.notify_waiters();
+        }
+    }
+}
