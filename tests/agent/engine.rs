@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use llmnode::flow::{Batch, Step};
-use llmnode::journal::{Entry, History, Replay, ReplayStart, Settlement, Turn};
+use llmnode::journal::{Entry, History, InDoubtOutcome, Replay, ReplayStart, ReplayStep};
 use llmnode::prelude::*;
 use llmnode::{
     Approval, BoxError, Category, Cx, Exec, FnModel, ModelError, Node, Reply, Request, Role,
@@ -255,17 +255,19 @@ impl Engine {
         for index in 0.. {
             let entry = self.once(index, &replay).await?;
             match replay.take(entry).unwrap() {
-                Turn::On { .. } => {}
-                Turn::Waits(paused) => replay.decide(approved(paused)),
-                Turn::InDoubt { node, at, .. } => {
+                ReplayStep::On { .. } => {}
+                ReplayStep::Waits(paused) => replay.decide(approved(paused)),
+                ReplayStep::InDoubt { node, at, .. } => {
                     assert_eq!(
                         (node.as_str(), at.to_string().as_str()),
                         ("charge", "Charge")
                     );
                     self.settled += 1;
-                    replay.settle(Settlement::Rerun);
+                    replay.settle(InDoubtOutcome::Rerun);
                 }
-                Turn::Ended(outcome) => return Some((outcome, replay.history().await.unwrap())),
+                ReplayStep::Ended(outcome) => {
+                    return Some((outcome, replay.history().await.unwrap()));
+                }
                 _ => unreachable!(),
             }
         }
@@ -356,7 +358,7 @@ proptest! {
 
 /// A crash in the middle of a charge, then this settlement.
 async fn in_doubt(
-    settlements: Vec<Settlement>,
+    settlements: Vec<InDoubtOutcome>,
 ) -> (Shelf, Vec<Option<String>>, Result<Shop, NodeError>) {
     let (shelf, mut engine) = (Shelf::new(), Engine::default());
     let mut replay = shelf.replay();
@@ -366,7 +368,7 @@ async fn in_doubt(
             .unwrap()
             .contains("call_began");
         match replay.take(entry).unwrap() {
-            Turn::Waits(paused) => replay.decide(approved(paused)),
+            ReplayStep::Waits(paused) => replay.decide(approved(paused)),
             _ if begins_to_charge => break,
             _ => {}
         }
@@ -378,12 +380,12 @@ async fn in_doubt(
     for index in 0.. {
         let entry = engine.once(index, &replay).await.unwrap();
         match replay.take(entry).unwrap() {
-            Turn::Waits(paused) => replay.decide(approved(paused)),
-            Turn::InDoubt { fault, .. } => {
+            ReplayStep::Waits(paused) => replay.decide(approved(paused)),
+            ReplayStep::InDoubt { fault, .. } => {
                 asked.push(fault);
                 replay.settle(settlements.next().unwrap());
             }
-            Turn::Ended(outcome) => return (shelf, asked, outcome),
+            ReplayStep::Ended(outcome) => return (shelf, asked, outcome),
             _ => {}
         }
     }
@@ -399,7 +401,7 @@ fn approved(mut paused: llmnode::Paused) -> llmnode::Paused {
 
 #[tokio::test]
 async fn what_may_have_happened_is_asked_and_settled() {
-    let (shelf, asked, outcome) = in_doubt(vec![Settlement::Rerun]).await;
+    let (shelf, asked, outcome) = in_doubt(vec![InDoubtOutcome::Rerun]).await;
     assert_eq!(
         (asked, outcome.unwrap().receipt),
         (vec![None], "receipt".to_owned())
@@ -407,8 +409,8 @@ async fn what_may_have_happened_is_asked_and_settled() {
     assert_eq!(shelf.done().last().unwrap(), "charge");
 
     let (shelf, asked, outcome) = in_doubt(vec![
-        Settlement::Happened(json!(7)),
-        Settlement::Happened(json!("by the bank")),
+        InDoubtOutcome::Happened(json!(7)),
+        InDoubtOutcome::Happened(json!("by the bank")),
     ])
     .await;
     let fault = asked[1].as_ref().unwrap();
@@ -472,7 +474,7 @@ async fn a_failure_that_may_pass_is_the_engines_to_repeat_and_others_end_the_flo
                     assert_eq!(spent.requests, 1, "what was spent is kept before");
                 }
                 Ok(entry) => {
-                    if let Turn::Ended(outcome) = replay.take(entry).unwrap() {
+                    if let ReplayStep::Ended(outcome) = replay.take(entry).unwrap() {
                         break outcome;
                     }
                 }

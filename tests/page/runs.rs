@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use llmnode::flow::{Flow, To};
+use llmnode::flow::{EdgeTarget, Flow};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{
@@ -198,7 +198,7 @@ pub(crate) async fn injected(recording: &Recording) {
     let mut run = Run::new(ScriptedModel::new().reply(call).reply(INJECTED));
     let flow = Flow::builder(INJECTED)
         .step::<Injected>(INJECTED)
-        .then(INJECTED, To::End)
+        .then(INJECTED, EdgeTarget::End)
         .build()
         .unwrap();
     run.flow(&flow).record(recording).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::flow::{Flow, RunExt, Step, To};
+use llmnode::flow::{Flow, RunExt, Step, EdgeTarget};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::flow;
 use llmnode::{BoxError, Cx, Exec, Node, Run};
@@ -88,7 +88,7 @@ pub fn built() -> Flow<Box<Counter>> {
         .then("add", "decide")
         .step::<Decide>("decide");
     flow.on("decide", "More", "add")
-        .on("decide", "Enough", To::End)
+        .on("decide", "Enough", EdgeTarget::End)
         .build()
         .unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use llmnode_flow::flow::{OutlineStep, To};
+use llmnode_flow::flow::{EdgeTarget, OutlineStep};
 
 /// Between two layers, without labels, and between two rows.
 const GAP: (i32, i32) = (44, 24);
@@ -49,11 +49,11 @@ impl Edges {
         for (from, step) in steps.iter().enumerate() {
             for (action, to) in &step.edges {
                 let to = match to {
-                    To::Step(label) => match index.get(&**label) {
+                    EdgeTarget::Step(label) => match index.get(&**label) {
                         Some(to) => *to,
                         None => continue,
                     },
-                    To::End => *all.end.get_or_insert_with(|| next(&mut all.places)),
+                    EdgeTarget::End => *all.end.get_or_insert_with(|| next(&mut all.places)),
                     _ => *all.todo.get_or_insert_with(|| next(&mut all.places)),
                 };
                 let edge = *known.entry((from, to)).or_insert_with(|| {

@@ -5,7 +5,7 @@
 //! happens at each failure.
 
 mod client;
-mod served;
+mod flow_service;
 mod wire;
 mod worker;
 mod workflow;

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::watch;
 
-use crate::served::{Served, served};
+use crate::flow_service::{FlowService, flow_service};
 use crate::wire::bad_name;
 use crate::workflow::Workflow;
 
@@ -58,7 +58,7 @@ const MAX_ENTRY: u64 = 8 * 1024 * 1024;
 /// # }
 /// ```
 pub struct Worker {
-    flows: Vec<(String, Served)>,
+    flows: Vec<(String, FlowService)>,
     settling: Vec<fn(ReplayStart) -> ReplayStart>,
     identity_keys: Vec<String>,
     retention: Duration,
@@ -105,7 +105,7 @@ impl Worker {
         S: Serialize + DeserializeOwned + Send + Sync + 'static,
         F: for<'r> RunFlow<'r, S, Action: Serialize + DeserializeOwned + Send> + Send + 'static,
     {
-        self.flows.push((name.into(), served(make, flow)));
+        self.flows.push((name.into(), flow_service(make, flow)));
         self
     }
 
@@ -123,7 +123,7 @@ impl Worker {
         M: Future<Output = Result<Run, BoxError>> + Send + 'static,
     {
         self.flows
-            .push((name.into(), crate::served::served_graph(make, graph)));
+            .push((name.into(), crate::flow_service::graph_service(make, graph)));
         self
     }
 

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use llmnode::flow::Position;
-use llmnode::journal::{Entry, Replay, Settlement, Turn};
+use llmnode::journal::{Entry, Replay, InDoubtOutcome, ReplayStep};
 use llmnode::{Category, NodeError, Paused};
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::served::{Ended, Served, Settling};
+use crate::flow_service::{Ended, FlowService, Settling};
 use crate::wire::{Decision, InDoubt, Outcome, Settled, Status};
 
 /// What a worker serves. Dropped with the last handler.
 pub(crate) struct Workflow {
-    pub(crate) flows: HashMap<String, Served>,
+    pub(crate) flows: HashMap<String, FlowService>,
     pub(crate) settling: Settling,
     pub(crate) max_entry: u64,
     /// Whether the worker is to end.
@@ -260,12 +260,12 @@ impl Driver<'_, '_> {
         loop {
             let entry = self.next(max_entry).await?;
             match self.replay.take(entry)? {
-                Turn::On { at, steps, .. } => self.goes_on(at, steps).await,
-                Turn::Waits(paused) => self.waits(paused).await?,
-                Turn::InDoubt {
+                ReplayStep::On { at, steps, .. } => self.goes_on(at, steps).await,
+                ReplayStep::Waits(paused) => self.waits(paused).await?,
+                ReplayStep::InDoubt {
                     node, at, fault, ..
                 } => self.in_doubt(InDoubt { node, at }, fault).await?,
-                Turn::Ended(outcome) => return self.ended(outcome).await,
+                ReplayStep::Ended(outcome) => return self.ended(outcome).await,
                 _ => {
                     return Err(NodeError::new(
                         Category::Aborted,
@@ -382,7 +382,7 @@ impl Driver<'_, '_> {
         self.replay.settle(
             settled
                 .output
-                .map_or(Settlement::Rerun, Settlement::Happened),
+                .map_or(InDoubtOutcome::Rerun, InDoubtOutcome::Happened),
         );
         Ok(())
     }

@@ -76,7 +76,7 @@
 //! let flow = Flow::builder("guessing")
 //!     .step::<Guess>("guess")
 //!     .on("guess", "false", "guess")
-//!     .on("guess", "true", To::End)
+//!     .on("guess", "true", EdgeTarget::End)
 //!     .build()?;
 //!
 //! let mut run = Run::new(ScriptedModel::new()).with_state(vec![]);
@@ -131,7 +131,7 @@ pub use flows::{Flows, Fork};
 pub use graph::{Flow, FlowBuilder};
 #[doc(inline)]
 pub use llmnode_runtime::internal::{Batch, Position};
-pub use outline::{Outline, OutlineStep, To};
+pub use outline::{EdgeTarget, Outline, OutlineStep};
 pub use record::{FlowRecord, StepRecord, StepStats};
 #[cfg(feature = "journal")]
 pub(crate) use replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};

@@ -41,14 +41,14 @@ pub struct OutlineStep {
     /// What it is.
     pub place: Outline,
     /// Where it leads, by action. The action of a plain arrow is empty.
-    pub edges: Vec<(Cow<'static, str>, To)>,
+    pub edges: Vec<(Cow<'static, str>, EdgeTarget)>,
 }
 
 /// The target of an edge. A text converts to the label of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
-pub enum To {
+pub enum EdgeTarget {
     /// The step with this label.
     Step(Cow<'static, str>),
     /// The end of the flow, with the action of the step that is left.
@@ -57,15 +57,15 @@ pub enum To {
     Todo,
 }
 
-impl From<&str> for To {
+impl From<&str> for EdgeTarget {
     fn from(label: &str) -> Self {
-        To::Step(label.to_owned().into())
+        EdgeTarget::Step(label.to_owned().into())
     }
 }
 
-impl From<String> for To {
+impl From<String> for EdgeTarget {
     fn from(label: String) -> Self {
-        To::Step(label.into())
+        EdgeTarget::Step(label.into())
     }
 }
 

@@ -9,7 +9,7 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;
 use super::cursor::{FlowCursor, Progress, panicked};
-use super::outline::{OuterFlows, Outline, OutlineStep, To};
+use super::outline::{EdgeTarget, OuterFlows, Outline, OutlineStep};
 use super::runnable::{Runnable, Startable};
 
 /// A flow over `S` that decides an `A` in the end.
@@ -251,12 +251,14 @@ impl<S, A> Table<S, A> {
         Outline::Flow(self.name.clone(), steps.collect())
     }
 
-    fn target(&self, edge: &Edge) -> To {
+    fn target(&self, edge: &Edge) -> EdgeTarget {
         let step = |to: usize| self.steps.get(to);
         match edge.to {
-            Target::Step(to) => step(to).map_or(To::Todo, |step| To::Step(step.label.to_cow())),
-            Target::End => To::End,
-            Target::Todo => To::Todo,
+            Target::Step(to) => step(to).map_or(EdgeTarget::Todo, |step| {
+                EdgeTarget::Step(step.label.to_cow())
+            }),
+            Target::End => EdgeTarget::End,
+            Target::Todo => EdgeTarget::Todo,
         }
     }
 }

@@ -29,7 +29,7 @@ const REMEMBERED: usize = 256;
 /// #     async fn prep(_: &()) -> Result<Self, BoxError> { Ok(Greet) }
 /// #     fn post(self, _: (), _: &mut ()) -> Result<(), BoxError> { Err("closed".into()) }
 /// # }
-/// # let flow = Flow::builder("greeting").step::<Greet>("Greet").then("Greet", To::End).build().unwrap();
+/// # let flow = Flow::builder("greeting").step::<Greet>("Greet").then("Greet", EdgeTarget::End).build().unwrap();
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
 /// use llmnode::flow::FlowWatch;

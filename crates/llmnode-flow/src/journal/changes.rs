@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::flow::{Outline, OutlineStep, To};
+use crate::flow::{EdgeTarget, Outline, OutlineStep};
 
 /// Names what differs; empty if a run of one flow can continue as the other.
 pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
@@ -42,7 +42,7 @@ fn by_label(steps: &[OutlineStep]) -> BTreeMap<&str, &OutlineStep> {
 }
 
 /// Without their order, which does not matter.
-fn edges(step: &OutlineStep) -> BTreeMap<&str, &To> {
+fn edges(step: &OutlineStep) -> BTreeMap<&str, &EdgeTarget> {
     step.edges
         .iter()
         .map(|(action, target)| (&**action, target))
@@ -72,8 +72,8 @@ mod tests {
         edges: &[(&'static str, &'static str)],
     ) -> OutlineStep {
         let target = |to: &'static str| match to {
-            "end" => To::End,
-            label => To::Step(label.into()),
+            "end" => EdgeTarget::End,
+            label => EdgeTarget::Step(label.into()),
         };
         let edges = edges
             .iter()

@@ -63,7 +63,7 @@ enum Then {
 /// What follows an [`Entry`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Turn<T> {
+pub enum ReplayStep<T> {
     /// The flow goes on.
     #[non_exhaustive]
     On {
@@ -92,7 +92,7 @@ pub enum Turn<T> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
-pub enum Settlement {
+pub enum InDoubtOutcome {
     /// It did not take effect, or may take effect again: it is executed again.
     Rerun,
     /// It took effect, and this is its output, as JSON: see [`ReplayStart::settles`].
@@ -109,7 +109,7 @@ pub enum Settlement {
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
 /// use llmnode::NodeError;
-/// use llmnode::journal::{Entry, Replay, Turn};
+/// use llmnode::journal::{Entry, Replay, ReplayStep};
 /// # use std::future::Future;
 /// # struct Engine;
 /// # impl Engine {
@@ -122,9 +122,9 @@ pub enum Settlement {
 ///         // The engine runs it, or returns what it kept. If it fails, the engine tries again later.
 ///         let entry = engine.once(replay.name(), replay.next()).await?;
 ///         match replay.take(entry)? {
-///             Turn::On { .. } => {}
-///             Turn::Waits(paused) => replay.decide(engine.person(paused).await),
-///             Turn::Ended(outcome) => return outcome,
+///             ReplayStep::On { .. } => {}
+///             ReplayStep::Waits(paused) => replay.decide(engine.person(paused).await),
+///             ReplayStep::Ended(outcome) => return outcome,
 ///             other => panic!("no node of this flow is executed at most once: {other:?}"),
 ///         }
 ///     }
@@ -141,7 +141,7 @@ pub struct Replay<T> {
     known: Arc<Vec<Record>>,
     under_way: Arc<Mutex<Option<UnderWay>>>,
     decided: Option<Paused>,
-    settlement: Option<Settlement>,
+    settlement: Option<InDoubtOutcome>,
     at: Position,
     steps: u64,
     entries: u64,
@@ -258,7 +258,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     ///
     /// # Errors
     /// A `config_error`: what came of the flow cannot be read, so another version of the program wrote it.
-    pub fn take(&mut self, entry: Entry) -> Result<Turn<T>, NodeError> {
+    pub fn take(&mut self, entry: Entry) -> Result<ReplayStep<T>, NodeError> {
         let Kept { records, then } = entry.0;
         self.entries += 1;
         for record in &records {
@@ -280,26 +280,26 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
             flow.is_kept();
         }
         Ok(match then {
-            None => Turn::On { at: self.at.clone(), steps: self.steps },
-            Some(Then::Paused(paused)) => Turn::Waits(*paused),
+            None => ReplayStep::On { at: self.at.clone(), steps: self.steps },
+            Some(Then::Paused(paused)) => ReplayStep::Waits(*paused),
             Some(Then::InDoubt { node, at, fault }) => {
                 self.settlement = None;
-                Turn::InDoubt { node, at, fault }
+                ReplayStep::InDoubt { node, at, fault }
             }
-            Some(Then::Failed { category, message }) => Turn::Ended(Err(NodeError::new(category, message))),
-            Some(Then::Returned(output)) => Turn::Ended(Ok(serde_json::from_value(output).map_err(|error| {
+            Some(Then::Failed { category, message }) => ReplayStep::Ended(Err(NodeError::new(category, message))),
+            Some(Then::Returned(output)) => ReplayStep::Ended(Ok(serde_json::from_value(output).map_err(|error| {
                 config_error(format!("what came of the flow cannot be read: {error}; another version of the program wrote it"))
             })?)),
         })
     }
 
-    /// Continues after [`Turn::Waits`] with what was decided.
+    /// Continues after [`ReplayStep::Waits`] with what was decided.
     pub fn decide(&mut self, paused: Paused) {
         self.decided = Some(paused);
     }
 
-    /// Continues after [`Turn::InDoubt`] with what happened.
-    pub fn settle(&mut self, settlement: Settlement) {
+    /// Continues after [`ReplayStep::InDoubt`] with what happened.
+    pub fn settle(&mut self, settlement: InDoubtOutcome) {
         self.settlement = Some(settlement);
     }
 
@@ -326,7 +326,7 @@ impl<T> fmt::Debug for Replay<T> {
 pub struct ReplayStart {
     journal: Replayed,
     decided: Option<Paused>,
-    settlement: Option<Settlement>,
+    settlement: Option<InDoubtOutcome>,
     settles: Vec<Settles>,
     refused: Refused,
 }
@@ -352,7 +352,7 @@ impl<N: Node<Output: DeserializeOwned> + 'static> Happened for Of<N> {
 }
 
 impl ReplayStart {
-    /// Lets an output of this node, as JSON, settle a call of it that is [in doubt](Turn::InDoubt).
+    /// Lets an output of this node, as JSON, settle a call of it that is [in doubt](ReplayStep::InDoubt).
     #[must_use]
     pub fn settles<N>(mut self) -> Self
     where
@@ -383,8 +383,8 @@ impl ReplayStart {
         }
         match self.settlement {
             None => Ok(resume),
-            Some(Settlement::Rerun) => Ok(resume.rerun()),
-            Some(Settlement::Happened(output)) => {
+            Some(InDoubtOutcome::Rerun) => Ok(resume.rerun()),
+            Some(InDoubtOutcome::Happened(output)) => {
                 // Without a call in doubt, the flow says so itself.
                 let PendingStep { node, at, .. } =
                     in_doubt.ok_or_else(|| config_error("no call is in doubt".to_owned()))?;
@@ -462,7 +462,7 @@ struct Shared {
 impl UnderWay {
     fn start(
         start: &Start,
-        (known, decided, settlement): (Arc<Vec<Record>>, Option<Paused>, Option<Settlement>),
+        (known, decided, settlement): (Arc<Vec<Record>>, Option<Paused>, Option<InDoubtOutcome>),
     ) -> Self {
         let (sender, events) = mpsc::channel(1);
         let shared = Arc::<Shared>::default();

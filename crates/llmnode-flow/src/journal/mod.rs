@@ -42,7 +42,7 @@ mod resume_check;
 mod sidecar;
 mod value;
 
-pub use engine::{Entry, Replay, ReplayStart, Settlement, Turn};
+pub use engine::{Entry, InDoubtOutcome, Replay, ReplayStart, ReplayStep};
 pub use error::JournalError;
 pub use file::JournalFile;
 pub use history::{DroppedAnswer, History, PendingStep};

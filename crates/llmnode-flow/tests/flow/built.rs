@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_flow::flow::{Action, Flow, FlowWatch, Outline, Position, RunExt, Step, To};
+use llmnode_flow::flow::{Action, EdgeTarget, Flow, FlowWatch, Outline, Position, RunExt, Step};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
 
@@ -94,7 +94,7 @@ fn agent() -> Flow<Tape> {
     Flow::builder("agent")
         .step::<Decide>("decide")
         .on("decide", "search", "search")
-        .on("decide", "answer", To::End)
+        .on("decide", "answer", EdgeTarget::End)
         .step::<Search>("search")
         .then("search", "decide")
         .build()
@@ -144,13 +144,13 @@ async fn a_built_flow_routes_by_names_and_gives_its_last_action() {
 async fn p7_no_action_and_an_empty_text_are_called_default() {
     let flow = Flow::builder("f")
         .step::<Read>("read")
-        .on("read", "", To::End)
+        .on("read", "", EdgeTarget::End)
         .build()
         .unwrap();
     assert_eq!(run(&[""]).flow(&flow).await.unwrap(), "default");
     let flow = Flow::builder("f")
         .step::<Search>("search")
-        .on("search", "default", To::End)
+        .on("search", "default", EdgeTarget::End)
         .build()
         .unwrap();
     assert_eq!(run(&[]).flow(&flow).await.unwrap(), "default");
@@ -160,7 +160,7 @@ async fn p7_no_action_and_an_empty_text_are_called_default() {
 async fn p7_an_action_without_an_edge_is_an_error_that_names_step_and_action() {
     let flow = Flow::builder("f")
         .step::<Read>("read")
-        .on("read", "go", To::End)
+        .on("read", "go", EdgeTarget::End)
         .build()
         .unwrap();
     let mut run = run(&["stop"]);
@@ -175,7 +175,7 @@ async fn p7_an_action_without_an_edge_is_an_error_that_names_step_and_action() {
 async fn p11_a_flow_is_a_step_and_its_last_action_routes_the_outer_one() {
     let part: Flow<Left> = Flow::builder("inner")
         .step::<Visit>("visit")
-        .on("visit", "true", To::End)
+        .on("visit", "true", EdgeTarget::End)
         .on("visit", "false", "visit")
         .build()
         .unwrap();
@@ -188,9 +188,9 @@ async fn p11_a_flow_is_a_step_and_its_last_action_routes_the_outer_one() {
             Decide
         })
         .on("ask", "search", "part")
-        .on("ask", "answer", To::End)
+        .on("ask", "answer", EdgeTarget::End)
         .flow("agent", &agent())
-        .on("agent", "answer", To::End)
+        .on("agent", "answer", EdgeTarget::End)
         .build()
         .unwrap();
     let mut run = run(&["search", "search"]);
@@ -222,7 +222,7 @@ async fn a_typed_flow_is_a_step_of_a_built_one() {
         .step::<Outer>("outer")
         .then("outer", "inner")
         .step_with("again", |_: &World| Outer)
-        .then("again", To::End)
+        .then("again", EdgeTarget::End)
         .step_in::<crate::by_hand::Greet, _>("inner", |world: &mut World| &mut world.inner)
         .then("inner", "again")
         .build()
@@ -241,7 +241,7 @@ async fn a_typed_flow_is_a_step_of_a_built_one() {
 async fn a_panic_of_the_flows_own_functions_is_its_error() {
     let flow = Flow::builder("f")
         .step_with("bad", |_: &Tape| -> Search { panic!("no value") })
-        .then("bad", To::End)
+        .then("bad", EdgeTarget::End)
         .build()
         .unwrap();
     let error = run(&[]).flow(&flow).await.unwrap_err();
@@ -282,21 +282,24 @@ fn a_flow_without_faults_is_shared_and_drawn() {
         panic!("it is a flow")
     };
     assert_eq!((&*name, &*steps[1].label), ("agent", "search"));
-    assert_eq!(steps[0].edges[1], ("answer".into(), To::End));
-    assert_eq!(steps[1].edges[0], ("".into(), To::Step("decide".into())));
+    assert_eq!(steps[0].edges[1], ("answer".into(), EdgeTarget::End));
+    assert_eq!(
+        steps[1].edges[0],
+        ("".into(), EdgeTarget::Step("decide".into()))
+    );
 }
 
 #[tokio::test]
 async fn an_edge_may_lead_nowhere_yet() {
     let flow = Flow::builder("f")
         .step::<Search>("search")
-        .then("search", To::Todo)
+        .then("search", EdgeTarget::Todo)
         .build()
         .unwrap();
     let Outline::Flow(_, steps) = flow.outline() else {
         panic!("it is a flow")
     };
-    assert_eq!(steps[0].edges, [("".into(), To::Todo)]);
+    assert_eq!(steps[0].edges, [("".into(), EdgeTarget::Todo)]);
     let error = run(&[]).flow(&flow).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
@@ -312,10 +315,10 @@ fn every_fault_is_told_at_once() {
         .step::<Decide>("decide")
         .on("decide", "serch", "search")
         .on("decide", "answer", "nowhere")
-        .on("decide", "answer", To::End)
+        .on("decide", "answer", EdgeTarget::End)
         .step::<Search>("search")
         .then("search", "decide")
-        .then("saerch", To::End)
+        .then("saerch", EdgeTarget::End)
         .step::<Search>("")
         .step::<Search>("search")
         .step::<Read>("read");
@@ -329,7 +332,7 @@ fn every_fault_is_told_at_once() {
             "`decide` has two edges for `answer`; remove one of them",
             "an edge for `default` starts at `saerch`, but there is no such step; did you mean `search`?",
             "`decide` has an edge for `serch`, which is not one of its actions; did you mean `search`?",
-            "`read` has no edge; add one with `.on(..)`, with `To::End` to end the flow",
+            "`read` has no edge; add one with `.on(..)`, with `EdgeTarget::End` to end the flow",
         ]
     );
 }
@@ -339,7 +342,7 @@ fn a_mistake_is_told_once() {
     let builder = || {
         Flow::builder("f")
             .step::<Decide>("decide")
-            .on("decide", "answer", To::End)
+            .on("decide", "answer", EdgeTarget::End)
     };
     assert_eq!(
         faults(Flow::builder("f")),
@@ -348,7 +351,7 @@ fn a_mistake_is_told_once() {
     assert_eq!(
         faults(builder()),
         [
-            "`decide` has no edge for its action `search`; add `.on(\"decide\", \"search\", ..)`, with `To::End` to end the flow"
+            "`decide` has no edge for its action `search`; add `.on(\"decide\", \"search\", ..)`, with `EdgeTarget::End` to end the flow"
         ]
     );
     // Without the slip, the step would be reached.
@@ -363,7 +366,7 @@ fn a_mistake_is_told_once() {
         ]
     );
     let lost = builder()
-        .on("decide", "search", To::End)
+        .on("decide", "search", EdgeTarget::End)
         .step::<Search>("search")
         .then("search", "search");
     let error = lost.build().unwrap_err();
@@ -441,7 +444,7 @@ proptest! {
             builder = builder.step::<Read>(*label);
         }
         for (from, action, to) in &random.edges {
-            let to = to.map_or(To::End, |to| To::from(LABELS.get(to).copied().unwrap_or("nowhere")));
+            let to = to.map_or(EdgeTarget::End, |to| EdgeTarget::from(LABELS.get(to).copied().unwrap_or("nowhere")));
             builder = builder.on(LABELS[*from], ACTIONS[*action], to);
         }
         match builder.build() {

@@ -1,6 +1,6 @@
 //! A flow as `flow!` declares it, over steps that are written by hand.
 
-use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_of};
+use llmnode_flow::flow::{EdgeTarget, Outline, Position, RunExt, RunFlow, Step, outline_of};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
@@ -283,5 +283,5 @@ fn an_outline_shows_labels_edges_and_what_is_nested() {
     assert!(
         matches!(&steps[1].place, Outline::Flow(name, steps) if name == "inner" && steps.len() == 1)
     );
-    assert_eq!(steps[2].edges[1], ("Enough".into(), To::End));
+    assert_eq!(steps[2].edges[1], ("Enough".into(), EdgeTarget::End));
 }

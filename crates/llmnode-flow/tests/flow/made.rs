@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_flow::flow::{CxExt, Flow, Outline, RunExt, Step, To};
+use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, RunExt, Step};
 use llmnode_flow::private::{Bounds, RunFlow, Runner};
 use llmnode_runtime::{
     BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, Run, ScriptedModel,
@@ -83,7 +83,7 @@ fn asking(name: &'static str) -> Flow<Vec<String>> {
             }
             Ok(Dynamic::Ask(name, node.ask(state.join(" "))))
         })
-        .then(name, To::End)
+        .then(name, EdgeTarget::End)
         .build()
         .unwrap()
 }
@@ -99,7 +99,7 @@ fn two() -> Flow<Vec<String>> {
         )
         .flow("once", &asking("check"))
         .then("both", "once")
-        .then("once", To::End)
+        .then("once", EdgeTarget::End)
         .build()
         .unwrap()
 }
@@ -153,8 +153,8 @@ fn an_action_that_a_made_step_cannot_give_is_a_fault() {
     let built =
         Flow::builder("g").made("route", "router", ["yes".to_owned(), "no".to_owned()], make);
     let error = built
-        .on("route", "yes", To::End)
-        .on("route", "nope", To::End)
+        .on("route", "yes", EdgeTarget::End)
+        .on("route", "nope", EdgeTarget::End)
         .build()
         .unwrap_err();
     assert!(error.to_string().contains("`nope`"), "{error}");

@@ -1,6 +1,6 @@
 //! How deeply flows and calls may nest.
 
-use llmnode_flow::flow::{Flow, RunExt, Step, To};
+use llmnode_flow::flow::{EdgeTarget, Flow, RunExt, Step};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, Run};
 
 use crate::support::{say, script};
@@ -39,12 +39,12 @@ impl Step<()> for Deep {
 fn a_hundred_flows() -> Flow<()> {
     let innermost = Flow::builder("1")
         .step::<Deep>("deep")
-        .on("deep", "said", To::End)
+        .on("deep", "said", EdgeTarget::End)
         .build()
         .unwrap();
     (2..=100).fold(innermost, |inner, number| {
         let flow = Flow::builder(number.to_string()).flow("inner", &inner);
-        flow.on("inner", "said", To::End).build().unwrap()
+        flow.on("inner", "said", EdgeTarget::End).build().unwrap()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Random walks through a flow, compared with a table of the same edges.
 
-use llmnode_flow::flow::{FlowWatch, Outline, RunExt, Step, To, outline_of};
+use llmnode_flow::flow::{EdgeTarget, FlowWatch, Outline, RunExt, Step, outline_of};
 use llmnode_flow::private::{Arm, Target};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
@@ -138,7 +138,7 @@ fn the_table_is_that_of_the_flow() {
     for (step, edges) in steps.iter().map(|step| &step.edges).enumerate() {
         for (action, (_, to)) in edges.iter().enumerate() {
             let to = match to {
-                To::Step(label) => steps.iter().position(|step| step.label == *label),
+                EdgeTarget::Step(label) => steps.iter().position(|step| step.label == *label),
                 _ => None,
             };
             assert_eq!(to, OUTER[step][action]);

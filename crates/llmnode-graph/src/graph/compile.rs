@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
+use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, Step};
 use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Group, Node, NodeError};
 
@@ -78,9 +78,9 @@ impl FlowCompiler<'_> {
         let here: HashSet<usize> = region.nodes.iter().copied().collect();
         let label = |target: Target| match target {
             Target::Node(node) if here.contains(&node) => {
-                To::from(&*self.loaded.loaded_nodes[node].id)
+                EdgeTarget::from(&*self.loaded.loaded_nodes[node].id)
             }
-            _ => To::End,
+            _ => EdgeTarget::End,
         };
         let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
         let mut flow = Flow::builder(name);
@@ -88,7 +88,7 @@ impl FlowCompiler<'_> {
             let loaded_node = &self.loaded.loaded_nodes[node];
             let next = |handle: &str| match region.next.get(&(node, handle.to_owned())) {
                 Some(Next::One(target)) => Some(label(*target)),
-                Some(Next::Fork(fork)) => Some(To::from(&*forks[*fork])),
+                Some(Next::Fork(fork)) => Some(EdgeTarget::from(&*forks[*fork])),
                 None => None,
             };
             let ways = self.ways(node, &next);
@@ -156,26 +156,30 @@ impl FlowCompiler<'_> {
             );
             flow = flow.on(label_of.clone(), DEFAULT, label(fork.join));
             if self.has_error_exit {
-                flow = flow.on(label_of.clone(), ERROR, To::End);
+                flow = flow.on(label_of.clone(), ERROR, EdgeTarget::End);
             }
         }
         flow.build()
     }
 
-    fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
+    fn ways(
+        &self,
+        node: usize,
+        next: &dyn Fn(&str) -> Option<EdgeTarget>,
+    ) -> Vec<(String, EdgeTarget)> {
         let loaded_node = &self.loaded.loaded_nodes[node];
-        let mut ways: Vec<(String, To)> = Vec::new();
+        let mut ways: Vec<(String, EdgeTarget)> = Vec::new();
         for handle in &loaded_node.handles {
             let ends = match &**handle {
                 ERROR => self.has_error_exit,
                 handle => handle != REJECTED,
             };
-            let to = next(handle).or_else(|| ends.then_some(To::End));
+            let to = next(handle).or_else(|| ends.then_some(EdgeTarget::End));
             ways.extend(to.map(|to| (handle.clone(), to)));
         }
         // A subgraph may end with a handle that this graph does not name.
         if let Some(graph) = &loaded_node.subgraph {
-            let onward = next(DEFAULT).unwrap_or(To::End);
+            let onward = next(DEFAULT).unwrap_or(EdgeTarget::End);
             let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
             let others = graph.ends().into_iter().filter(|end| !known.contains(end));
             ways.extend(others.map(|end| (end, onward.clone())));

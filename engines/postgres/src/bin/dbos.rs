@@ -9,7 +9,7 @@ use dbos::{
     SendOptions, StepOptions, WorkflowHandle,
 };
 use llmnode::flow::RunExt;
-use llmnode::journal::{Entry, Replay, Settlement, Turn};
+use llmnode::journal::{Entry, Replay, InDoubtOutcome, ReplayStep};
 use llmnode::prelude::*;
 use llmnode::{Approval, Paused, WaitingCall};
 use llmnode_postgres::{Order, Support};
@@ -71,15 +71,15 @@ async fn support(order: Order) -> Result<Outcome, Error<Failed>> {
     let mut wait = 0;
     loop {
         match replay.take(once(&replay).await?).map_err(failed)? {
-            Turn::Waits(paused) => {
+            ReplayStep::Waits(paused) => {
                 wait += 1;
                 replay.decide(person(paused, wait).await?);
             }
-            Turn::InDoubt { node, .. } => {
+            ReplayStep::InDoubt { node, .. } => {
                 wait += 1;
                 replay.settle(settled(node, wait).await?);
             }
-            Turn::Ended(state) => {
+            ReplayStep::Ended(state) => {
                 let history = replay
                     .history()
                     .await
@@ -133,7 +133,7 @@ async fn person(paused: Paused, wait: u64) -> Result<Paused, Error<Failed>> {
     }
 }
 
-async fn settled(node: String, wait: u64) -> Result<Settlement, Error<Failed>> {
+async fn settled(node: String, wait: u64) -> Result<InDoubtOutcome, Error<Failed>> {
     answer(&Waits {
         wait,
         calls: Vec::new(),
@@ -250,7 +250,7 @@ async fn main() -> Result<(), BoxError> {
                 .await?
                 .filter(|it| it.in_doubt.is_some())
                 .ok_or("nothing is in doubt")?;
-            send(&client, id, waits.wait, &Settlement::Rerun).await?;
+            send(&client, id, waits.wait, &InDoubtOutcome::Rerun).await?;
         }
         ["result", id] => {
             let run: WorkflowHandle<Outcome, Failed> = client.retrieve_workflow(id);

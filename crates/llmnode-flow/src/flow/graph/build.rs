@@ -9,7 +9,7 @@ use super::Flow;
 use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::check::check;
 use super::faults::cannot_be_built;
-use crate::flow::outline::To;
+use crate::flow::outline::EdgeTarget;
 use crate::flow::table::{Edge, Table, TableStep, Target};
 
 impl<S> FlowBuilder<S> {
@@ -53,11 +53,11 @@ impl<S> FlowBuilder<S> {
         let mut steps: Vec<_> = steps.into_iter().map(step).collect();
         for BuilderEdge { from, action, to } in edges {
             let to = match to {
-                To::Step(label) => indices
+                EdgeTarget::Step(label) => indices
                     .get(&*label)
                     .map_or(Target::Todo, |index| Target::Step(*index)),
-                To::End => Target::End,
-                To::Todo => Target::Todo,
+                EdgeTarget::End => Target::End,
+                EdgeTarget::Todo => Target::Todo,
             };
             if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
                 step.edges.push(Edge {

@@ -8,7 +8,7 @@ use llmnode_runtime::BoxError;
 use super::dynamic_step::DynamicStep;
 use super::{ActionName, Flow, NestedFlow, named_arm};
 use crate::flow::action::{Action, DEFAULT};
-use crate::flow::outline::{Outline, To};
+use crate::flow::outline::{EdgeTarget, Outline};
 use crate::flow::runnable::{Runnable, Startable};
 use crate::flow::step::Step;
 use crate::flow::table::ErasedStep;
@@ -35,7 +35,7 @@ pub(super) struct BuilderStep<S> {
 pub(super) struct BuilderEdge {
     pub(super) from: String,
     pub(super) action: String,
-    pub(super) to: To,
+    pub(super) to: EdgeTarget,
 }
 
 impl<S> Flow<S> {
@@ -62,7 +62,7 @@ impl<S> FlowBuilder<S> {
         mut self,
         from: impl Into<String>,
         action: impl Into<String>,
-        to: impl Into<To>,
+        to: impl Into<EdgeTarget>,
     ) -> Self {
         let action = Some(action.into()).filter(|action| !action.is_empty());
         let action = action.unwrap_or_else(|| DEFAULT.to_owned());
@@ -75,7 +75,7 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Adds an edge from a step that decides nothing: short for [`on`](FlowBuilder::on) with `"default"`.
-    pub fn then(self, from: impl Into<String>, to: impl Into<To>) -> Self {
+    pub fn then(self, from: impl Into<String>, to: impl Into<EdgeTarget>) -> Self {
         self.on(from, DEFAULT, to)
     }
 

@@ -6,7 +6,7 @@ use llmnode_reader::internal::nearest;
 
 use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::faults::FlowFault;
-use crate::flow::outline::To;
+use crate::flow::outline::EdgeTarget;
 
 /// Leaves out what only follows from another mistake.
 pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
@@ -63,7 +63,7 @@ impl<'b> Checker<'b> {
     fn edges<S>(&mut self, flow: &'b FlowBuilder<S>) {
         for BuilderEdge { from, action, to } in &flow.edges {
             let (label, action_name) = (from.clone(), action.clone());
-            if let To::Step(to) = to
+            if let EdgeTarget::Step(to) = to
                 && !self.labels.contains(&**to)
             {
                 let (to, nearest) = (to.to_string(), self.nearest(to));
@@ -146,7 +146,7 @@ impl<'b> Checker<'b> {
     fn ways<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let mut ways: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for BuilderEdge { from, to, .. } in &flow.edges {
-            if let To::Step(to) = to {
+            if let EdgeTarget::Step(to) = to {
                 ways.entry(from).or_default().push(to);
             }
         }

@@ -50,14 +50,16 @@ pub(super) enum FlowFault {
         action: String,
     },
     #[error(
-        "`{label}` has no edge for its action `{action}`; add `.on(\"{label}\", \"{action}\", ..)`, with `To::End` to end the flow"
+        "`{label}` has no edge for its action `{action}`; add `.on(\"{label}\", \"{action}\", ..)`, with `EdgeTarget::End` to end the flow"
     )]
     MissingEdge {
         /// The step.
         label: String,
         action: String,
     },
-    #[error("`{label}` has no edge; add one with `.on(..)`, with `To::End` to end the flow")]
+    #[error(
+        "`{label}` has no edge; add one with `.on(..)`, with `EdgeTarget::End` to end the flow"
+    )]
     NoEdges {
         /// The step.
         label: String,

@@ -52,7 +52,7 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// let flow = Flow::builder("halving")
 ///     .step::<Halve>("halve")
 ///     .on("halve", "even", "halve")
-///     .on("halve", "odd", To::End)
+///     .on("halve", "odd", EdgeTarget::End)
 ///     .build()?;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use llmnode_reader::internal::{one_line, same_name};
 use llmnode_runtime::internal::{Label, Position, PositionExt};
 
-use crate::flow::outline::{Outline, OutlineStep, To};
+use crate::flow::outline::{EdgeTarget, Outline, OutlineStep};
 use crate::flow::record::{FlowRecord, StepStats};
 
 const MAX_NAME_BYTES: usize = 80;
@@ -157,14 +157,14 @@ impl DrawingBuilder<'_> {
                     .as_ref()
                     .and_then(|seen| seen.edges.get(&(&position, &**action)).copied());
                 let to = match target {
-                    To::Step(label) => indices
+                    EdgeTarget::Step(label) => indices
                         .get(&**label)
                         .map(|index| self.entry(&steps[*index], &inner[*index])),
-                    To::End => {
+                    EdgeTarget::End => {
                         ends = true;
                         Some(end_of(id))
                     }
-                    To::Todo => None,
+                    EdgeTarget::Todo => None,
                 };
                 let kind = match (&to, times) {
                     (None, _) => ArrowKind::Todo,

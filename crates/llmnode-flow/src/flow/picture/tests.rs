@@ -5,14 +5,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::flow::Position;
-use crate::flow::outline::{OutlineStep, To};
+use crate::flow::outline::{EdgeTarget, OutlineStep};
 use crate::flow::record::StepStats;
 
 fn step(label: &str, place: Outline, edges: &[(&str, Option<&str>)]) -> OutlineStep {
     let target = |to: &Option<&str>| match to {
-        Some("todo!") => To::Todo,
-        Some(label) => To::Step(label.to_string().into()),
-        None => To::End,
+        Some("todo!") => EdgeTarget::Todo,
+        Some(label) => EdgeTarget::Step(label.to_string().into()),
+        None => EdgeTarget::End,
     };
     let edges = edges
         .iter()
@@ -134,9 +134,9 @@ fn outline() -> impl Strategy<Value = Outline> {
         (name(), steps).prop_map(|(name, steps)| {
             let labels: Vec<_> = steps.iter().map(|(label, ..)| label.clone()).collect();
             let target = |to: usize| match labels.get(to) {
-                Some(label) => To::Step(label.clone().into()),
-                None if to.is_multiple_of(2) => To::End,
-                None => To::Todo,
+                Some(label) => EdgeTarget::Step(label.clone().into()),
+                None if to.is_multiple_of(2) => EdgeTarget::End,
+                None => EdgeTarget::Todo,
             };
             let steps = steps.iter().map(|(label, place, edges)| OutlineStep {
                 label: label.clone().into(),

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub(crate) type Settling = Arc<[fn(ReplayStart) -> ReplayStart]>;
 
 /// Makes a run of a flow for an input.
-pub(crate) type Served = Arc<dyn Fn(Value, Settling) -> Replay<Ended> + Send + Sync>;
+pub(crate) type FlowService = Arc<dyn Fn(Value, Settling) -> Replay<Ended> + Send + Sync>;
 
 /// The state and the action at the end.
 #[derive(Serialize, Deserialize)]
@@ -23,10 +23,10 @@ pub(crate) struct Ended {
     pub(crate) action: Value,
 }
 
-pub(crate) fn served<I, S, F, M>(
+pub(crate) fn flow_service<I, S, F, M>(
     make: impl Fn(I) -> M + Send + Sync + 'static,
     flow: impl Fn() -> F + Send + Sync + 'static,
-) -> Served
+) -> FlowService
 where
     I: DeserializeOwned + Send + 'static,
     M: Future<Output = Result<Run<S>, BoxError>> + Send + 'static,
@@ -86,10 +86,10 @@ pub(crate) fn of_the_program(error: BoxError) -> NodeError {
 }
 
 #[cfg(feature = "graph")]
-pub(crate) fn served_graph<M>(
+pub(crate) fn graph_service<M>(
     make: impl Fn() -> M + Send + Sync + 'static,
     graph: llmnode::graph::Graph,
-) -> Served
+) -> FlowService
 where
     M: Future<Output = Result<Run, BoxError>> + Send + 'static,
 {
