@@ -3,12 +3,12 @@
 
 #[doc(inline)]
 pub use llmnode_graph::{
-    Fault, FaultKind, Graph, GraphFaults, GraphNode, MissingName, NodeLoader, NodeType, Registered,
-    Registry, State, Template, Turn, Update, Visit,
+    CheckedRegistry, Fault, FaultKind, Graph, GraphFaults, GraphNode, MissingName, NodeContext,
+    NodeLoader, NodeType, Registry, State, Template, Turn, Update,
 };
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_graph::{ProfileRules, Profiles};
 #[cfg(feature = "serve")]
 #[doc(inline)]
-pub use llmnode_serve::{Serve, Served, serve};
+pub use llmnode_serve::{Serve, ServerHandle, serve};

@@ -189,8 +189,9 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
+    // 260 until the graph's `Turn` and the journal's, which is `ReplayStep` now, no longer counted as one.
     assert!(
-        names.len() <= 260,
+        names.len() <= 261,
         "{} names are more than anybody reads",
         names.len()
     );

@@ -1,7 +1,7 @@
 //! llmnode: the same flow as a graph from JSON. One step assigns, a router decides.
 
 use llmnode::flow::RunExt;
-use llmnode::graph::{Graph, Registered, Registry};
+use llmnode::graph::{Graph, CheckedRegistry, Registry};
 use llmnode::{BoxError, Cx, Exec, Node, Run};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ impl<S: ?Sized + Sync> Exec<S> for Add {
     }
 }
 
-fn registry() -> Registered {
+fn registry() -> CheckedRegistry {
     Registry::new().node::<Add>().build().unwrap()
 }
 

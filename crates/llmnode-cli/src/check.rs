@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use llmnode_graph::{Graph, GraphFaults, Profiles, Registered};
+use llmnode_graph::{CheckedRegistry, Graph, GraphFaults, Profiles};
 use llmnode_rag::StoreExt;
 use llmnode_runtime::ScriptedModel;
 use serde_json::{Value, json};
@@ -89,13 +89,16 @@ fn begin_of(file: &Path, bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(feature = "serve")]
-pub(crate) fn registry_for(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
+pub(crate) fn registry_for(
+    text: &str,
+    options: &Options,
+) -> Result<CheckedRegistry, Box<dyn Error>> {
     let file = serde_json::from_str(text).unwrap_or(Value::Null);
     registry(placeholders::named(file, &folder(options)), options)
 }
 
 /// Stands in for the graph's program: tools and models are never called.
-fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error>> {
+fn registry(named: Named, options: &Options) -> Result<CheckedRegistry, Box<dyn Error>> {
     let stores = stores::placeholders(&named, &options.stores);
     let tools = options
         .tools

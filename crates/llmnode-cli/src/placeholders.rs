@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, NodeLoader, NodeType, Update, Visit};
+use llmnode_graph::{GraphNode, NodeContext, NodeLoader, NodeType, Update};
 use llmnode_runtime::{BoxError, BoxFuture, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -194,7 +194,7 @@ struct AnyData {
 struct Nothing;
 
 impl GraphNode for Nothing {
-    fn exec<'a>(&'a self, _: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, _: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async { Ok(Update::new()) })
     }
 }

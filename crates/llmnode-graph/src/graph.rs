@@ -16,8 +16,8 @@ mod subgraphs;
 mod summary;
 mod visit;
 
-pub use loaded::{Graph, GraphNode, Visit};
-pub use node_type::{NodeLoader, NodeType, Registered};
+pub use loaded::{Graph, GraphNode, NodeContext};
+pub use node_type::{CheckedRegistry, NodeLoader, NodeType};
 pub use registry::{Registry, refused_arguments};
 
 use std::collections::BTreeMap;
@@ -43,18 +43,18 @@ use loaded::Inputs;
 )]
 pub trait BuiltRegistry {
     /// Itself.
-    fn registered(&self) -> &Registered;
+    fn registered(&self) -> &CheckedRegistry;
 }
 
-impl BuiltRegistry for Registered {
-    fn registered(&self) -> &Registered {
+impl BuiltRegistry for CheckedRegistry {
+    fn registered(&self) -> &CheckedRegistry {
         self
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Deref<Target = Registered>> BuiltRegistry for T {
-    fn registered(&self) -> &Registered {
+impl<T: Deref<Target = CheckedRegistry>> BuiltRegistry for T {
+    fn registered(&self) -> &CheckedRegistry {
         self
     }
 }

@@ -26,7 +26,7 @@ pub mod internal {
 }
 
 pub use faults::{Fault, FaultKind, GraphFaults};
-pub use graph::{Graph, GraphNode, NodeLoader, NodeType, Registered, Registry, Visit};
+pub use graph::{CheckedRegistry, Graph, GraphNode, NodeContext, NodeLoader, NodeType, Registry};
 #[cfg(feature = "openai")]
 pub use profiles::{ProfileRules, Profiles};
 pub use state::{State, Turn, Update};

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use llmnode_graph::{Graph, Registered, Registry};
+use llmnode_graph::{CheckedRegistry, Graph, Registry};
 use llmnode_runtime::{BoxError, ScriptedModel, Toolset};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn registry() -> Registered {
+fn registry() -> CheckedRegistry {
     let tools =
         ["web_search", "search", "calculator"]
             .into_iter()
@@ -140,7 +140,7 @@ fn changed(file: &mut Value, place: &str, change: &Change) {
 }
 
 static FILES: LazyLock<Vec<Value>> = LazyLock::new(good);
-static REGISTRY: LazyLock<Registered> = LazyLock::new(registry);
+static REGISTRY: LazyLock<CheckedRegistry> = LazyLock::new(registry);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_graph::Registered;
+use llmnode_graph::CheckedRegistry;
 use llmnode_graph::internal::{exact_json, refused_arguments};
 use llmnode_model::Message;
 use llmnode_model::internal::{pretty, visible};
@@ -105,7 +105,7 @@ impl Waiting {
     pub(crate) fn decide(
         &mut self,
         decision: Decision,
-        registry: &Registered,
+        registry: &CheckedRegistry,
     ) -> Result<bool, NodeError> {
         let id = decision.id.clone();
         let call = self.paused.waiting().into_iter().find(|call| call.id == id);
@@ -141,7 +141,7 @@ impl Waiting {
         &self,
         call: &WaitingCall,
         decision: Decision,
-        registry: &Registered,
+        registry: &CheckedRegistry,
     ) -> Result<Approval, NodeError> {
         without_reason(&decision)?;
         let values = decision.values.map(|values| values.get().to_owned());
@@ -178,7 +178,12 @@ impl Waiting {
     }
 
     /// What a tool of an agent does not take. A node `tool` refuses it itself, and a node that waits as a whole has values.
-    fn untaken(&self, call: &WaitingCall, values: &Value, registry: &Registered) -> Option<String> {
+    fn untaken(
+        &self,
+        call: &WaitingCall,
+        values: &Value,
+        registry: &CheckedRegistry,
+    ) -> Option<String> {
         if self.paused.messages_of(&call.id).is_empty() {
             return None;
         }

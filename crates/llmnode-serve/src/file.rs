@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use llmnode_flow::flow::Outline;
 use llmnode_graph::internal::locate;
-use llmnode_graph::{Fault, Graph, GraphFaults, Registered};
+use llmnode_graph::{CheckedRegistry, Fault, Graph, GraphFaults};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub(crate) struct GraphFile {
     /// Why it cannot be read.
     pub(crate) problem: Option<String>,
     /// `None`: it has mistakes.
-    pub(crate) loaded: Option<(Graph, Registered)>,
+    pub(crate) loaded: Option<(Graph, CheckedRegistry)>,
     /// Of the last text that was JSON.
     pub(crate) outline: Option<Outline>,
     pub(crate) nodes: Vec<WrittenNode>,

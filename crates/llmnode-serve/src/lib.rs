@@ -21,7 +21,7 @@ mod stalled;
 mod state;
 mod waits;
 
-pub use serve::{Serve, Served, serve};
+pub use serve::{Serve, ServerHandle, serve};
 
 #[doc(hidden)]
 pub mod internal {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_graph::Registered;
+use llmnode_graph::CheckedRegistry;
 use llmnode_runtime::ChatModel;
 
 /// What a file may use: its text decides, since a check needs no tools and stores that exist.
-pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
+pub type Registries = Arc<dyn Fn(&str) -> Result<CheckedRegistry, String> + Send + Sync>;
 
 pub(crate) struct Options {
     pub(crate) registries: Registries,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{Position, RunExt};
-use llmnode_graph::{Graph, Registered, State};
+use llmnode_graph::{CheckedRegistry, Graph, State};
 use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
@@ -84,7 +84,7 @@ pub(crate) fn start(
 pub(crate) struct Begun {
     pub(crate) file: usize,
     pub(crate) graph: Graph,
-    pub(crate) registry: Registered,
+    pub(crate) registry: CheckedRegistry,
     pub(crate) run: Run<State>,
     pub(crate) recording: Recording,
     pub(crate) kept: KeptRun,

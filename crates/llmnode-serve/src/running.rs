@@ -1,6 +1,6 @@
 //! The run that is under way, as the pages see it.
 
-use llmnode_graph::{Graph, Registered};
+use llmnode_graph::{CheckedRegistry, Graph};
 use llmnode_model::internal::visible;
 use llmnode_page::Recording;
 use llmnode_runtime::Event;
@@ -20,7 +20,7 @@ pub(crate) struct Running {
     pub(crate) number: u64,
     pub(crate) file: usize,
     pub(crate) graph: Graph,
-    pub(crate) registry: Registered,
+    pub(crate) registry: CheckedRegistry,
     pub(crate) requests: u64,
     pub(crate) recording: Recording,
     pub(crate) texts: Vec<CallText>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use llmnode_graph::Registered;
+use llmnode_graph::CheckedRegistry;
 use llmnode_runtime::{Category, ChatModel, FnModel, ModelError};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// `registry`.
 ///
 /// The page is for the person at this machine: it is bound to 127.0.0.1, and what starts, stops or decides a run needs a key that
-/// only [`Served::url`] has. Loading the page runs nothing.
+/// only [`ServerHandle::url`] has. Loading the page runs nothing.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_graph as graph; pub mod serve { pub use llmnode_serve::serve; } }
@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// # Ok(())
 /// # }
 /// ```
-pub fn serve(registry: Registered) -> Serve {
+pub fn serve(registry: CheckedRegistry) -> Serve {
     serve_with(Arc::new(move |_: &str| Ok(registry.clone())))
 }
 
@@ -131,7 +131,7 @@ impl Serve {
     ///
     /// # Errors
     /// The port is taken, a file does not exist, or the system has no random numbers for the key.
-    pub async fn start(self) -> io::Result<Served> {
+    pub async fn start(self) -> io::Result<ServerHandle> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
         let address = listener.local_addr()?;
         let app = Arc::new(App::new(self.options, Key::random()?, address.port())?);
@@ -140,7 +140,7 @@ impl Serve {
         let watching = tokio::spawn(Arc::clone(&app).watch_files());
         let accepting = tokio::spawn(accept(listener, api::router(Arc::clone(&app))));
         let drawing = tokio::spawn(Arc::clone(&app).draw_steps());
-        Ok(Served {
+        Ok(ServerHandle {
             address,
             url,
             app,
@@ -167,14 +167,14 @@ impl fmt::Debug for Serve {
 
 /// A page that is served, until this is dropped. A run under way is stopped then.
 #[must_use = "the server stops when this is dropped"]
-pub struct Served {
+pub struct ServerHandle {
     address: SocketAddr,
     url: String,
     app: Arc<App>,
     tasks: [JoinHandle<()>; 3],
 }
 
-impl Served {
+impl ServerHandle {
     /// Returns the address to open in a browser, with the key that runs need.
     pub fn url(&self) -> &str {
         &self.url
@@ -193,7 +193,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerHandle {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
         self.app.close();
@@ -201,9 +201,9 @@ impl Drop for Served {
 }
 
 /// Without the key.
-impl fmt::Debug for Served {
+impl fmt::Debug for ServerHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Served")
+        f.debug_struct("ServerHandle")
             .field("address", &self.address)
             .finish_non_exhaustive()
     }

@@ -7,13 +7,13 @@ use llmnode_reader::internal::one_line;
 
 use crate::faults::{FaultKind, Faults, shown};
 use crate::graph::name::is_name;
-use crate::graph::node_type::Registered;
+use crate::graph::node_type::CheckedRegistry;
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 pub(crate) fn text_of(
     name: &str,
-    registry: &Registered,
+    registry: &CheckedRegistry,
     place: &str,
     faults: &mut Faults,
 ) -> Option<String> {
@@ -31,7 +31,7 @@ pub(crate) fn text_of(
 }
 
 /// Nothing outside the folder is opened. `None`: there is no such file.
-fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind, String)> {
+fn read(name: &str, registry: &CheckedRegistry) -> Result<Option<String>, (FaultKind, String)> {
     let named = format!("{:?}", shown(name));
     let unreadable = |error: io::Error| {
         let why = one_line(error.to_string(), 200);
@@ -78,7 +78,7 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
     Ok(Some(text))
 }
 
-fn files_of(registry: &Registered) -> Vec<String> {
+fn files_of(registry: &CheckedRegistry) -> Vec<String> {
     let entries = registry
         .0
         .folder

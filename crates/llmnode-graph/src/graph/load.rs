@@ -13,7 +13,7 @@ use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile};
 use crate::graph::folder::text_of;
 use crate::graph::loaded::{Graph, Inputs, LoadedGraph, LoadedNode};
-use crate::graph::node_type::{LoadCache, LoadContext, NodeLoader, NodeType, Registered};
+use crate::graph::node_type::{CheckedRegistry, LoadCache, LoadContext, NodeLoader, NodeType};
 use crate::graph::roles::{ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
@@ -21,7 +21,7 @@ use crate::state::Rules;
 
 const DEFAULT_REQUESTS: u64 = 500;
 
-pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
+pub(crate) fn parse(text: &str, registry: &CheckedRegistry) -> Result<Graph, GraphFaults> {
     load(
         text,
         None,
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFau
     )
 }
 
-pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
+pub(crate) fn open(name: &str, registry: &CheckedRegistry) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry, "", &mut faults) {
         Some(text) => load(

@@ -83,17 +83,17 @@ pub trait GraphNode: Send + Sync + 'static {
     ///
     /// The visit is the call that the ledger lists under the node's id: a node that asks a model once executes its
     /// [`DynNode`](llmnode_runtime::DynNode) in it, `node.exec(visit.cx())`.
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
 }
 
 pub(crate) trait CallToApprove: Send + Sync {
-    fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError>;
+    fn call(&self, visit: &NodeContext<'_>) -> Result<ToolCall, NodeError>;
 
     fn refuses(&self, call: &ToolCall) -> Option<String>;
 }
 
 /// One visit of a node.
-pub struct Visit<'v> {
+pub struct NodeContext<'v> {
     pub(crate) cx: &'v Cx<'v, State>,
     pub(crate) step: &'v GraphStep,
     pub(crate) approved: Option<&'v ToolCall>,

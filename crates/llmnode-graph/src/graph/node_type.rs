@@ -22,7 +22,7 @@ use crate::graph::roles::ToolLink;
 /// # mod llmnode { pub use llmnode_runtime::*; pub mod graph { pub use llmnode_graph::*; } }
 /// use std::sync::Arc;
 ///
-/// use llmnode::graph::{Graph, GraphNode, NodeLoader, NodeType, Registry, Template, Update, Visit};
+/// use llmnode::graph::{Graph, GraphNode, NodeLoader, NodeType, Registry, Template, Update, NodeContext};
 /// use llmnode::{BoxError, BoxFuture, ScriptedModel};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
@@ -54,7 +54,7 @@ use crate::graph::roles::ToolLink;
 /// struct Echo(Template);
 ///
 /// impl GraphNode for Echo {
-///     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+///     fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
 ///         Box::pin(async move { Ok(Update::new().with_value("said", visit.render(&self.0)?)) })
 ///     }
 /// }
@@ -106,7 +106,7 @@ pub struct NodeLoader<'l> {
 /// What is known of the outer graphs while one is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadContext<'l> {
-    pub(crate) registry: &'l Registered,
+    pub(crate) registry: &'l CheckedRegistry,
     /// Outermost first.
     pub(crate) names: &'l [String],
     pub(crate) cache: &'l LoadCache,
@@ -123,7 +123,7 @@ pub(crate) struct LoadCache {
 
 /// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.
 #[derive(Clone)]
-pub struct Registered(pub(super) Arc<RegisteredInner>);
+pub struct CheckedRegistry(pub(super) Arc<RegisteredInner>);
 
 pub(super) struct RegisteredInner {
     pub(super) tools: Toolset,

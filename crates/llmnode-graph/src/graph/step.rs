@@ -12,7 +12,7 @@ use llmnode_runtime::{
 use serde_json::{Map, Value, json};
 
 use crate::graph::approval::ApprovalGate;
-use crate::graph::loaded::{GraphStep, LoadedGraph, LoadedNode, Visit};
+use crate::graph::loaded::{GraphStep, LoadedGraph, LoadedNode, NodeContext};
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 
@@ -113,7 +113,7 @@ impl GraphStep {
             .filter(|_| self.loaded_node().approval);
         calling
             .map(|calling| {
-                calling.call(&Visit {
+                calling.call(&NodeContext {
                     cx,
                     step: self,
                     approved: None,
@@ -127,7 +127,7 @@ impl GraphStep {
         cx: &Cx<'_, State>,
         approved: Option<&ToolCall>,
     ) -> Result<Update, BoxError> {
-        let visit = Visit {
+        let visit = NodeContext {
             cx,
             step: self,
             approved,

@@ -5,11 +5,11 @@ use std::fmt;
 use llmnode_runtime::{Category, Cx, NodeError};
 use serde_json::Value;
 
-use crate::graph::loaded::Visit;
+use crate::graph::loaded::NodeContext;
 use crate::state::{MOST, State, fenced, take, text_of};
 use crate::template::{Template, key};
 
-impl<'v> Visit<'v> {
+impl<'v> NodeContext<'v> {
     /// Returns the state as the node sees it.
     pub fn state(&self) -> &'v State {
         self.cx.state()
@@ -69,9 +69,9 @@ impl<'v> Visit<'v> {
     }
 }
 
-impl fmt::Debug for Visit<'_> {
+impl fmt::Debug for NodeContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Visit")
+        f.debug_struct("NodeContext")
             .field("id", &self.id())
             .finish_non_exhaustive()
     }

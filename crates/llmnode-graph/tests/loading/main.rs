@@ -12,7 +12,7 @@ mod together;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use llmnode_graph::{Fault, Graph, Registered, Registry};
+use llmnode_graph::{CheckedRegistry, Fault, Graph, Registry};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, ScriptedModel, Toolset};
 
 /// A node of the program's: shortens a text.
@@ -39,7 +39,7 @@ impl<S: Sync> Exec<S> for Summarize {
 }
 
 /// What the programs of these files register.
-fn registry() -> Registered {
+fn registry() -> CheckedRegistry {
     let tool = |query: String| async { Ok::<String, BoxError>(query) };
     Registry::new()
         .tools(

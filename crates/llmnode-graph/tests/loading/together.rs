@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
 
-use llmnode_graph::{Graph, Registered};
+use llmnode_graph::{CheckedRegistry, Graph};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -268,7 +268,7 @@ impl Mistake {
 }
 
 /// All that is said of a file; a warning counts as a fault.
-fn faults(file: &Value, registry: &Registered) -> BTreeSet<String> {
+fn faults(file: &Value, registry: &CheckedRegistry) -> BTreeSet<String> {
     match Graph::parse(&file.to_string(), registry) {
         Ok(graph) => graph.warnings().iter().map(told).collect(),
         Err(faults) => faults
@@ -321,7 +321,7 @@ fn hides(file: &Value, other: &Mistake, fault: &str) -> bool {
 }
 
 /// Makes these mistakes in one file, and corrects in turn what a load lists. Returns how many loads list all of them.
-fn together(which: &[&Mistake], registry: &Registered) -> Result<usize, String> {
+fn together(which: &[&Mistake], registry: &CheckedRegistry) -> Result<usize, String> {
     let (mut left, mut loads) = (which.to_vec(), 0);
     while !left.is_empty() {
         let mut file = WHOLE.clone();
@@ -391,7 +391,7 @@ fn every_two_mistakes_are_found_in_two_loads() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-static REGISTRY: LazyLock<Registered> = LazyLock::new(registry);
+static REGISTRY: LazyLock<CheckedRegistry> = LazyLock::new(registry);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use llmnode_flow::flow::RunExt;
-use llmnode_graph::{Graph, Registered, Registry, State};
+use llmnode_graph::{CheckedRegistry, Graph, Registry, State};
 use llmnode_runtime::{
     Approval, BoxError, Category, NodeError, Paused, Reply, Run, ScriptedModel, Toolset,
 };
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{file, graph_of};
 
 /// A registry whose tool `pay` waits, and how often it ran.
-fn registry() -> (Registered, Arc<AtomicUsize>) {
+fn registry() -> (CheckedRegistry, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&ran);
     let pay = Toolset::new().function("pay", "Pays.", move |cents: u32| {
@@ -42,7 +42,7 @@ fn writing(more: Value) -> Value {
     data
 }
 
-fn graph(registry: &Registered, rejected: bool) -> Graph {
+fn graph(registry: &CheckedRegistry, rejected: bool) -> Graph {
     let edges = [
         "plan > write",
         "write > last",

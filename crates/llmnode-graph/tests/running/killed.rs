@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::JournalFile;
-use llmnode_graph::{Graph, Registered, State};
+use llmnode_graph::{CheckedRegistry, Graph, State};
 use llmnode_http::OpenAi;
 use llmnode_runtime::{Approval, Category, Group, NodeError, Paused, RetryBudget, Run, Settings};
 use llmnode_stub::{LoggedRequest, StubReply, StubServer};
@@ -82,7 +82,7 @@ impl Server {
         }
     }
 
-    fn registry(&self) -> Registered {
+    fn registry(&self) -> CheckedRegistry {
         let (settings, builder) = match &self.key {
             // A random model that calls tools now and then.
             Some(key) => {

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use llmnode_flow::flow::RunExt;
-use llmnode_graph::{Fault, Graph, GraphFaults, Registered, Registry};
+use llmnode_graph::{CheckedRegistry, Fault, Graph, GraphFaults, Registry};
 use llmnode_runtime::{Category, Cx, Exec, Node, Reply, Run, ScriptedModel, Toolset};
 use serde_json::{Value, json};
 
 use crate::support::{file, graph, graph_of, registry, run, run_with, seed, tools};
 
-fn faults_of(file: &str, registry: &Registered) -> GraphFaults {
+fn faults_of(file: &str, registry: &CheckedRegistry) -> GraphFaults {
     match Graph::parse(file, registry) {
         Ok(_) => panic!("it loads"),
         Err(faults) => faults,
@@ -491,7 +491,7 @@ fn case_19_a_file_without_inputs_lists_what_it_needs() {
 }
 
 /// A folder of graphs, each given by its nodes.
-fn folder(name: &str, graphs: &[(&str, Value)]) -> Registered {
+fn folder(name: &str, graphs: &[(&str, Value)]) -> CheckedRegistry {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("llmnode-graph-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llmnode_flow::flow::RunExt;
-use llmnode_graph::{Graph, Registered};
+use llmnode_graph::{CheckedRegistry, Graph};
 use llmnode_runtime::{
     BoxError, Category, Clock, Limits, NodeError, Run, ScriptedModel, TestClock, Toolset,
 };
@@ -433,7 +433,7 @@ async fn inputs_are_checked_before_anything_runs() {
 }
 
 /// A registry whose tool `echo` gives back its text; each call takes a second.
-fn echoing() -> (Registered, TestClock) {
+fn echoing() -> (CheckedRegistry, TestClock) {
     let clock = TestClock::new();
     let own = clock.clone();
     let echo = Toolset::new().function("echo", "Gives back a text.", move |text: String| {
@@ -447,7 +447,7 @@ fn echoing() -> (Registered, TestClock) {
 }
 
 /// A `tool` that visits itself again and again.
-fn again(text: &str, more: Value, begins: &str, registry: &Registered) -> Graph {
+fn again(text: &str, more: Value, begins: &str, registry: &CheckedRegistry) -> Graph {
     let mut data = json!({"isStart": true, "tool_name": "echo", "arguments": {"value": text}});
     data.as_object_mut()
         .unwrap()

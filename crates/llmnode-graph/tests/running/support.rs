@@ -1,7 +1,7 @@
 //! Helpers of these tests.
 
 use llmnode_flow::flow::RunExt;
-use llmnode_graph::{Graph, Registered, Registry, State};
+use llmnode_graph::{CheckedRegistry, Graph, Registry, State};
 use llmnode_runtime::{BoxError, Message, NodeError, Run, ScriptedModel, Toolset};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub(crate) fn graph(file: &str) -> Graph {
     graph_of(file, &registry().build().unwrap())
 }
 
-pub(crate) fn graph_of(file: &str, registry: &Registered) -> Graph {
+pub(crate) fn graph_of(file: &str, registry: &CheckedRegistry) -> Graph {
     Graph::parse(file, registry).unwrap_or_else(|faults| panic!("{faults}"))
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use llmnode_flow::flow::{Flow, RunExt, To};
+use llmnode_flow::flow::{EdgeTarget, Flow, RunExt};
 use llmnode_flow::journal::JournalFile;
-use llmnode_graph::{FaultKind, Graph, Registered, State};
+use llmnode_graph::{CheckedRegistry, FaultKind, Graph, State};
 use llmnode_runtime::{Category, Limits, Message, Reply, Run, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn folder(name: &str, files: &[(&str, String)]) -> PathBuf {
     folder
 }
 
-fn with_folder(name: &str, files: &[(&str, String)]) -> Registered {
+fn with_folder(name: &str, files: &[(&str, String)]) -> CheckedRegistry {
     registry().folder(folder(name, files)).build().unwrap()
 }
 
@@ -412,7 +412,7 @@ async fn case_48_a_typed_flow_holds_a_graph_and_goes_on_in_its_middle() {
                 |world: &mut World| &mut world.support,
                 graph.flow(),
             )
-            .then("support", To::End)
+            .then("support", EdgeTarget::End)
             .build()
             .unwrap()
     };

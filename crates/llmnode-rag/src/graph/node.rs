@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, NodeLoader, NodeType, Template, Update, Visit};
+use llmnode_graph::{GraphNode, NodeContext, NodeLoader, NodeType, Template, Update};
 use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl Rag {
         self.open.get_or_try_init(open).await
     }
 
-    fn text(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
+    fn text(&self, visit: &NodeContext<'_>) -> Result<String, NodeError> {
         if let Some(input) = &self.input {
             return visit.render(input);
         }
@@ -108,7 +108,7 @@ impl Rag {
 }
 
 impl GraphNode for Rag {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let (docs, text) = (self.docs().await?, self.text(visit)?);
             match self.action {

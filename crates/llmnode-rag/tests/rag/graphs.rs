@@ -3,14 +3,14 @@
 use llmnode_flow::flow::RunExt;
 #[cfg(feature = "sqlite")]
 use llmnode_graph::FaultKind;
-use llmnode_graph::{Graph, GraphFaults, Registered, Registry, State};
+use llmnode_graph::{CheckedRegistry, Graph, GraphFaults, Registry, State};
 use llmnode_rag::*;
 use llmnode_runtime::{Category, FnModel, Message, NodeError, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-fn registry(store: &MemoryStore) -> Registered {
+fn registry(store: &MemoryStore) -> CheckedRegistry {
     Registry::new()
         .store("docs", store.clone(), HashEmbedder::new(64))
         .build()
@@ -37,7 +37,7 @@ fn file(inputs: &Value, nodes: &Value, edges: &Value) -> String {
 }
 
 async fn ran(
-    registry: &Registered,
+    registry: &CheckedRegistry,
     file: impl Into<String>,
     start: impl Fn(&Graph) -> State,
 ) -> Result<State, NodeError> {
@@ -47,7 +47,7 @@ async fn ran(
     Ok(run.state().clone())
 }
 
-fn faults(registry: &Registered, file: &str) -> Vec<String> {
+fn faults(registry: &CheckedRegistry, file: &str) -> Vec<String> {
     let GraphFaults { faults, .. } = Graph::parse(file, registry).unwrap_err();
     faults.iter().map(ToString::to_string).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use llmnode_graph::Registry;
 use llmnode_runtime::{BoxError, ScriptedModel, Toolset};
-use llmnode_serve::{Serve, Served, serve};
+use llmnode_serve::{Serve, ServerHandle, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -59,16 +59,16 @@ pub(crate) fn page(folder: &Folder) -> Serve {
     serve(registry).file(folder.write(&graph().to_string()))
 }
 
-pub(crate) async fn served(folder: &Folder, model: ScriptedModel) -> Served {
+pub(crate) async fn served(folder: &Folder, model: ScriptedModel) -> ServerHandle {
     page(folder).model(model).start().await.unwrap()
 }
 
-pub(crate) fn key(served: &Served) -> &str {
+pub(crate) fn key(served: &ServerHandle) -> &str {
     served.url().split("#k=").nth(1).unwrap()
 }
 
 /// Status and body of the answer to a raw request.
-pub(crate) async fn sent(served: &Served, request: &str) -> (u16, String) {
+pub(crate) async fn sent(served: &ServerHandle, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) async fn sent(served: &Served, request: &str) -> (u16, String) {
 }
 
 /// `headers`: beside the host, each with its line break.
-pub(crate) async fn get(served: &Served, path: &str, headers: &str) -> (u16, String) {
+pub(crate) async fn get(served: &ServerHandle, path: &str, headers: &str) -> (u16, String) {
     let host = served.address();
     sent(
         served,
@@ -99,7 +99,7 @@ pub(crate) async fn get(served: &Served, path: &str, headers: &str) -> (u16, Str
     .await
 }
 
-pub(crate) async fn post(served: &Served, path: &str, body: &Value) -> (u16, String) {
+pub(crate) async fn post(served: &ServerHandle, path: &str, body: &Value) -> (u16, String) {
     let (host, key, body) = (served.address(), key(served), body.to_string());
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nx-llmnode-key: {key}\r\n"
@@ -118,7 +118,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) async fn open(served: &Served) -> Self {
+    pub(crate) async fn open(served: &ServerHandle) -> Self {
         let mut stream = TcpStream::connect(served.address()).await.unwrap();
         let (host, key) = (served.address(), key(served));
         let request =

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use llmnode_graph::Registry;
 use llmnode_runtime::{BoxError, OutputSchema, Reply, ScriptedModel, ToolSpec, Toolset};
-use llmnode_serve::{Serve, Served, serve};
+use llmnode_serve::{Serve, ServerHandle, serve};
 use serde_json::{Value, json};
 
 use crate::client::{Events, Folder, post};
@@ -45,7 +45,7 @@ fn asks() -> ScriptedModel {
         .reply("Done.")
 }
 
-async fn begun(served: &Served) -> Events {
+async fn begun(served: &ServerHandle) -> Events {
     let mut events = Events::open(served).await;
     let inputs = json!({"question": "Pay the rent.", "number": "9007199254740993"});
     let body = json!({"file": 0, "inputs": inputs, "requests": "9"});
@@ -65,7 +65,7 @@ fn call(form: &str) -> String {
         .to_owned()
 }
 
-async fn decided(served: &Served, body: Value) -> (u16, String) {
+async fn decided(served: &ServerHandle, body: Value) -> (u16, String) {
     let form = Events::open(served).await.waiting("data-decide").await;
     let pause = form
         .split("data-pause=\"")

@@ -2,7 +2,7 @@
 
 use llmnode_graph::Registry;
 use llmnode_runtime::{BoxError, Reply, ScriptedModel, Toolset};
-use llmnode_serve::{Served, serve};
+use llmnode_serve::{ServerHandle, serve};
 use serde_json::{Value, json};
 
 use crate::client::{Events, Folder, get, post, served};
@@ -12,11 +12,11 @@ fn question() -> Value {
 }
 
 /// About the first pause of the first run.
-async fn decide(served: &Served, answer: &Value) -> (u16, String) {
+async fn decide(served: &ServerHandle, answer: &Value) -> (u16, String) {
     decide_about(served, "1.1", answer).await
 }
 
-async fn decide_about(served: &Served, pause: &str, answer: &Value) -> (u16, String) {
+async fn decide_about(served: &ServerHandle, pause: &str, answer: &Value) -> (u16, String) {
     let mut body = answer.clone();
     body["pause"] = pause.into();
     post(served, "/api/decide", &body).await

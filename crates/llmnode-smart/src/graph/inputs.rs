@@ -1,6 +1,6 @@
 //! The inputs of a smart node: values of the state, or the last message.
 
-use llmnode_graph::Visit;
+use llmnode_graph::NodeContext;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::signature::Signature;
 
 pub(super) fn inputs(
     signature: &Signature,
-    visit: &Visit<'_>,
+    visit: &NodeContext<'_>,
 ) -> Result<Map<String, Value>, NodeError> {
     let names = || signature.inputs.iter().map(|field| field.name.as_str());
     let given: Map<String, Value> = names()
@@ -29,7 +29,7 @@ pub(super) fn inputs(
     }
 }
 
-fn from_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
+fn from_message(names: &[&str], visit: &NodeContext<'_>) -> Result<Map<String, Value>, NodeError> {
     let text = visit.state().last_text();
     if text.trim().is_empty() {
         let message = format!(

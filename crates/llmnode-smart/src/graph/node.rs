@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, State, Update, Visit};
+use llmnode_graph::{GraphNode, NodeContext, State, Update};
 use llmnode_reader::internal::{Answer, ReadResult};
 use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
@@ -36,7 +36,7 @@ pub(super) struct SmartNode {
 }
 
 impl GraphNode for SmartNode {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             if let Some(profile) = self
                 .profile

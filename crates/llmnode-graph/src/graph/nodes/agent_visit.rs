@@ -14,7 +14,7 @@ use super::calls::{query_of, with_links};
 use super::json_template::{JsonTemplate, Members};
 use super::tool::{ExecutedCall, arguments_of, trace};
 use crate::facts::TOOL_CALL;
-use crate::graph::loaded::{GraphNode, GraphStep, Visit};
+use crate::graph::loaded::{GraphNode, GraphStep, NodeContext};
 use crate::graph::roles::{LinkKind, ToolLink};
 use crate::graph::step::handoff_key;
 use crate::state::{Update, text_of, view};
@@ -48,7 +48,7 @@ fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
 const CONTINUE_MESSAGE: &str = "Go on.";
 
 impl GraphNode for Agent {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             if let Some(profile) = self
                 .profile
@@ -94,14 +94,14 @@ impl GraphNode for Agent {
 
 impl Agent {
     /// Untrusted text is fenced, since files of React Flow may use it here.
-    fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
+    fn system(&self, visit: &NodeContext<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else {
             return Ok(String::new());
         };
         visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
-    fn with_choices(&self, ask: DynNode, visit: &Visit<'_>) -> Result<DynNode, NodeError> {
+    fn with_choices(&self, ask: DynNode, visit: &NodeContext<'_>) -> Result<DynNode, NodeError> {
         let lists = JsonTemplate::object(&self.choices, visit)?;
         lists.into_iter().try_fold(ask, |ask, (path, list)| {
             let choice = |value: &Value| match value {
@@ -123,7 +123,7 @@ impl Agent {
         })
     }
 
-    fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
+    fn messages(&self, visit: &NodeContext<'_>) -> Result<Vec<Message>, NodeError> {
         let mut messages = view(visit.state(), visit.id(), |id| {
             visit.step.loaded.label_of(id).to_owned()
         });
@@ -139,7 +139,7 @@ impl Agent {
         Ok(messages)
     }
 
-    fn answered(&self, visit: &Visit<'_>, answer: Value) -> Update {
+    fn answered(&self, visit: &NodeContext<'_>, answer: Value) -> Update {
         let update = Update::new().with_message(Message::assistant(text_of(&answer).into_owned()));
         let update = update.saving(self.save_as.as_ref(), || answer.clone());
         let (Value::Object(members), answers) = (answer, &self.answer) else {
@@ -154,7 +154,7 @@ impl Agent {
         written.fold(update, |update, (key, value)| update.with_value(key, value))
     }
 
-    fn traced(&self, visit: &Visit<'_>, update: Update) -> Update {
+    fn traced(&self, visit: &NodeContext<'_>, update: Update) -> Update {
         let Some(executor) = self
             .links
             .iter()

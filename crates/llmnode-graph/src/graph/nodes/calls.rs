@@ -6,11 +6,11 @@ use llmnode_runtime::internal::ToolFn;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
-use crate::graph::loaded::{GraphStep, Visit};
+use crate::graph::loaded::{GraphStep, NodeContext};
 use crate::graph::roles::{LinkKind, ToolLink};
 use crate::state::State;
 
-pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
+pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &NodeContext<'_>) -> Toolset {
     let mut values = None;
     links
         .iter()
@@ -69,7 +69,7 @@ fn description(link: &ToolLink) -> String {
 }
 
 /// The query is the only message of the node's state.
-fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
+fn body(node: usize, visit: &NodeContext<'_>, values: Arc<State>) -> Arc<ToolFn> {
     let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::loaded::{GraphNode, NodeContext};
 use crate::graph::node_type::NodeLoader;
 use crate::state::Update;
 
@@ -66,7 +66,7 @@ struct IteratorNode {
 }
 
 impl GraphNode for IteratorNode {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         let IteratorNode {
             source,
             item,

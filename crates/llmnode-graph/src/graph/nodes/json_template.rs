@@ -6,7 +6,7 @@ use llmnode_runtime::NodeError;
 use serde_json::{Map, Value};
 
 use crate::faults::escaped;
-use crate::graph::loaded::Visit;
+use crate::graph::loaded::NodeContext;
 use crate::graph::node_type::NodeLoader;
 use crate::state::{MOST, size, take};
 use crate::template::Template;
@@ -53,7 +53,7 @@ impl JsonTemplate {
         members.iter().map(read).collect()
     }
 
-    fn value(&self, visit: &Visit<'_>, left: &mut usize) -> Result<Value, NodeError> {
+    fn value(&self, visit: &NodeContext<'_>, left: &mut usize) -> Result<Value, NodeError> {
         Ok(match self {
             JsonTemplate::Value(value) => value.clone(),
             JsonTemplate::Text(template) => {
@@ -83,14 +83,14 @@ impl JsonTemplate {
 
     pub(super) fn object(
         members: &Members,
-        visit: &Visit<'_>,
+        visit: &NodeContext<'_>,
     ) -> Result<Map<String, Value>, NodeError> {
         JsonTemplate::filled(members, visit, &mut { MOST })
     }
 
     fn filled(
         members: &Members,
-        visit: &Visit<'_>,
+        visit: &NodeContext<'_>,
         left: &mut usize,
     ) -> Result<Map<String, Value>, NodeError> {
         members

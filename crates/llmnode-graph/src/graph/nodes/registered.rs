@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::json_template::{JsonTemplate, Members};
-use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::loaded::{GraphNode, NodeContext};
 use crate::graph::node_type::NodeLoader;
 use crate::state::{State, Update};
 
@@ -80,7 +80,7 @@ impl<N> GraphNode for RegisteredNode<N>
 where
     N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + Send + 'static,
 {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let mut fields = JsonTemplate::object(&self.input, visit)?;
             let of_state = |name: &String| Some((name.clone(), visit.value(name)?.clone()));

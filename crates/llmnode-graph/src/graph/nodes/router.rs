@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::faults::FaultKind;
 use crate::file::handle;
-use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::loaded::{GraphNode, NodeContext};
 use crate::graph::node_type::NodeLoader;
 use crate::state::{Update, text_of};
 
@@ -147,7 +147,7 @@ impl Route {
 }
 
 impl GraphNode for Router {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let mut lowercase: HashMap<Option<&str>, String> = HashMap::new();
             for route in &self.0 {

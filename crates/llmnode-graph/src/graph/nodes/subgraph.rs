@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::facts::Facts;
-use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::loaded::{GraphNode, NodeContext};
 use crate::graph::node_type::NodeLoader;
 use crate::graph::subgraphs;
 use crate::state::Update;
@@ -54,7 +54,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
 struct Nested;
 
 impl GraphNode for Nested {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move { visit.step.run_subgraph(visit.cx()).await })
     }
 }

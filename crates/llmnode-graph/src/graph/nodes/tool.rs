@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::json_template::{JsonTemplate, Members};
-use crate::graph::loaded::{CallToApprove, GraphNode, Visit};
+use crate::graph::loaded::{CallToApprove, GraphNode, NodeContext};
 use crate::graph::node_type::NodeLoader;
 use crate::state::{Update, size};
 
@@ -81,7 +81,7 @@ struct ToolCallNode {
 }
 
 impl CallToApprove for ToolCallNode {
-    fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
+    fn call(&self, visit: &NodeContext<'_>) -> Result<ToolCall, NodeError> {
         let arguments = Value::Object(JsonTemplate::object(&self.arguments, visit)?);
         Ok(ToolCall::new("call_1", &*self.name, arguments.to_string()))
     }
@@ -92,7 +92,7 @@ impl CallToApprove for ToolCallNode {
 }
 
 impl GraphNode for ToolCallNode {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let ran = match visit.approved {
                 Some(call) => ran(&self.tools, visit, call).await?,
@@ -110,7 +110,7 @@ struct Executor {
 }
 
 impl GraphNode for Executor {
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+    fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let turns = &visit.state().turns;
             let last = turns
@@ -157,7 +157,7 @@ pub(super) struct ExecutedCall {
 
 async fn ran(
     tools: &Toolset,
-    visit: &Visit<'_>,
+    visit: &NodeContext<'_>,
     call: &ToolCall,
 ) -> Result<ExecutedCall, NodeError> {
     let clock = &visit.cx().caller().0.clock;

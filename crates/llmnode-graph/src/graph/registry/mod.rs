@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::graph::name::{LONGEST, is_name};
-use crate::graph::node_type::{Extensions, NodeType, Registered, RegisteredInner};
+use crate::graph::node_type::{CheckedRegistry, Extensions, NodeType, RegisteredInner};
 use crate::graph::nodes::BuiltIn;
 use crate::state::State;
 
@@ -133,7 +133,7 @@ impl Registry {
     ///
     /// # Errors
     /// A `config_error` that lists all mistakes: names that are used twice, and invalid names.
-    pub fn build(self) -> Result<Registered, NodeError> {
+    pub fn build(self) -> Result<CheckedRegistry, NodeError> {
         let Registry {
             tools,
             types,
@@ -180,7 +180,7 @@ impl Registry {
             let message = format!("the registry cannot be built: {}", faults.join("; "));
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        Ok(Registered(Arc::new(RegisteredInner {
+        Ok(CheckedRegistry(Arc::new(RegisteredInner {
             tools,
             types: named,
             models,

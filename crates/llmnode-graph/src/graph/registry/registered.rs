@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::names;
 use crate::file;
-use crate::graph::node_type::{NodeType, Registered, RegisteredInner};
+use crate::graph::node_type::{CheckedRegistry, NodeType, RegisteredInner};
 
-impl Registered {
+impl CheckedRegistry {
     /// Creates a run on a model, together with the registered models. Agents without a profile ask this model.
     pub fn run(&self, model: impl ChatModel + 'static) -> Run {
         let add = |run: Run, (name, model, settings): &(String, Arc<dyn ChatModel>, Settings)| {
@@ -46,14 +46,18 @@ impl Registered {
 }
 
 /// What is wrong with these arguments of a tool of the registry; the tool does not run. `None`: nothing, or there is no such tool.
-pub fn refused_arguments(registry: &Registered, tool: &str, arguments: &str) -> Option<String> {
+pub fn refused_arguments(
+    registry: &CheckedRegistry,
+    tool: &str,
+    arguments: &str,
+) -> Option<String> {
     registry
         .0
         .tools
         .refused_arguments(&ToolCall::new("call_1", tool, arguments))
 }
 
-impl fmt::Debug for Registered {
+impl fmt::Debug for CheckedRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RegisteredInner {
             tools,
@@ -61,7 +65,7 @@ impl fmt::Debug for Registered {
             folder,
             ..
         } = &*self.0;
-        f.debug_struct("Registered")
+        f.debug_struct("CheckedRegistry")
             .field("tools", tools)
             .field("types", &types.keys())
             .field("profiles", &self.profiles().collect::<Vec<_>>())
