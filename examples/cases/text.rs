@@ -15,7 +15,11 @@ pub(crate) fn answer(row: &Value) -> Option<Value> {
         None => match Reader::new().exact(exact).value(text) {
             Ok(reading) => Ok((
                 reading.value,
-                reading.notes.iter().map(|note| json!(note.flag)).collect(),
+                reading
+                    .repairs
+                    .iter()
+                    .map(|repair| json!(repair.flag))
+                    .collect(),
             )),
             Err(error) => Err(error.to_string()),
         },

@@ -30,7 +30,11 @@ pub(crate) fn answer(
     let value = project::value(&types, &target, &reading.value)?;
     Ok((
         value,
-        reading.notes.iter().map(|note| json!(note.flag)).collect(),
+        reading
+            .repairs
+            .iter()
+            .map(|repair| json!(repair.flag))
+            .collect(),
     ))
 }
 

@@ -45,7 +45,7 @@ pub use llmnode_model::{
     ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, media,
 };
 pub use llmnode_reader::{
-    Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation,
+    Flag, OutputSchema, ReadError, Reader, Reading, Repair, StrictError, Violation,
 };
 pub use node::{Node, recovery_of};
 pub use output::LlmOutput;

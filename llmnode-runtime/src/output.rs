@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_reader::internal::{
-    Answer, CheckJson, ReadResult, Slot, Uncovered, check_by, note, one_line, read, read_slot,
+    CheckJson, Parsed, ReadResult, Slot, Uncovered, check_by, one_line, read, read_slot, repair,
     unanswerable,
 };
 use llmnode_reader::{Flag, OutputSchema, Reader, Violation};
@@ -98,11 +98,11 @@ fn put<T: 'static>(value: T, to: &mut dyn Any) {
     }
 }
 
-fn put_answer<T: 'static>(answer: Answer<T>, to: &mut dyn Any) -> Answer<()> {
+fn put_answer<T: 'static>(answer: Parsed<T>, to: &mut dyn Any) -> Parsed<()> {
     put(answer.value, to);
-    Answer {
+    Parsed {
         value: (),
-        notes: answer.notes,
+        repairs: answer.repairs,
         wrapped: answer.wrapped,
     }
 }
@@ -179,15 +179,15 @@ impl<A: 'static, T: 'static> ErasedForm for Arguments<A, T> {
         to: &mut dyn Any,
     ) -> ReadResult<()> {
         let schema = schema.map_or_else(|| Schema::Built(self.schema()), Schema::Given);
-        let Answer {
+        let Parsed {
             value,
-            notes,
+            repairs,
             wrapped,
         } = (self.reader.read)(answer, schema.get(), reader)?;
         Ok(put_answer(
-            Answer {
+            Parsed {
                 value: (self.node)(value),
-                notes,
+                repairs,
                 wrapped,
             },
             to,
@@ -249,7 +249,8 @@ impl Untyped {
                 .filter(|member| is_left_out(member))
                 .take(MAX_FLAGGED);
             let flag = |member: &String| Flag::NotWritten(one_line(member, 80).into());
-            read.notes.extend(left_out.map(|member| note(flag(member))));
+            read.repairs
+                .extend(left_out.map(|member| repair(flag(member))));
             Ok(read)
         };
         Untyped {
@@ -360,11 +361,11 @@ impl Source {
             (Written::Form(form), Destination::Any(to)) => form.read(answer, schema, reader, to),
             (_, Destination::Text(to)) => {
                 *to = Some(answer.to_owned());
-                Ok(Answer::default())
+                Ok(Parsed::default())
             }
             (_, Destination::Any(to)) => {
                 put(Value::String(answer.to_owned()), to);
-                Ok(Answer::default())
+                Ok(Parsed::default())
             }
             (_, Destination::Json(_)) => Err(vec![Violation::new("", "no value was read")]),
         }

@@ -33,11 +33,11 @@ fn unions_within_unions_are_looked_at_once_a_place() {
         );
     }
     let read = Reader::new().read::<Nest>(&deep(12, "\"7\"")).unwrap();
-    let [note] = read.notes.as_slice() else {
-        panic!("{:?}", read.notes)
+    let [repair] = read.repairs.as_slice() else {
+        panic!("{:?}", read.repairs)
     };
     assert_eq!(
-        (note.flag.clone(), note.place.as_str()),
+        (repair.flag.clone(), repair.place.as_str()),
         (Flag::Fitted("number_from_text".into()), place.as_str())
     );
 }

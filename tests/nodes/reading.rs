@@ -1,6 +1,6 @@
 //! The claims of `docs/reading.md` about texts.
 
-use llmnode::{Flag, Note, OutputSchema, Reader};
+use llmnode::{Flag, OutputSchema, Reader, Repair};
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../../docs/reading.md");
@@ -23,10 +23,10 @@ fn text(shown: &str) -> String {
         .map_or(text.clone(), |code| format!("```js\n{code}\n```"))
 }
 
-fn flags(notes: &[Note]) -> String {
-    notes
+fn flags(repairs: &[Repair]) -> String {
+    repairs
         .iter()
-        .map(|note| note.flag.to_string())
+        .map(|repair| repair.flag.to_string())
         .collect::<Vec<_>>()
         .join("`, `")
 }
@@ -51,7 +51,7 @@ fn each_text_of_the_page_is_repaired_as_it_says() {
             serde_json::from_str::<Value>(value).unwrap(),
             "{shown}"
         );
-        assert_eq!(flags(&reading.notes), *made, "{shown}");
+        assert_eq!(flags(&reading.repairs), *made, "{shown}");
         assert!(
             Reader::new().exact(true).value(&text(shown)).is_err(),
             "{shown}"
@@ -72,7 +72,7 @@ fn each_text_of_the_page_is_fitted_as_it_says() {
             .conforming(&text(shown), &schema(of))
             .unwrap_or_else(|error| panic!("{shown}: {error}"));
         assert_eq!(reading.value.to_string(), *value, "{shown}");
-        assert_eq!(flags(&reading.notes), *made, "{shown}");
+        assert_eq!(flags(&reading.repairs), *made, "{shown}");
         assert!(
             Reader::new()
                 .exact(true)
@@ -146,7 +146,7 @@ fn each_mark_of_thoughts_on_the_page_is_known() {
                 .value(&text)
                 .unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(reading.value, json!({"a": 2}), "{text}");
-            assert_eq!(reading.notes[0].flag, Flag::AfterThinking, "{text}");
+            assert_eq!(reading.repairs[0].flag, Flag::AfterThinking, "{text}");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::check::{CheckMode, Rules, rounded, violations};
 use crate::error;
-use crate::flag::Note;
+use crate::flag::Repair;
 use crate::json::Json;
 use crate::many_values::has_many_values;
 use crate::read::{self, Outcome};
@@ -19,33 +19,33 @@ use crate::target::{Slot, Target};
 use crate::violation::Violation;
 
 /// What was read, or all that is wrong with it.
-pub type ReadResult<T> = Result<Answer<T>, Vec<Violation>>;
+pub type ReadResult<T> = Result<Parsed<T>, Vec<Violation>>;
 
 /// A value read from an answer.
 #[derive(Default)]
-pub struct Answer<T> {
+pub struct Parsed<T> {
     /// The value.
     pub value: T,
     /// What was done to read it, each kind once.
-    pub notes: Vec<Note>,
+    pub repairs: Vec<Repair>,
     /// Whether the model wrote `{"value": ..}`, so that paths in messages to it begin with `value`.
     pub wrapped: bool,
 }
 
-impl Answer<()> {
+impl Parsed<()> {
     fn of(outcome: Outcome) -> Self {
-        Answer {
+        Parsed {
             value: (),
-            notes: outcome.notes,
+            repairs: outcome.notes,
             wrapped: outcome.wrapped,
         }
     }
 
     fn with<T>(self, value: Option<T>) -> ReadResult<T> {
         match value {
-            Some(value) => Ok(Answer {
+            Some(value) => Ok(Parsed {
                 value,
-                notes: self.notes,
+                repairs: self.repairs,
                 wrapped: self.wrapped,
             }),
             None => Err(vec![Violation::new("", "no value was read")]),
@@ -89,7 +89,7 @@ pub fn read_slot(
     reader: Reader,
     to: &mut dyn Slot,
 ) -> ReadResult<()> {
-    read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
+    read::read(answer, &reader.target(Some(schema)), to).map(Parsed::of)
 }
 
 /// Checks that the JSON is a `T`, but returns the JSON.
@@ -143,7 +143,7 @@ pub(crate) fn read_by_schema(
         ..reader.target(Some(schema))
     };
     read::read(answer, &target, &mut value)
-        .map(Answer::of)?
+        .map(Parsed::of)?
         .with(value)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     check_count(answer)?;
     let mut slot = Any(None);
     read::read(answer, &reader.target(None), &mut slot)
-        .map(Answer::of)?
+        .map(Parsed::of)?
         .with(slot.0)
 }
 

@@ -72,7 +72,7 @@ pub enum Flag {
 /// One kind of change that was made to read an answer, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Note {
+pub struct Repair {
     /// The change.
     pub flag: Flag,
     /// The first place: `line 2 column 5`, or for a change of the value its path in the JSON, `steps[2].item`.
@@ -93,7 +93,7 @@ impl fmt::Display for Flag {
 }
 
 /// As in `repaired: comma at line 2 column 5, 3 times`.
-impl fmt::Display for Note {
+impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.flag.fmt(f)?;
         if !self.place.is_empty() {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn flags_are_written_as_in_json() {
         let note = |flag, place: &str, times| {
-            Note {
+            Repair {
                 flag,
                 place: place.into(),
                 times,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_json_of, read_slot};
+pub use crate::answer::{CheckJson, Parsed, ReadResult, check_by, read, read_json_of, read_slot};
 pub use crate::calls::{InText, Shown, WrittenCall, attempted, written_calls};
 pub use crate::check::target;
 pub use crate::find::{Spoken, Thoughts, without_thoughts};
@@ -25,7 +25,7 @@ pub use crate::violation::ChoiceList;
 
 use crate::check;
 use crate::schema::choices::{self, Lists};
-use crate::{Flag, Note, OutputSchema, StrictError, Violation};
+use crate::{Flag, OutputSchema, Repair, StrictError, Violation};
 
 const REPEATED_FORM: &str = "repeats the form instead of filling it in";
 
@@ -215,8 +215,8 @@ pub fn shortened(violation: Violation) -> Violation {
 }
 
 /// What was done once, to the whole answer.
-pub fn note(flag: Flag) -> Note {
-    Note {
+pub fn repair(flag: Flag) -> Repair {
+    Repair {
         flag,
         place: String::new(),
         times: 1,

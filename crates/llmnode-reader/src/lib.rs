@@ -31,7 +31,7 @@ mod text;
 mod tree;
 mod violation;
 
-pub use flag::{Flag, Note};
+pub use flag::{Flag, Repair};
 pub use incremental::IncrementalParser;
 pub use reader::Reader;
 pub use reading::{ReadError, Reading};

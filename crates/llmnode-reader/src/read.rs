@@ -10,7 +10,7 @@ use super::many_values::has_many_values;
 use super::repair::Repairs;
 use super::select::{Origin, Selector};
 use super::target::{Slot, Target};
-use crate::flag::{Flag, Note};
+use crate::flag::{Flag, Repair};
 use crate::violation::Violation;
 
 /// Bytes. For the search only; clean JSON may be longer.
@@ -18,7 +18,7 @@ const MAX_SEARCHED: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<Repair>,
     pub(super) wrapped: bool,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn read(
     {
         return Err(vec![error::not_only_json()]);
     }
-    let thinking = found.thinking.map(|at| Note {
+    let thinking = found.thinking.map(|at| Repair {
         flag: Flag::AfterThinking,
         place: error::line_and_column(text, at),
         times: 1,
@@ -80,7 +80,7 @@ pub(super) fn read(
         slot,
     }
     .select(found.candidates, found.unclosed_thinking)?;
-    let mut notes: Vec<Note> = thinking.into_iter().collect();
+    let mut notes: Vec<Repair> = thinking.into_iter().collect();
     notes.extend(taken.origin.notes_for(text));
     notes.extend(taken.notes);
     Ok(Outcome {

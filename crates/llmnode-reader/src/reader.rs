@@ -16,7 +16,7 @@ use super::target::Target;
 ///
 /// let reading = Reader::new().value("Here it is:\n```json\n{\"count\": 3}\n```")?;
 /// assert_eq!(reading.value["count"], 3);
-/// assert_eq!(reading.notes[0].flag, llmnode::Flag::Fenced);
+/// assert_eq!(reading.repairs[0].flag, llmnode::Flag::Fenced);
 /// # Ok::<_, llmnode::ReadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

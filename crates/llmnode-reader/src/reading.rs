@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{Answer, ReadResult, read, read_any, read_by_schema};
+use super::answer::{Parsed, ReadResult, read, read_any, read_by_schema};
 use super::check::violations;
 use super::json::Json;
 use super::reader::Reader;
 use super::schema::OutputSchema;
-use crate::flag::Note;
+use crate::flag::Repair;
 use crate::text::{visible, write_joined};
 use crate::violation::Violation;
 
@@ -22,14 +22,14 @@ pub struct Reading<T> {
     /// The value.
     pub value: T,
     /// What was changed to read it, each kind once. Empty for clean JSON.
-    pub notes: Vec<Note>,
+    pub repairs: Vec<Repair>,
 }
 
 impl<T> Reading<T> {
     fn of(answer: ReadResult<T>) -> Result<Self, ReadError> {
-        let read = |answer: Answer<T>| Reading {
+        let read = |answer: Parsed<T>| Reading {
             value: answer.value,
-            notes: answer.notes,
+            repairs: answer.repairs,
         };
         answer
             .map(read)
@@ -101,7 +101,7 @@ impl Reader {
     /// }));
     /// let reading = Reader::new().conforming(r#"["small", "Large"]"#, &schema)?;
     /// assert_eq!(reading.value, json!(["small", "large"]));
-    /// assert_eq!(reading.notes[0].place, "[1]");
+    /// assert_eq!(reading.repairs[0].place, "[1]");
     /// # Ok::<_, llmnode::ReadError>(())
     /// ```
     ///

@@ -13,7 +13,7 @@ use super::serde_error;
 use super::serde_observer::Observed;
 use super::target::{Slot, Target, wrapped_value};
 use super::tree::WRAPPER;
-use crate::flag::{Flag, Note};
+use crate::flag::{Flag, Repair};
 use crate::text::same_letters;
 use crate::violation::Violation;
 
@@ -27,7 +27,7 @@ pub(super) struct Accepted<'t> {
     json: Cow<'t, str>,
     /// Equal for candidates that the type reads alike.
     canonical_json: String,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<Repair>,
     pub(super) wrapped: bool,
 }
 
@@ -235,7 +235,7 @@ impl<'t> Selector<'_, 't> {
         if let Some((within, kind)) = inner {
             match self.coerced(place, within, false) {
                 Ok(mut coerced) => {
-                    let note = Note {
+                    let note = Repair {
                         flag: Flag::Fitted(Cow::Borrowed(kind)),
                         place: String::new(),
                         times: 1,
@@ -522,19 +522,19 @@ fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool)
 }
 
 impl Origin {
-    pub(super) fn notes_for(&self, text: &str) -> Vec<Note> {
+    pub(super) fn notes_for(&self, text: &str) -> Vec<Repair> {
         let at = |at| error::line_and_column(text, at);
         let origin = match self.place {
             Enclosure::WholeText => None,
             Enclosure::Fence => Some(Flag::Fenced),
             Enclosure::Tag | Enclosure::Prose => Some(Flag::InProse),
         };
-        let origin = origin.map(|flag| Note {
+        let origin = origin.map(|flag| Repair {
             flag,
             place: at(self.begin),
             times: 1,
         });
-        let repairs = self.repairs.iter().map(|one| Note {
+        let repairs = self.repairs.iter().map(|one| Repair {
             flag: Flag::Repaired(Cow::Borrowed(one.kind)),
             place: at(one.at),
             times: one.times,

@@ -57,9 +57,9 @@ fn flags(text: &str) -> Vec<String> {
     Reader::new()
         .value(text)
         .unwrap()
-        .notes
+        .repairs
         .iter()
-        .map(|note| note.flag.to_string())
+        .map(|repair| repair.flag.to_string())
         .collect()
 }
 
@@ -356,12 +356,12 @@ fn objects_that_each_fill_a_fence_or_a_numbered_item_are_a_list() {
             value(text).is_err() && typed::<Item>(text).is_err(),
             "{text}"
         );
-        let notes = Reader::new().read::<Vec<Item>>(text).unwrap().notes;
+        let repairs = Reader::new().read::<Vec<Item>>(text).unwrap().repairs;
         assert!(
-            notes
+            repairs
                 .iter()
-                .any(|note| note.flag.to_string() == "repaired: lines"),
-            "{notes:?}"
+                .any(|repair| repair.flag.to_string() == "repaired: lines"),
+            "{repairs:?}"
         );
     }
     for text in [

@@ -114,7 +114,7 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
     if let (Some(clean), Ok(reading)) = (&clean, &fitted) {
         // A member by another spelling is unknown to serde.
         assert!(
-            &reading.value == clean || !reading.notes.is_empty(),
+            &reading.value == clean || !reading.repairs.is_empty(),
             "{reading:?} is not {clean:?}"
         );
     }
@@ -122,7 +122,7 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
         assert_eq!(&reading.value, clean);
     }
     if let Ok(exact) = &exact {
-        is_exact(&exact.notes);
+        is_exact(&exact.repairs);
         // A `null` that stands for an absent member is not what serde takes.
         if !text.contains("null") && !text.contains("\"value\"") {
             assert!(
@@ -148,7 +148,7 @@ fn is_stable<T: Output>(value: &T) {
     for reader in [Reader::new(), Reader::new().exact(true)] {
         match read_as::<T>(reader, &written) {
             Ok(again) => assert!(
-                &again.value == value && again.notes.is_empty(),
+                &again.value == value && again.repairs.is_empty(),
                 "{again:?} was {value:?}"
             ),
             Err(error) => panic!("{written} is refused: {error}"),

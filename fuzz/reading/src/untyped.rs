@@ -1,6 +1,6 @@
 //! Any text, read as a value of any kind.
 
-use llmnode_reader::{Flag, Note, ReadError, Reader, Reading};
+use llmnode_reader::{Flag, Repair, ReadError, Reader, Reading};
 use serde_json::Value;
 
 use super::reads::read_any;
@@ -49,18 +49,18 @@ pub(crate) fn holds(text: &str) {
 fn is_clean(read: &Read, value: &Value) {
     match read {
         Ok(Reading {
-            value: read, notes, ..
+            value: read, repairs, ..
         }) => {
             assert_eq!(read.to_string(), value.to_string());
-            assert!(notes.iter().all(is_harmless), "{notes:?}");
+            assert!(repairs.iter().all(is_harmless), "{repairs:?}");
         }
         Err(error) => assert!(is_refused_on_purpose(error), "clean, and refused: {error}"),
     }
 }
 
 /// A member that stands twice with the same value: nothing is changed.
-pub(crate) fn is_harmless(note: &Note) -> bool {
-    matches!(&note.flag, Flag::Repaired(kind) if kind == "duplicate_key")
+pub(crate) fn is_harmless(repair: &Repair) -> bool {
+    matches!(&repair.flag, Flag::Repaired(kind) if kind == "duplicate_key")
 }
 
 /// Whether a refusal is one of what serde_json takes and loses something of, or of what no model meant.
@@ -78,9 +78,9 @@ fn is_refused_on_purpose(error: &ReadError) -> bool {
 
 /// Without repairs the value stands in the text.
 fn is_found(text: &str, reading: &Reading<Value>) {
-    let Reading { value, notes, .. } = reading;
-    is_exact(notes);
-    if notes.is_empty() {
+    let Reading { value, repairs, .. } = reading;
+    is_exact(repairs);
+    if repairs.is_empty() {
         assert_eq!(
             serde_json::from_str::<Value>(trimmed(text)).ok().as_ref(),
             Some(value)
@@ -91,26 +91,26 @@ fn is_found(text: &str, reading: &Reading<Value>) {
 }
 
 /// Nothing was repaired, and nothing made to fit.
-pub(crate) fn is_exact(notes: &[Note]) {
-    let changed = |note: &&Note| {
-        matches!(note.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(note)
+pub(crate) fn is_exact(repairs: &[Repair]) {
+    let changed = |repair: &&Repair| {
+        matches!(repair.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(repair)
     };
-    assert_eq!(notes.iter().find(changed), None, "read exactly");
+    assert_eq!(repairs.iter().find(changed), None, "read exactly");
 }
 
 /// Whatever is read can be written, and has nothing that the text has not.
 fn is_read(text: &str, reading: &Reading<Value>) {
-    let Reading { value, notes, .. } = reading;
+    let Reading { value, repairs, .. } = reading;
     let again = read_any(Reader::new(), &value.to_string());
     is_clean(&again, value);
-    for (index, note) in notes.iter().enumerate() {
+    for (index, repair) in repairs.iter().enumerate() {
         assert!(
-            note.times > 0 && !matches!(note.flag, Flag::Fitted(_)),
-            "{note:?}"
+            repair.times > 0 && !matches!(repair.flag, Flag::Fitted(_)),
+            "{repair:?}"
         );
         assert!(
-            !notes[..index].iter().any(|other| other.flag == note.flag),
-            "{notes:?}"
+            !repairs[..index].iter().any(|other| other.flag == repair.flag),
+            "{repairs:?}"
         );
     }
     if !text.contains('\\') {

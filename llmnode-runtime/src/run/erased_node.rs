@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llmnode_model::{BoxFuture, Category, ChatModel, ToolSpec};
-use llmnode_reader::internal::{Answer, in_json_names};
-use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
+use llmnode_reader::internal::{Parsed, in_json_names};
+use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
@@ -32,7 +32,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
-    fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
+    fn read(&mut self, answer: &str, reader: Reader) -> Result<Parsed<()>, Vec<Violation>>;
 
     /// Runs the validators. `wrapped`: the model wrote `{"value": ..}`.
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a>;
@@ -64,7 +64,9 @@ pub(super) async fn judge(
     attempt: &AttemptInfo,
 ) -> Result<(Vec<Flag>, Vec<Violation>), Failure> {
     let rejected = |violations| Failure::rejected(Category::SchemaError, violations);
-    let Answer { notes, wrapped, .. } = node.read(answer, reader).map_err(rejected)?;
+    let Parsed {
+        repairs, wrapped, ..
+    } = node.read(answer, reader).map_err(rejected)?;
     let mut violations = match node.check(wrapped, attempt).await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
@@ -88,16 +90,16 @@ pub(super) async fn judge(
         }
     }
     if violations.iter().all(|violation| violation.warning) {
-        return Ok((flags(&notes), violations));
+        return Ok((flags(&repairs), violations));
     }
     Err(Failure::rejected(Category::ValidationError, violations))
 }
 
-fn flags(notes: &[Note]) -> Vec<Flag> {
-    let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
-    for note in notes {
-        if !flags.contains(&note.flag) {
-            flags.push(note.flag.clone());
+fn flags(repairs: &[Repair]) -> Vec<Flag> {
+    let mut flags: Vec<Flag> = Vec::with_capacity(repairs.len());
+    for repair in repairs {
+        if !flags.contains(&repair.flag) {
+            flags.push(repair.flag.clone());
         }
     }
     flags

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, Role, ToolSpec};
-use llmnode_reader::internal::{Answer, WRAPPER};
+use llmnode_reader::internal::{Parsed, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, Plan};
@@ -258,7 +258,7 @@ trait TypedSteps<'r, S: ?Sized>: Send + Sync {
         answer: &str,
         schema: Option<&OutputSchema>,
         reader: Reader,
-    ) -> Result<Answer<()>, Vec<Violation>>;
+    ) -> Result<Parsed<()>, Vec<Violation>>;
     fn collect<'a>(&'a self, to: &mut Checks<'a, S>);
     fn fall_back<'a>(
         &'a mut self,
@@ -323,7 +323,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         answer: &str,
         schema: Option<&OutputSchema>,
         reader: Reader,
-    ) -> Result<Answer<()>, Vec<Violation>> {
+    ) -> Result<Parsed<()>, Vec<Violation>> {
         self.spec
             .source
             .read(answer, schema, reader, (self.spec.place)(self.value))
@@ -437,7 +437,7 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
         self.schema.as_deref()
     }
 
-    fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>> {
+    fn read(&mut self, answer: &str, reader: Reader) -> Result<Parsed<()>, Vec<Violation>> {
         self.node.read(answer, self.schema.as_deref(), reader)
     }
 

@@ -9,12 +9,12 @@ use std::collections::HashSet;
 
 use super::check::{CheckMode, Checker, Location, Property, Rule, Rules};
 use super::json::Json;
-use crate::flag::{Flag, Note};
+use crate::flag::{Flag, Repair};
 use crate::text::same_letters;
 
 pub(super) struct Coerced<'j> {
     pub(super) json: Json<'j>,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<Repair>,
     /// Also for a removed `null` of an absent member, which is not noted.
     pub(super) changed: bool,
 }
@@ -91,7 +91,7 @@ fn without_markup(words: &str) -> &str {
 
 struct Coercer<'s> {
     check: Checker<'s>,
-    notes: Vec<Note>,
+    notes: Vec<Repair>,
     changed: bool,
     options: CoerceOptions,
     bare: bool,
@@ -116,7 +116,7 @@ impl<'s> Coercer<'s> {
         let flag = Flag::Fitted(Cow::Borrowed(kind));
         match self.notes.iter_mut().find(|note| note.flag == flag) {
             Some(note) => note.times = note.times.saturating_add(1),
-            None => self.notes.push(Note {
+            None => self.notes.push(Repair {
                 flag,
                 place: place.path(),
                 times: 1,

@@ -3,7 +3,7 @@
 use super::super::check::{Location, Rule};
 use super::super::json::Json;
 use super::{Coercer, has_required};
-use crate::flag::Note;
+use crate::flag::Repair;
 use crate::text::same_letters;
 
 impl<'s> Coercer<'s> {
@@ -56,9 +56,9 @@ impl<'s> Coercer<'s> {
         json: &Json<'j>,
         place: &Location<'_>,
         depth: u32,
-    ) -> Result<Option<(Json<'j>, Vec<Note>)>, ()> {
+    ) -> Result<Option<(Json<'j>, Vec<Repair>)>, ()> {
         let (notes, changed) = (self.notes.clone(), self.changed);
-        let mut taken: Option<(Json<'j>, Vec<Note>)> = None;
+        let mut taken: Option<(Json<'j>, Vec<Repair>)> = None;
         for form in leaves {
             let mut tried = json.clone();
             self.node(form, &mut tried, place, depth + 1);

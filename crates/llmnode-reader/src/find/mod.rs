@@ -15,7 +15,7 @@ use self::fence::Fence;
 pub(super) use self::thinking::{Tag, find_closing, tag_at};
 pub use self::thoughts::{Spoken, Thoughts, without_thoughts};
 use super::json::Json;
-use super::repair::{self, Parsed, Repairs, SyntaxError, is_quote, skip_blank};
+use super::repair::{self, ParsedJson, Repairs, SyntaxError, is_quote, skip_blank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enclosure {
@@ -294,7 +294,7 @@ impl<'t> Scanner<'t> {
             return;
         }
         match repair::parse(text, begin, self.lenient) {
-            Ok(Parsed { json, end, repairs }) => {
+            Ok(ParsedJson { json, end, repairs }) => {
                 self.at = end;
                 let place = if fills_tag(text, &(begin..end)) {
                     Enclosure::Tag
@@ -377,8 +377,13 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     repair::parse_strict(&plain).map(Json::into_owned)
 }
 
-fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
-    let Parsed {
+fn lines<'t>(
+    text: &'t str,
+    begin: usize,
+    first: ParsedJson<'t>,
+    lenient: bool,
+) -> Option<Content<'t>> {
+    let ParsedJson {
         json: Json::Object(_),
         ..
     } = first

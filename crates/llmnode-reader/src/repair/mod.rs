@@ -17,7 +17,7 @@ use super::json::Json;
 const MAX_DEPTH: usize = 127;
 
 #[derive(Debug)]
-pub(super) struct Parsed<'t> {
+pub(super) struct ParsedJson<'t> {
     pub(super) json: Json<'t>,
     pub(super) end: usize,
     pub(super) repairs: Repairs,
@@ -47,12 +47,16 @@ pub(super) mod kind {
 }
 
 /// Repairs only if `lenient`, and fails where a repair could lose something.
-pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, SyntaxError> {
+pub(super) fn parse(
+    text: &str,
+    begin: usize,
+    lenient: bool,
+) -> Result<ParsedJson<'_>, SyntaxError> {
     #[cfg(test)]
     super::counts::add(|counts| counts.parsed += 1);
     let mut parser = Parser::new(text, begin, lenient);
     let json = parser.value(Role::Item, 0)?;
-    Ok(Parsed {
+    Ok(ParsedJson {
         json,
         end: parser.at,
         repairs: parser.repairs,

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llmnode_reader::internal::{Answer, ReadResult};
+use llmnode_reader::internal::{Parsed, ReadResult};
 use llmnode_runtime::internal::AnswerForm;
 use llmnode_runtime::{OutputSchema, Reader, Violation};
 use serde_json::Value;
@@ -59,15 +59,15 @@ impl SmartAnswerForm {
         match (&self.sections, self.codec.thinking) {
             (Some(fields), _) => self.read_sections(fields, answer, reader),
             (None, Some(ReasoningCodec { read, .. })) => {
-                let Answer {
+                let Parsed {
                     value: (reasoning, value),
-                    notes,
+                    repairs,
                     wrapped,
                 } = read(answer, reader)?;
                 self.reasoned.set(Some(reasoning));
-                Ok(Answer {
+                Ok(Parsed {
                     value,
-                    notes,
+                    repairs,
                     wrapped,
                 })
             }
@@ -133,15 +133,15 @@ impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     }
 
     fn read(&self, answer: &str, reader: Reader) -> ReadResult<T> {
-        let Answer {
+        let Parsed {
             value,
-            notes,
+            repairs,
             wrapped,
         } = self.read_any(answer, reader)?;
         match value.downcast::<T>() {
-            Ok(value) => Ok(Answer {
+            Ok(value) => Ok(Parsed {
                 value: *value,
-                notes,
+                repairs,
                 wrapped,
             }),
             Err(_) => Err(vec![Violation::new("", "no value was read")]),

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, NodeContext, State, Update};
-use llmnode_reader::internal::{Answer, ReadResult};
+use llmnode_reader::internal::{Parsed, ReadResult};
 use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
@@ -208,12 +208,12 @@ struct DynamicAnswerForm {
 
 impl DynamicAnswerForm {
     fn conforming(&self, text: &str, reader: Reader) -> ReadResult<Value> {
-        let Reading { value, notes, .. } = reader
+        let Reading { value, repairs, .. } = reader
             .conforming(text, &self.schema)
             .map_err(|error| error.violations().to_vec())?;
-        Ok(Answer {
+        Ok(Parsed {
             value,
-            notes,
+            repairs,
             wrapped: false,
         })
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use llmnode_reader::internal::{Answer, ReadResult};
+use llmnode_reader::internal::{Parsed, ReadResult};
 use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,12 +77,12 @@ fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
 }
 
 fn read<T: LlmOutput>(text: &str, reader: Reader) -> ReadResult<T> {
-    let Reading { value, notes, .. } = reader
+    let Reading { value, repairs, .. } = reader
         .read::<T>(text)
         .map_err(|error| error.violations().to_vec())?;
-    Ok(Answer {
+    Ok(Parsed {
         value,
-        notes,
+        repairs,
         wrapped: OutputSchema::of::<T>().is_wrapped(),
     })
 }
@@ -102,15 +102,15 @@ impl InputCodec {
 impl OutputCodec {
     fn of<T: SmartOutput>() -> Self {
         let read = |text: &str, reader: Reader| {
-            let Answer {
+            let Parsed {
                 value,
-                notes,
+                repairs,
                 wrapped,
             } = read::<T>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer {
+            Ok(Parsed {
                 value,
-                notes,
+                repairs,
                 wrapped,
             })
         };
@@ -124,28 +124,28 @@ impl OutputCodec {
 
     fn thinking<T: SmartOutput>(object: bool) -> Self {
         let beside: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer {
+            let Parsed {
                 value: ReasonedObject { reasoning, value },
-                notes,
+                repairs,
                 ..
             } = read::<ReasonedObject<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer {
+            Ok(Parsed {
                 value: (reasoning, value),
-                notes,
+                repairs,
                 wrapped: false,
             })
         };
         let around: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer {
+            let Parsed {
                 value: ReasonedValue { reasoning, value },
-                notes,
+                repairs,
                 ..
             } = read::<ReasonedValue<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
-            Ok(Answer {
+            Ok(Parsed {
                 value: (reasoning, value),
-                notes,
+                repairs,
                 wrapped: true,
             })
         };

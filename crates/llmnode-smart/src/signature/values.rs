@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use llmnode_reader::internal::Answer;
+use llmnode_reader::internal::Parsed;
 use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 
@@ -164,7 +164,7 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
         }
         faults
     };
-    let Answer { value, .. } =
+    let Parsed { value, .. } =
         (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
     value
         .downcast()
