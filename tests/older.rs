@@ -12,7 +12,7 @@ use llmnode::prelude::*;
 use llmnode::rag::{Collection, Document, HashEmbedder, SqliteStore, StoreExt};
 use llmnode::{
     Approval, Cassette, CassetteMode, Category, ChatModel, FnModel, Image, Message, Paused, Reply,
-    Request, ScriptedModel, Sink, TokenUsage,
+    Request, ScriptedModel, Sink, TokenUsage, Unfinished,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -147,6 +147,16 @@ struct Sell {}
 /// Looks.
 #[llm_node(prompt = "Look.", state = Shop, tools = [Stock], store = said)]
 struct Look {}
+
+/// Says a figure.
+#[tool]
+fn answer() -> u32 {
+    3
+}
+
+/// Counts.
+#[llm_node(prompt = "How many?", tools = [Answer])]
+struct Count {}
 
 /// Takes something back.
 #[llm_node(prompt = "{wish}", tools = [Charge, Refund])]
@@ -448,6 +458,41 @@ async fn a_pause_of_before_is_read_and_approves_nothing() {
         error.message().contains("was stored by an older version"),
         "{error}"
     );
+}
+
+/// Version 4 calls what the model wrote `content`, and how far a call came `state`.
+#[tokio::test]
+async fn a_pause_of_versions_3_and_4_goes_on() {
+    for name in ["paused-v3.json", "paused-v4.json"] {
+        let stored = std::fs::read_to_string(older(name)).unwrap();
+        let paused: Paused = serde_json::from_str(&stored).unwrap();
+        let decided = paused.decide("call_1", Approval::no("it is used")).unwrap();
+        let model = ScriptedModel::new().reply("Kept.");
+        let answer = Run::new(model.clone())
+            .call(&Return { wish: "Return it." })
+            .approve(decided)
+            .await
+            .unwrap();
+        assert_eq!(answer, "Kept.", "{name}");
+        let [_, asked, _] = &*model.requests()[0].messages else {
+            panic!("{name}: {:?}", model.requests());
+        };
+        assert_eq!(asked.content, "I ask first.", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_unfinished_conversation_of_versions_1_and_2_goes_on() {
+    for name in ["unfinished-v1.json", "unfinished-v2.json"] {
+        let stored = std::fs::read_to_string(older(name)).unwrap();
+        let unfinished: Unfinished = serde_json::from_str(&stored).unwrap();
+        let answer = Run::new(ScriptedModel::new().reply("Three."))
+            .call(&Count {})
+            .resume(unfinished)
+            .await
+            .unwrap();
+        assert_eq!(answer, "Three.", "{name}");
+    }
 }
 
 #[tokio::test]

@@ -248,8 +248,8 @@ async fn another_node_and_another_prompt_are_refused() {
     assert_eq!(run.state().removed(), Vec::<String>::new());
     for (change, why) in [
         (
-            ("\"version\":3", "\"version\":4"),
-            "conversation version 4 is newer",
+            ("\"version\":4", "\"version\":5"),
+            "conversation version 5 is newer",
         ),
         (
             ("llmnode/conversation", "llmnode/graph"),

@@ -282,11 +282,11 @@ async fn what_cannot_go_on_is_refused_or_is_not_there() {
     let at_once = run(ScriptedModel::new().reply(failure(Category::NotFound)));
     assert!(at_once.call(&ASK).await.unwrap_err().unfinished().is_none());
     let newer =
-        serde_json::from_value::<Unfinished>(json!({"format": "llmnode/unfinished", "version": 2}));
+        serde_json::from_value::<Unfinished>(json!({"format": "llmnode/unfinished", "version": 3}));
     assert!(
         newer
             .unwrap_err()
             .to_string()
-            .contains("version 2 is newer")
+            .contains("version 3 is newer")
     );
 }

@@ -67,7 +67,8 @@ pub(crate) struct Conversation {
     /// Ids of the calls whose results are failures: the JSON of a message does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<String>,
-    #[serde(rename = "said")]
+    /// Up to version 3 `said`.
+    #[serde(alias = "said")]
     pub(crate) content: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) carried: Option<ProviderState>,
@@ -77,7 +78,8 @@ pub(crate) struct Conversation {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct OpenCall {
     pub(crate) call: ToolCall,
-    #[serde(rename = "stand")]
+    /// Up to version 3 `stand`.
+    #[serde(alias = "stand")]
     pub(crate) state: CallState,
 }
 

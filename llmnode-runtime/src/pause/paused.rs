@@ -18,7 +18,7 @@ use crate::format;
 use crate::position::Position;
 
 const FORMAT: &str = "llmnode/conversation";
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 impl Paused {
     /// Returns the calls that wait and are not decided yet, in order.

@@ -16,7 +16,7 @@ use crate::error::NodeError;
 use crate::format;
 
 const FORMAT: &str = "llmnode/unfinished";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The conversation of an agent whose call failed: all turns that were paid for, and the results of their tools.
 ///

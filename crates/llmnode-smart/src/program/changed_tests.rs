@@ -20,9 +20,9 @@ fn signature() -> Signature {
     }
 }
 
-const OURS: &str = r#"{"format": "llmnode/program", "version": 1, "node": "qa", "signature": {"inputs": {"question": {"type": "string"}},
+const OURS: &str = r#"{"format": "llmnode/program", "version": 2, "node": "qa", "signature": {"inputs": {"question": {"type": "string"}},
     "outputs": {"answer": {"type": "string"}}, "think": false}, "form": "chat", "goal": "Answer.", "fields": {"answer": "short"},
-    "demos": [{"question": "a", "answer": "b"}], "settings": {"temperature": 0.5, "max_tokens": 9}, "made": {"optimiser": "x"}}"#;
+    "demos": [{"question": "a", "answer": "b"}], "settings": {"temperature": 0.5, "max_tokens": 9}, "provenance": {"optimiser": "x"}}"#;
 const DSPY: &str = r#"{"predict": {"traces": [], "train": [], "demos": [{"question": "a", "answer": "b"}], "signature": {"instructions":
     "Answer.", "fields": [{"prefix": "Question:", "description": "${question}"}, {"prefix": "Answer:", "description": "x"}]},
     "lm": {"temperature": 0.5, "max_tokens": 9}}, "metadata": {}}"#;

@@ -10,8 +10,9 @@ use crate::form::indented_json;
 use crate::signature::{Demo, Field, Form, Signature, without_annotations};
 
 const FORMAT: &str = "llmnode/program";
-const VERSION: u64 = 1;
-const MEMBERS: [&str; 10] = [
+const VERSION: u64 = 2;
+/// The members of a program but for that which says where it comes from.
+const MEMBERS: [&str; 9] = [
     "format",
     "version",
     "node",
@@ -21,7 +22,6 @@ const MEMBERS: [&str; 10] = [
     "fields",
     "demos",
     "settings",
-    "made",
 ];
 const FORMS: [(&str, Form); 3] = [
     ("own", Form::Own),
@@ -77,7 +77,7 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
             .and_then(|provenance| serde_json::to_value(provenance).ok()),
         file.as_object_mut(),
     ) {
-        file.insert("made".to_owned(), provenance);
+        file.insert(provenance_member(VERSION).to_owned(), provenance);
     }
     indented_json(&file) + "\n"
 }
@@ -87,16 +87,17 @@ pub(super) fn read(
     signature: &Signature,
     typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
-    check_version(root)?;
+    let version = read_version(root)?;
+    let members = || MEMBERS.into_iter().chain([provenance_member(version)]);
     let mut plan = Plan::new(signature);
     let mut faults = Vec::new();
     for name in root
         .as_object()
         .into_iter()
         .flat_map(Map::keys)
-        .filter(|name| !MEMBERS.contains(&name.as_str()))
+        .filter(|name| members().all(|member| member != name.as_str()))
     {
-        let mend = nearest(name, MEMBERS)
+        let mend = nearest(name, members())
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
         faults.push(ProgramFault::new(
@@ -108,7 +109,11 @@ pub(super) fn read(
         Some(saved) => differences(saved, signature, &mut faults),
         None => faults.push(ProgramFault::new("/signature", "is missing")),
     }
-    let mut reading = ProgramReader { root, faults };
+    let mut reading = ProgramReader {
+        root,
+        version,
+        faults,
+    };
     if let Some(goal) = reading.text("goal") {
         plan.signature.goal = goal.to_owned();
     }
@@ -135,8 +140,16 @@ pub(super) fn read(
     }
 }
 
+/// The member that says where a program comes from.
+fn provenance_member(version: u64) -> &'static str {
+    match version {
+        1 => "made",
+        _ => "provenance",
+    }
+}
+
 /// Nothing else is checked in a file of a newer version.
-fn check_version(root: &Value) -> Result<(), ProgramError> {
+fn read_version(root: &Value) -> Result<u64, ProgramError> {
     match root.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
         Some(other) => {
@@ -152,8 +165,8 @@ fn check_version(root: &Value) -> Result<(), ProgramError> {
         }
     }
     match root.get("version").and_then(Value::as_u64) {
-        Some(1..=VERSION) => Ok(()),
-        Some(newer @ 2..) => Err(ProgramError::file_error(format!(
+        Some(version @ 1..=VERSION) => Ok(version),
+        Some(newer @ 3..) => Err(ProgramError::file_error(format!(
             "{FORMAT} version {newer} is newer than version {VERSION}, the newest supported by this version; use a newer one"
         ))),
         _ => Err(ProgramError::of(vec![ProgramFault::new(
@@ -165,6 +178,7 @@ fn check_version(root: &Value) -> Result<(), ProgramError> {
 
 struct ProgramReader<'a> {
     root: &'a Value,
+    version: u64,
     faults: Vec<ProgramFault>,
 }
 
@@ -239,11 +253,12 @@ impl<'a> ProgramReader<'a> {
     }
 
     fn provenance(&mut self) -> Option<Provenance> {
-        let provenance = self.root.get("made")?;
+        let member = provenance_member(self.version);
+        let provenance = self.root.get(member)?;
         match serde_json::from_value(provenance.clone()) {
             Ok(provenance) => Some(provenance),
             Err(error) => {
-                self.fault("/made", error.to_string());
+                self.fault(&format!("/{member}"), error.to_string());
                 None
             }
         }

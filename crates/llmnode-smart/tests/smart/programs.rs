@@ -397,8 +397,8 @@ fn caps_versions_and_foreign_files() {
     );
     for (file, says) in [
         (
-            json!({"format": "llmnode/program", "version": 2, "goal": 3}),
-            "version 2 is newer than version 1",
+            json!({"format": "llmnode/program", "version": 3, "goal": 3}),
+            "version 3 is newer than version 2",
         ),
         (
             json!({"format": "llmnode/graph", "version": 1}),
@@ -418,10 +418,16 @@ fn caps_versions_and_foreign_files() {
     }
 }
 
-/// Version 1 of the format, as the first llmnode wrote it.
+/// Version 1 has `made` where version 2 has `provenance`.
 #[test]
-fn version_1_is_read() {
-    let text = include_str!("../data/program-v1.json");
+fn all_versions_are_read_and_the_newest_is_written() {
+    let newest = include_str!("../data/program-v2.json");
+    for text in [include_str!("../data/program-v1.json"), newest] {
+        is_read(text, newest);
+    }
+}
+
+fn is_read(text: &str, newest: &str) {
     let program = Program::<Judge>::parse(text).unwrap();
     assert_eq!(
         (program.goal(), program.demos().len(), program.form()),
@@ -437,7 +443,7 @@ fn version_1_is_read() {
         ),
         ("bootstrap", 7, None, 0.75)
     );
-    assert_eq!(program.to_json(), text);
+    assert_eq!(program.to_json(), newest);
     assert_eq!(
         Program::<Judge>::new()
             .with_provenance(Provenance::default())
