@@ -64,6 +64,8 @@ pub struct ResponseBody {
     /// Bytes since the reader last waited.
     since_turn: usize,
     turn: Option<Arc<Turn>>,
+    /// The turn that began was over at once, so the reader waits a second time.
+    waits_again: bool,
 }
 
 /// The turn of the other tasks. It is over once the runtime has looked at its timers and wakes the reader; that the same task
@@ -115,6 +117,7 @@ impl ResponseBody {
             rest: Bytes::new(),
             since_turn: 0,
             turn: None,
+            waits_again: false,
         }
     }
 
@@ -159,10 +162,18 @@ impl ResponseBody {
             return Poll::Ready(());
         }
         let Some(turn) = &self.turn else {
-            self.turn = Some(Turn::begin(cx.waker()));
+            let turn = Turn::begin(cx.waker());
+            self.waits_again = turn.is_over(cx.waker());
+            self.turn = Some(turn);
             return Poll::Pending;
         };
         if !turn.is_over(cx.waker()) {
+            return Poll::Pending;
+        }
+        // `block_on` of a runtime with several threads has no queue for tasks that yield: it wakes them at once. Who still had
+        // something to pass on has not waited the first time, and a timeout around it has not been looked at.
+        if std::mem::take(&mut self.waits_again) {
+            cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         self.since_turn = 0;
@@ -250,5 +261,32 @@ mod tests {
             let reading = async { while let Ok(Some(_)) = body.chunk().await {} };
             assert!(timeout_at(Instant::now(), reading).await.is_err());
         }
+    }
+
+    /// As a stream does that has events to pass on before it waits.
+    fn read_along(body: &mut ResponseBody, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let mut has_read = false;
+            while body.poll_chunk(cx).is_ready() {
+                has_read = true;
+            }
+            if !has_read {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_is_looked_at_where_nobody_queues_who_yields() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let mut body = endless(b" ");
+            let reading = std::future::poll_fn(|cx| read_along(&mut body, cx));
+            assert!(timeout_at(Instant::now(), reading).await.is_err());
+        });
     }
 }

@@ -31,13 +31,16 @@ pub(crate) trait Reporting<'a>: Deserialize<'a> {
 
 /// Reads an object, and the largest figures of the reports in it.
 pub(crate) fn read<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
-    // From a byte slice, serde_json would check the UTF-8 of each text by itself.
-    if let Ok(text) = std::str::from_utf8(json)
-        && let Ok(read) = serde_json::from_str(text)
-    {
-        return Ok(read);
+    from_json(json).or_else(|_| read_apart(json))
+}
+
+/// From a byte slice, serde_json checks the UTF-8 of each text by itself, which takes longer. A byte that is not UTF-8 counts
+/// only where a text with it is read.
+pub(crate) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
+    match std::str::from_utf8(json) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(json),
     }
-    read_apart(json)
 }
 
 #[cold]

@@ -16,6 +16,7 @@ use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{as_error_body, broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, known_text, object, text, tokens};
+use crate::http::reported::from_json;
 use crate::http::sse::Event;
 
 /// Events whose delta is a piece of a text.
@@ -84,7 +85,7 @@ impl StreamedAnswer for PartialResponse {
             output_index,
             item,
             response,
-        } = piece(event, serde_json::from_slice)?;
+        } = piece(event, from_json)?;
         let at = output_index.tokens.unwrap_or(0);
         let kind = r#type.unwrap_or_default();
         let delta = match PIECES.contains(&&*kind) {
