@@ -226,12 +226,12 @@
 /// | `bubble` | the error is returned, as it is after the last step |
 ///
 /// Steps that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] returns the steps of a
-/// node. A value from the fallback is recorded in [`CallRecord::degraded`](CallRecord#structfield.degraded), and no validator
+/// node. A value from the fallback is recorded in [`CallRecord::used_fallback`](CallRecord#structfield.used_fallback), and no validator
 /// sees it. [Reliability](guide::reliability) is the guide.
 ///
 /// ```
 /// use llmnode::prelude::*;
-/// use llmnode::Degraded;
+/// use llmnode::UsedFallback;
 ///
 /// #[llm_node(
 ///     prompt = "From 1 to 10, how urgent is this?\n{letter}",
@@ -260,7 +260,7 @@
 /// let run = Run::new(small).model("big", big);
 /// let report = run.call(&Rate { letter: "Help!".into() }).report().await?;
 /// assert_eq!((report.value, report.record.attempts.len()), (5, 4));
-/// assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+/// assert_eq!(report.record.used_fallback, Some(UsedFallback::Value));
 /// # Ok(())
 /// # }
 /// ```
@@ -862,15 +862,15 @@ pub use llmnode_rag as rag;
 pub use llmnode_runtime::{
     ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
     Backoff, BatchProgress, BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport,
-    CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Degraded, Delta,
-    DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel,
-    FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map,
-    Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
-    Prices, ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
+    CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Delta, DynNode,
+    Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel, FormatError,
+    Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map, Message,
+    ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price, Prices,
+    ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
     ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
     StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply,
-    ToolSpec, Toolset, Unfinished, Usage, Violation, WaitingCall, dyn_node, media, recovery_of,
-    testing,
+    ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall, dyn_node, media,
+    recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Backoff, Call, Degraded, Exec, Failures, Group, Limits, ModelError, Node, Recovery, Reply,
-    Settings, TestClock, recovery_of,
+    Backoff, Call, Exec, Failures, Group, Limits, ModelError, Node, Recovery, Reply, Settings,
+    TestClock, UsedFallback, recovery_of,
 };
 
 #[path = "../../llmnode-macros/src/node/recover/keys.rs"]
@@ -297,8 +297,8 @@ async fn the_fallback_model_comes_last() {
         .await
         .unwrap();
     assert_eq!(
-        (report.value, report.record.degraded),
-        (5, Some(Degraded::FallbackModel))
+        (report.value, report.record.used_fallback),
+        (5, Some(UsedFallback::Model))
     );
 }
 
@@ -360,15 +360,15 @@ impl<T: llmnode::LlmOutput + std::fmt::Display> Generic<T> {
 async fn ask<N: Exec<World>>(
     node: &N,
     usual: u8,
-) -> Result<(N::Output, Option<Degraded>), NodeError> {
+) -> Result<(N::Output, Option<UsedFallback>), NodeError> {
     let run = Run::new(ScriptedModel::new().reply("many")).with_state(World { usual });
     let report = run.call(node).report().await?;
-    Ok((report.value, report.record.degraded))
+    Ok((report.value, report.record.used_fallback))
 }
 
 #[tokio::test]
 async fn a_fallback_returns_a_value_a_result_or_a_future_of_either() {
-    let degraded = Some(Degraded::FallbackValue);
+    let used_fallback = Some(UsedFallback::Value);
     assert_eq!(
         ask(
             &Plain {
@@ -379,16 +379,16 @@ async fn a_fallback_returns_a_value_a_result_or_a_future_of_either() {
         )
         .await
         .unwrap(),
-        (3, degraded)
+        (3, used_fallback)
     );
-    assert_eq!(ask(&Fallible, 4).await.unwrap(), (4, degraded));
+    assert_eq!(ask(&Fallible, 4).await.unwrap(), (4, used_fallback));
     assert_eq!(
         ask(&Later { topic: "rain" }, 4).await.unwrap(),
-        (9, degraded)
+        (9, used_fallback)
     );
     assert_eq!(
         ask(&Generic { topic: 7_u8 }, 0).await.unwrap(),
-        (vec![], degraded)
+        (vec![], used_fallback)
     );
 
     let error = ask(&Fallible, 0).await.unwrap_err();
@@ -443,7 +443,7 @@ async fn a_deadline_has_a_default_value() {
             (report.value.as_str(), report.record.attempts.len()),
             (category, requests)
         );
-        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+        assert_eq!(report.record.used_fallback, Some(UsedFallback::Value));
     }
 }
 

@@ -715,8 +715,8 @@ async fn a_step_by_hand_is_one_impl_whose_parts_go_to_their_traits() {
         ("add", "adds")
     );
     assert_eq!(
-        run.ledger().calls().last().unwrap().degraded,
-        Some(llmnode::Degraded::FallbackValue)
+        run.ledger().calls().last().unwrap().used_fallback,
+        Some(llmnode::UsedFallback::Value)
     );
 }
 

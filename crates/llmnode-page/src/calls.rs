@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{AttemptRecord, CallRecord, Category, Degraded, TokenUsage, ToolRecord};
+use llmnode_runtime::{AttemptRecord, CallRecord, Category, TokenUsage, ToolRecord, UsedFallback};
 
 use crate::chart::class_of;
 use crate::document::{
@@ -129,7 +129,7 @@ fn call_box(html: &mut Html, view: &View<'_>, call: &CallEntry) {
 fn is_open(call: &CallEntry) -> bool {
     call.record.as_deref().is_none_or(|record| {
         record.category.is_some()
-            || record.degraded.is_some()
+            || record.used_fallback.is_some()
             || !record.failed_tries.is_empty()
             || !record.resumed_tools.is_empty()
             || record
@@ -162,10 +162,10 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
         html.leaf("span", "pill wait", "running");
         return;
     };
-    let (class, word) = match (record.category, record.degraded) {
+    let (class, word) = match (record.category, record.used_fallback) {
         (Some(Category::Paused), _) => ("pill wait", "paused".to_owned()),
         (Some(category), _) => ("pill bad", category.to_string()),
-        (None, Some(Degraded::FallbackModel)) => ("pill wait", "fallback model".to_owned()),
+        (None, Some(UsedFallback::Model)) => ("pill wait", "fallback model".to_owned()),
         (None, Some(_)) => ("pill wait", "fallback value".to_owned()),
         (None, None) => ("pill good", "ok".to_owned()),
     };
@@ -231,8 +231,8 @@ fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
         );
         html.leaf("p", "more", said);
     }
-    match record.degraded {
-        Some(Degraded::FallbackModel) => {
+    match record.used_fallback {
+        Some(UsedFallback::Model) => {
             html.leaf("p", "more", "The output is that of a fallback model.")
         }
         Some(_) => {

@@ -571,7 +571,7 @@ impl Collected {
             (None, None) => return,
         };
         self.totals.ended(started_unix_ms, record.elapsed);
-        self.totals.degraded += u64::from(record.degraded.is_some());
+        self.totals.used_fallback += u64::from(record.used_fallback.is_some());
         if record.replayed > 0 {
             self.totals.replayed += u64::from(record.replayed);
             self.totals.replayed_usage += record.replayed_usage();

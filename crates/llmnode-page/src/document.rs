@@ -82,7 +82,8 @@ pub(crate) struct Totals {
     pub(crate) usage: Usage,
     /// Attempts that failed, or whose answer was rejected.
     pub(crate) failed_requests: u64,
-    pub(crate) degraded: u64,
+    #[serde(rename = "degraded")]
+    pub(crate) used_fallback: u64,
     pub(crate) replayed: u64,
     pub(crate) replayed_usage: Usage,
     /// Entries that are gone because the recording was full.

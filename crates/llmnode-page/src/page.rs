@@ -119,7 +119,7 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
     html.element("div", &[("class", "head")], |html| {
         html.leaf("h1", "", title);
         let (class, word) = match state {
-            State::Completed if totals.degraded > 0 => {
+            State::Completed if totals.used_fallback > 0 => {
                 ("pill wait", "completed with fallbacks".to_owned())
             }
             _ => pill(&state),
@@ -240,10 +240,10 @@ fn facts(html: &mut Html, view: &View<'_>) {
             count(totals.replayed, "answer")
         ));
     }
-    if totals.degraded > 0 {
+    if totals.used_fallback > 0 {
         of_requests.push(format!(
             "{} from a fallback",
-            count(totals.degraded, "output")
+            count(totals.used_fallback, "output")
         ));
     }
     let (cost, of_cost) = cost(usage);

@@ -12,7 +12,7 @@ use llmnode_reader::internal::one_line;
 use tracing::Span;
 
 use super::hooks::Hooks;
-use super::record::{AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
+use super::record::{AttemptRecord, CallRecord, FailedTry, Labels, ToolRecord, UsedFallback};
 use super::recorder::{CallInfo, Recorder, RecorderEvent};
 use super::run_recorder::{RunEvent, RunRecorder, record};
 use super::spans::CallSpan;
@@ -59,7 +59,7 @@ struct State {
     messages: Vec<Message>,
     carried: Option<Arc<ProviderState>>,
     try_began: Instant,
-    degraded: Option<Degraded>,
+    used_fallback: Option<UsedFallback>,
     /// `None`: no call ended within this one.
     children: Option<Box<ChildCalls>>,
     accounted_until: Instant,
@@ -183,7 +183,7 @@ impl<'r> CallGuard<'r> {
                 messages: Vec::new(),
                 carried: None,
                 try_began: started,
-                degraded: None,
+                used_fallback: None,
                 children: None,
                 accounted_until: started,
                 ended: false,
@@ -396,7 +396,7 @@ impl<'r> CallGuard<'r> {
         let mut state = lock(&self.state);
         state.ended = true;
         let history = std::mem::take(&mut state.history);
-        let record = self.record(category, history, state.degraded, now);
+        let record = self.record(category, history, state.used_fallback, now);
         let busy = state.take_busy_time(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         let children = self.parent.map(|parent| (parent, state.children.clone()));
@@ -526,8 +526,8 @@ impl<'r> CallGuard<'r> {
             .unwrap_or_default()
     }
 
-    pub(crate) fn degrade(&self, degraded: Degraded) {
-        lock(&self.state).degraded = Some(degraded);
+    pub(crate) fn set_used_fallback(&self, used_fallback: UsedFallback) {
+        lock(&self.state).used_fallback = Some(used_fallback);
     }
 
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
@@ -541,7 +541,7 @@ impl<'r> CallGuard<'r> {
         &self,
         category: Option<Category>,
         history: CallHistory,
-        degraded: Option<Degraded>,
+        used_fallback: Option<UsedFallback>,
         now: Instant,
     ) -> Arc<CallRecord> {
         let CallHistory {
@@ -562,7 +562,7 @@ impl<'r> CallGuard<'r> {
             started: self.started_at,
             category,
             // A call that failed despite a fallback has no output.
-            degraded: degraded.filter(|_| category.is_none()),
+            used_fallback: used_fallback.filter(|_| category.is_none()),
             attempts,
             failed_tries,
             resumed_tools,

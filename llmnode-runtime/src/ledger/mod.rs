@@ -26,7 +26,7 @@ pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
 pub use record::{
-    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, JournalForm, ToolRecord,
+    AttemptKind, AttemptRecord, CallRecord, FailedTry, JournalForm, ToolRecord, UsedFallback,
 };
 pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
 pub(crate) use run_recorder::record as record_event;

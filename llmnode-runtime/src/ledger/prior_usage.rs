@@ -46,7 +46,7 @@ impl LedgerImport for Ledger {
             usage: record.usage(),
             busy: record.elapsed,
             visits: 1,
-            degraded: u64::from(record.degraded.is_some()),
+            used_fallback: u64::from(record.used_fallback.is_some()),
         };
         let mut store = self.lock();
         store.add(&node, stats);
@@ -99,7 +99,7 @@ pub fn cut_short(
         labels: Labels::new(),
         started,
         category: Some(Category::Cancelled),
-        degraded: None,
+        used_fallback: None,
         elapsed: times.fold(Duration::ZERO, Duration::saturating_add),
         attempts,
         failed_tries: Vec::new(),

@@ -50,21 +50,22 @@ impl AttemptKind {
 
 /// What replaced the answer of the first model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Degraded {
+pub enum UsedFallback {
     /// The answer of a fallback model.
-    FallbackModel,
+    #[serde(rename = "fallback_model")]
+    Model,
     /// The node's fallback value.
-    FallbackValue,
+    #[serde(rename = "fallback_value")]
+    Value,
 }
 
-impl Degraded {
+impl UsedFallback {
     /// Returns its name, such as `"fallback_model"`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Degraded::FallbackModel => "fallback_model",
-            Degraded::FallbackValue => "fallback_value",
+            UsedFallback::Model => "fallback_model",
+            UsedFallback::Value => "fallback_value",
         }
     }
 }
@@ -362,8 +363,8 @@ pub struct CallRecord {
     /// The category of the call's error. `None`: it has an output.
     pub category: Option<Category>,
     /// Whether the output came from a fallback. The attempts show what failed before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub degraded: Option<Degraded>,
+    #[serde(rename = "degraded", skip_serializing_if = "Option::is_none")]
+    pub used_fallback: Option<UsedFallback>,
     /// What is another than when the conversation stopped that this call went on with: `instructions`, `prompt`, `output`, `model`,
     /// and tools that were added, removed or changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -445,7 +446,7 @@ impl CallRecord {
         self.replayed_sum.usage()
     }
 
-    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.
+    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a call that [used a fallback](CallRecord::used_fallback), the cause.
     /// `None`: nothing did.
     pub fn first_failure(&self) -> Option<String> {
         let asked = self
@@ -528,8 +529,11 @@ mod tests {
         for kind in [First, Correction, Retry, Adapted, FallbackModel, Turn] {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
-        for degraded in [Degraded::FallbackModel, Degraded::FallbackValue] {
-            assert_eq!(serde_json::to_value(degraded).unwrap(), degraded.as_str());
+        for used_fallback in [UsedFallback::Model, UsedFallback::Value] {
+            assert_eq!(
+                serde_json::to_value(used_fallback).unwrap(),
+                used_fallback.as_str()
+            );
         }
     }
 

@@ -28,7 +28,8 @@ pub struct NodeStats {
     /// How often the node was called.
     pub visits: u64,
     /// How many outputs came from a fallback.
-    pub degraded: u64,
+    #[serde(rename = "degraded")]
+    pub used_fallback: u64,
 }
 
 impl NodeStats {
@@ -36,7 +37,7 @@ impl NodeStats {
         self.usage.merge(&other.usage);
         self.busy = self.busy.saturating_add(other.busy);
         self.visits = self.visits.saturating_add(other.visits);
-        self.degraded = self.degraded.saturating_add(other.degraded);
+        self.used_fallback = self.used_fallback.saturating_add(other.used_fallback);
         self
     }
 }

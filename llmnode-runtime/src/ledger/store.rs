@@ -206,7 +206,7 @@ impl Ledger {
         let mut store = self.lock();
         let stats = store.stats(slot);
         stats.busy = stats.busy.saturating_add(busy);
-        stats.degraded += u64::from(record.degraded.is_some());
+        stats.used_fallback += u64::from(record.used_fallback.is_some());
         store.push(record);
     }
 

@@ -29,8 +29,8 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Cost, Degraded, Labels, NodeKey, Parent, Replayed, RunEvent,
-    RunRecorder, Sinks, Usage, record_event,
+    CallGuard, CallRecord, Cost, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks,
+    Usage, UsedFallback, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::{IntoPaused, Paused, Unfinished};
@@ -463,7 +463,7 @@ impl<T: Serialize> CallReport<T> {
 impl<T> CallReport<T> {
     /// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
     fn tokens(&self) -> Option<u64> {
-        if self.record.degraded == Some(Degraded::FallbackValue) {
+        if self.record.used_fallback == Some(UsedFallback::Value) {
             return None;
         }
         let usage = self.record.attempts.last()?.usage?;

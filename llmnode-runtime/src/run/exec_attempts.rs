@@ -8,7 +8,7 @@ use super::context::CallContext;
 use super::erased_exec::ErasedExec;
 use super::failure::Failure;
 use crate::error::NodeError;
-use crate::ledger::{CallGuard, Degraded};
+use crate::ledger::{CallGuard, UsedFallback};
 use crate::limits::Deadline;
 use crate::settings::{Next, NodeKind, Progress, Resolved, Settings};
 use crate::validate::AttemptInfo;
@@ -50,7 +50,7 @@ pub(super) fn exec_with_attempts<'a>(
 fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Result<(), NodeError> {
     let error = match outcome {
         Ok(()) => {
-            call.degrade(Degraded::FallbackValue);
+            call.set_used_fallback(UsedFallback::Value);
             return Ok(());
         }
         Err(error) => NodeError::of_execution(error),

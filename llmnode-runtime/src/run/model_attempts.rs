@@ -26,8 +26,8 @@ use super::shown;
 use super::tools::{ConversationId, Executor, Round, RunningRound};
 use crate::error::NodeError;
 use crate::ledger::{
-    AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
-    prompt_tokens,
+    AttemptKind, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
+    UsedFallback, prompt_tokens,
 };
 use crate::pause::{CallState, Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::settings::{Next, Progress};
@@ -977,7 +977,10 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 
     fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
-        self.plan.context.call.degrade(Degraded::FallbackModel);
+        self.plan
+            .context
+            .call
+            .set_used_fallback(UsedFallback::Model);
         self.target = self.plan.context.core.target(Some(name), self.model);
         self.retries = BudgetedRetries::of(self.target.model);
         self.keeper.forget();

@@ -67,7 +67,7 @@ pub trait Exec<S: ?Sized>:
     const TRIES_ITSELF: bool = Self::ASKS.is_some();
 
     /// Returns a value in place of the output when the last execution of a node without a model has failed. The
-    /// ledger marks it as degraded. The default returns the error.
+    /// ledger marks the call as [`used_fallback`](crate::CallRecord::used_fallback). The default returns the error.
     ///
     /// It runs once, after every error but those of the group stop (a panic, an abort, a limit, ..). A node that asks
     /// a model has `fallback = path` instead.

@@ -21,7 +21,7 @@ use super::node::{Asks, Exec};
 use super::shown::FieldValues;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
-use crate::ledger::{CallGuard, Degraded, RunEvent};
+use crate::ledger::{CallGuard, RunEvent, UsedFallback};
 use crate::limits::Deadline;
 use crate::output::{OutputSpec, Source};
 use crate::prompt::generated::Prompt;
@@ -195,7 +195,7 @@ async fn fall_back(
     };
     Some(match value {
         Ok(()) => {
-            call.degrade(Degraded::FallbackValue);
+            call.set_used_fallback(UsedFallback::Value);
             call.record_event(&RunEvent::FellBack {
                 call: call.id,
                 value: &|| asked.fallback_text(),

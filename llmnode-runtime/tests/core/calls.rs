@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::support::{GOAL, GOOD, Say, busy, say, total_tokens, world};
 use llmnode_runtime::{
-    Backoff, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec,
-    FnModel, ModelError, Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings,
-    Sink, TestClock,
+    Backoff, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Exec, FnModel,
+    ModelError, Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink,
+    TestClock, UsedFallback,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -364,8 +364,8 @@ async fn any_error_of_a_nodes_own_is_an_exec_error_tried_again_and_then_its_fall
 
     let report = run.call(&parse("unknown")).report().await.unwrap();
     assert_eq!(
-        (report.value, report.record.degraded),
-        (7, Some(Degraded::FallbackValue))
+        (report.value, report.record.used_fallback),
+        (7, Some(UsedFallback::Value))
     );
     let settings = Settings::new().recover(Category::ExecError, [Recovery::Bubble]);
     for error in [

@@ -6,8 +6,8 @@ use crate::recovery::Guess;
 use crate::support::{BAD, GOAL, GOOD, Mood, Say, World, busy, say, script, world};
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BoxError, Category, Clock, Cx, Degraded, Exec, FnModel, Limits, ModelError, Node, Recovery,
-    Reply, RetryBudget, Run, ScriptedModel, Settings, TestClock,
+    BoxError, Category, Clock, Cx, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply,
+    RetryBudget, Run, ScriptedModel, Settings, TestClock, UsedFallback,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -101,11 +101,11 @@ async fn a_test_that_would_hang_ends_and_says_why() {
 
 #[tokio::test(start_paused = true)]
 async fn the_fallback_value_applies_and_its_function_is_not_timed() {
-    for (stack, degraded) in [
-        (None, Some(Degraded::FallbackValue)),
+    for (stack, used_fallback) in [
+        (None, Some(UsedFallback::Value)),
         (
             Some(vec![Recovery::retry(3), Recovery::Fallback]),
-            Some(Degraded::FallbackValue),
+            Some(UsedFallback::Value),
         ),
         (Some(vec![Recovery::Bubble]), None),
     ] {
@@ -120,8 +120,8 @@ async fn the_fallback_value_applies_and_its_function_is_not_timed() {
             report
                 .as_ref()
                 .ok()
-                .and_then(|report| report.record.degraded),
-            degraded
+                .and_then(|report| report.record.used_fallback),
+            used_fallback
         );
         assert!(
             report

@@ -8,9 +8,9 @@ use std::time::Duration;
 use llmnode_model::internal::{Gates, RateLimit, RateLimits};
 use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, DynNode,
-    Exec, FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink,
-    TokenUsage, Toolset,
+    BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, DynNode, Exec,
+    FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink,
+    TokenUsage, Toolset, UsedFallback,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -315,14 +315,17 @@ async fn a_declared_fallback_comes_first_and_ends_the_item() {
         let began = Instant::now();
         let nodes = (0..100).map(|_| Cautious { model });
         let results = run.map(nodes).report().await;
-        let degraded = if model {
-            Degraded::FallbackModel
+        let used_fallback = if model {
+            UsedFallback::Model
         } else {
-            Degraded::FallbackValue
+            UsedFallback::Value
         };
         for result in results {
             let record = result.unwrap().record;
-            assert_eq!((record.degraded, record.put_back), (Some(degraded), 0));
+            assert_eq!(
+                (record.used_fallback, record.put_back),
+                (Some(used_fallback), 0)
+            );
         }
         // In place of waiting, another model is asked.
         if model {

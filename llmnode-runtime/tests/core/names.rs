@@ -50,7 +50,7 @@ async fn a_types_figures_are_those_of_all_its_names() {
     }
     let stats = run.ledger().of::<Named>().unwrap();
     assert_eq!(
-        (stats.visits, stats.usage.requests, stats.degraded),
+        (stats.visits, stats.usage.requests, stats.used_fallback),
         (2, 4, 2)
     );
 }

@@ -12,8 +12,9 @@ use crate::support::{
 use llmnode_runtime::private::{FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt};
 use llmnode_runtime::{
-    AttemptKind, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, ModelError,
-    Node, NodeError, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock, recovery_of,
+    AttemptKind, Backoff, CallRecord, Category, Cx, Exec, Failures, Limits, ModelError, Node,
+    NodeError, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock, UsedFallback,
+    recovery_of,
 };
 
 const NO_JSON: &str = "no JSON";
@@ -140,7 +141,7 @@ async fn a_fallback_model_gets_the_original_prompt_with_settings_of_its_own() {
         kinds(&report.record),
         [First, Correction, Correction, FallbackModel, Correction]
     );
-    assert_eq!(report.record.degraded, Some(Degraded::FallbackModel));
+    assert_eq!(report.record.used_fallback, Some(UsedFallback::Model));
     let (first, second) = (first.requests(), second.requests());
     assert_eq!(second[0].messages, first[0].messages);
     assert_eq!(second[1].messages.len(), 4, "it has corrections of its own");
@@ -207,7 +208,11 @@ async fn every_error_of_every_model_is_listed_and_none_is_asked_twice() {
     ] {
         assert!(said.contains(line), "{line:?} is not in {said}");
     }
-    assert_eq!(error.record().unwrap().degraded, None, "there is no answer");
+    assert_eq!(
+        error.record().unwrap().used_fallback,
+        None,
+        "there is no answer"
+    );
 }
 
 #[tokio::test]
@@ -249,8 +254,8 @@ async fn a_fallback_value_stands_for_whatever_the_provider_did() {
         let run = run(&script([ModelError::new(failure, "no")]));
         let report = run.call(&Guess).report().await.unwrap();
         assert_eq!(
-            report.record.degraded,
-            Some(Degraded::FallbackValue),
+            report.record.used_fallback,
+            Some(UsedFallback::Value),
             "{failure}"
         );
         assert!(
@@ -293,7 +298,7 @@ async fn what_fails_with_a_fallback_model_goes_on_with_the_stack_that_led_to_it(
             .report()
             .await
             .unwrap();
-        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+        assert_eq!(report.record.used_fallback, Some(UsedFallback::Value));
         assert_eq!(small.requests().len(), requests);
     }
 }
@@ -377,8 +382,8 @@ async fn an_answer_is_the_last_only_if_neither_a_model_nor_a_value_follows() {
     });
     let report = run.call(&Guess).report().await.unwrap();
     assert_eq!(
-        report.record.degraded,
-        Some(Degraded::FallbackValue),
+        report.record.used_fallback,
+        Some(UsedFallback::Value),
         "no answer was the last"
     );
 
@@ -588,13 +593,13 @@ async fn a_fallback_value_is_given_node_state_and_error_and_is_visible_in_the_re
     let report = run.call(&Guess).report().await.unwrap();
     assert_eq!(report.value.item, "key after 2 and no JSON");
     assert_eq!(
-        (report.record.degraded, report.record.category),
-        (Some(Degraded::FallbackValue), None)
+        (report.record.used_fallback, report.record.category),
+        (Some(UsedFallback::Value), None)
     );
     assert_eq!(report.record.attempts.len(), 2);
     assert_eq!(
-        run.ledger().calls()[0].degraded,
-        Some(Degraded::FallbackValue)
+        run.ledger().calls()[0].used_fallback,
+        Some(UsedFallback::Value)
     );
 }
 
@@ -619,7 +624,7 @@ async fn a_fallback_that_fails_or_panics_is_an_error_with_the_whole_record() {
         let error = run.call(&Guess).await.unwrap_err();
         assert_eq!((error.category(), error.attempts().len()), (category, 2));
         assert!(error.message().contains(said), "{error}");
-        assert_eq!(error.record().unwrap().degraded, None);
+        assert_eq!(error.record().unwrap().used_fallback, None);
         assert_eq!(run.ledger().of::<Guess>().unwrap().usage.requests, 2);
     }
 }
@@ -633,7 +638,7 @@ async fn a_fallback_that_is_dropped_leaves_its_call_cancelled_and_the_run_usable
     drop(call);
     let records = run.ledger().calls();
     assert_eq!(
-        (records[0].category, records[0].degraded),
+        (records[0].category, records[0].used_fallback),
         (Some(Category::Cancelled), None)
     );
     assert_eq!(records[0].attempts.len(), 2);
@@ -694,7 +699,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
             (item, None),
             "{limit}"
         );
-        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+        assert_eq!(report.record.used_fallback, Some(UsedFallback::Value));
         assert!(
             begin.elapsed() <= 10 * second,
             "the model hangs, and the call does not"

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerSnapshot, ModelError,
-    Node, Price, Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    AttemptKind, BoxError, Category, Cx, Exec, FormatError, LedgerSnapshot, ModelError, Node,
+    Price, Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, UsedFallback,
 };
 
 /// The form of version 2. Every file of this version that was ever written is read by what reads this one.
@@ -212,8 +212,8 @@ fn assert_everything(report: &LedgerSnapshot) {
     );
     let (steady, stats) = (&report.calls[4], &report.nodes["steady"]);
     assert_eq!(
-        (steady.degraded, stats.degraded),
-        (Some(Degraded::FallbackModel), 1)
+        (steady.used_fallback, stats.used_fallback),
+        (Some(UsedFallback::Model), 1)
     );
     assert_eq!(
         (steady.attempts[1].kind, steady.attempts[1].model.as_deref()),

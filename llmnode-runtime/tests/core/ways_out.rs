@@ -15,9 +15,9 @@ use crate::support::{
 use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptRecord, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec,
+    AttemptRecord, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Exec,
     ModelError, Node, NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
-    TokenUsage,
+    TokenUsage, UsedFallback,
 };
 
 /// A place in the program's code that panics.
@@ -244,7 +244,7 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
                 polls, awaits,
                 "two of each request, one of each validation, the wait, the fallback"
             );
-            assert_eq!(call.degraded, Some(Degraded::FallbackValue));
+            assert_eq!(call.used_fallback, Some(UsedFallback::Value));
             break;
         }
     }

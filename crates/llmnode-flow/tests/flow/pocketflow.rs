@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Degraded, Exec, Node, NodeError, Run, ScriptedModel, Settings,
-    TestClock,
+    BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    UsedFallback,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -225,15 +225,15 @@ async fn p4_the_fallback_runs_once_after_the_last_failure_and_its_value_goes_to_
     assert_eq!(run.state().log(), "exec7 exec7 fallback7");
     let record = run.ledger().calls().pop().unwrap();
     assert_eq!(
-        (record.degraded, record.category),
-        (Some(Degraded::FallbackValue), None)
+        (record.used_fallback, record.category),
+        (Some(UsedFallback::Value), None)
     );
     assert_eq!(
         record.failed_tries.len(),
         2,
         "the record says what failed before"
     );
-    assert_eq!(run.ledger().of::<Work>().unwrap().degraded, 1);
+    assert_eq!(run.ledger().of::<Work>().unwrap().used_fallback, 1);
 
     run.state_mut().falls = false;
     let error = run.call(&Work::failing(2)).await.unwrap_err();
@@ -243,7 +243,7 @@ async fn p4_the_fallback_runs_once_after_the_last_failure_and_its_value_goes_to_
         "by default the last error is the call's"
     );
     assert_eq!(error.record().unwrap().failed_tries.len(), 2);
-    assert_eq!(error.record().unwrap().degraded, None);
+    assert_eq!(error.record().unwrap().used_fallback, None);
 }
 
 #[tokio::test]

@@ -63,14 +63,14 @@ impl CallSpan {
         if let Some(category) = record.category {
             failed(&self.0, category.as_str());
         }
-        if let Some(degraded) = record.degraded {
-            self.0.record(CALL_DEGRADED, degraded.as_str());
+        if let Some(used_fallback) = record.used_fallback {
+            self.0.record(CALL_DEGRADED, used_fallback.as_str());
             // Logged because the caller sees an output, and no error.
             tracing::warn!(
                 target: "llmnode::call",
                 node = &*record.node,
                 call = %record.id,
-                degraded = degraded.as_str(),
+                degraded = used_fallback.as_str(),
                 first_failure = record.first_failure(),
                 attempts = record.attempts.len(),
                 "a fallback took the place of an answer",

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use llmnode::prelude::*;
-use llmnode::{Cost, Degraded, Exec};
+use llmnode::{Cost, Exec, UsedFallback};
 use serde::Serialize;
 
 use crate::desk::{Desk, Tenant};
@@ -40,10 +40,10 @@ impl App {
     {
         let state = self.desk.load(tenant).ok_or(Problem::UnknownTenant)?;
         let report = call(&self.run, tenant, state, &node).await?;
-        let (degraded, cost) = (report.record.degraded, report.record.usage().cost);
+        let (used_fallback, cost) = (report.record.used_fallback, report.record.usage().cost);
         Ok(Json(Answer {
             result: report.value,
-            degraded,
+            used_fallback,
             cost,
         }))
     }
@@ -53,7 +53,7 @@ impl App {
 #[derive(Serialize)]
 struct Answer<T> {
     result: T,
-    degraded: Option<Degraded>,
+    used_fallback: Option<UsedFallback>,
     cost: Cost,
 }
 

@@ -122,7 +122,7 @@ async fn a_wrong_team_is_corrected_and_both_requests_are_paid_by_the_tenant() {
     let cost = json!({"known": 0.0024, "unknown_calls": 0});
     assert_eq!(
         answered.json(),
-        json!({"result": sorted, "degraded": null, "cost": &cost})
+        json!({"result": sorted, "used_fallback": null, "cost": &cost})
     );
     let corrected = service.server.requests()[1].messages();
     assert!(

@@ -89,7 +89,7 @@ impl Failing {
         let ([sort, draft], server) = ([sorted.json(), drafted.json()], self.server);
         assert_eq!(sorted.status, StatusCode::OK, "{server}: {sort}");
         assert_eq!(
-            (&sort["degraded"], &sort["result"]["team"]),
+            (&sort["used_fallback"], &sort["result"]["team"]),
             (&json!("fallback_value"), &json!("inbox"))
         );
         assert_eq!(drafted.status.as_u16(), self.status, "{server}: {draft}");
