@@ -29,7 +29,8 @@ pub(crate) fn split(name: &str, arguments: &TokenStream, item: &Item) -> Option<
         true
     });
     let base = first?.base;
-    let (krate, name) = (crate_path::written(arguments), format_ident!("{name}"));
+    let krate = crate_path::written(arguments);
+    let name = format_ident!("{name}");
     let arguments = (!arguments.is_empty()).then(|| quote!((#arguments)));
     let [with, without] = [true, false].map(|holds| resolved(item.clone(), &base, holds));
     Some(quote! {
@@ -75,11 +76,13 @@ fn read(attribute: &Attribute) -> Option<Condition> {
         return None;
     }
     let condition: Condition = attribute.parse_args().ok()?;
-    let reads = |meta: &Meta| READ.iter().any(|name| meta.path().is_ident(name));
     let counts = if is_cfg {
         condition.adds.is_empty()
     } else {
-        condition.adds.iter().any(reads)
+        condition
+            .adds
+            .iter()
+            .any(|meta: &Meta| READ.iter().any(|name| meta.path().is_ident(name)))
     };
     counts.then_some(condition)
 }
@@ -89,7 +92,8 @@ pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<E
     let Condition { base, negated, .. } = read(attribute)?;
     let name = attribute.path().to_token_stream();
     let thing = inside.rsplit(' ').next().unwrap_or_default();
-    let (this, other) = (quote!(#base), quote!(not(#base)));
+    let this = quote!(#base);
+    let other = quote!(not(#base));
     let (this, other) = if negated {
         (other, this)
     } else {

@@ -50,7 +50,8 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
             format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"),
         )
     };
-    let (mut steps, mut text) = (Vec::new(), String::new());
+    let mut steps = Vec::new();
+    let mut text = String::new();
     loop {
         let begins = input.peek(syn::Ident::peek_any) || input.peek(syn::Lit);
         if !begins {

@@ -49,10 +49,12 @@ fn unindented(text: &str) -> String {
     let Some((first, rest)) = text.split_once('\n') else {
         return text.strip_prefix(' ').unwrap_or(text).to_owned();
     };
-    let starless = |line: &str| line.trim_start().strip_prefix('*').map(str::to_owned);
     // Often only the indentation of `*/`.
     let rest = rest.trim_end();
-    let stars: Option<Vec<_>> = rest.lines().map(starless).collect();
+    let stars: Option<Vec<_>> = rest
+        .lines()
+        .map(|line: &str| line.trim_start().strip_prefix('*').map(str::to_owned))
+        .collect();
     let rest = stars.unwrap_or_else(|| rest.lines().map(str::to_owned).collect());
     let lines: Vec<&str> = [first]
         .into_iter()

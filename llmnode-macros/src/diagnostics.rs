@@ -72,7 +72,8 @@ fn sorted_words(name: &str) -> Vec<&str> {
 
 /// Swapping two neighbours is one edit.
 fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let from: Vec<char> = from.chars().collect();
+    let to: Vec<char> = to.chars().collect();
     let mut before: Vec<usize> = vec![];
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for i in 1..=from.len() {

@@ -95,7 +95,8 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
 fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     let mut here = vec![];
     let mut key: Option<Ident> = None;
-    let (mut begins, mut angles) = (true, 0);
+    let mut begins = true;
+    let mut angles = 0;
     for token in arguments {
         match token {
             TokenTree::Punct(comma) if comma.as_char() == ',' && angles <= 0 => {

@@ -61,7 +61,8 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// All items of `Node`, `Exec` and the step are in one `impl`. Argument: `crate = ::path`.
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    let arguments = Tokens::from(arguments);
+    let item = Tokens::from(item);
     show::print_if_requested(
         "#[step]",
         show::named(item.clone()),
@@ -75,7 +76,8 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Arguments: `name`, `alone`, `require_approval`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    let arguments = Tokens::from(arguments);
+    let item = Tokens::from(item);
     show::print_if_requested(
         "#[tool]",
         show::named(item.clone()),
@@ -122,7 +124,8 @@ fn expand_attribute(
     arguments: TokenStream,
     item: TokenStream,
 ) -> TokenStream {
-    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    let arguments = Tokens::from(arguments);
+    let item = Tokens::from(item);
     let mut expansion = ide::completion_imports(name, &arguments, &item);
     let expanded = expand(arguments.clone(), item.clone());
     expansion.extend(ide::with_own_places(&[&arguments, &item], expanded));

@@ -115,7 +115,8 @@ fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
 
 /// syn would report unread tokens in brackets, such as the `&` of `(u8 &)`, in its own words.
 fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
-    let (start, ahead) = (input.span(), input.fork());
+    let start = input.span();
+    let ahead = input.fork();
     ahead.parse::<T>().map_err(|_| start)?;
     let mut tokens = TokenStream::new();
     while input.cursor() != ahead.cursor() {

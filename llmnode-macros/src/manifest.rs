@@ -60,14 +60,13 @@ fn read(folder: &Path) -> Option<String> {
 fn workspace(folder: &Path, manifest: &str) -> BTreeMap<String, Dependency> {
     let above = folder.ancestors().skip(1);
     let above = above.filter_map(|folder| std::fs::read_to_string(folder.join("Cargo.toml")).ok());
-    let has_workspace = |manifest: &String| {
-        leaves(manifest)
-            .iter()
-            .any(|leaf| leaf.keys.first().is_some_and(|key| key == "workspace"))
-    };
     let found = std::iter::once(manifest.to_owned())
         .chain(above)
-        .find(has_workspace);
+        .find(|manifest: &String| {
+            leaves(manifest)
+                .iter()
+                .any(|leaf| leaf.keys.first().is_some_and(|key| key == "workspace"))
+        });
     found
         .map(|manifest| dependencies(&manifest, &["workspace"]))
         .unwrap_or_default()

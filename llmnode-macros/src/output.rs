@@ -84,7 +84,8 @@ fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
 
 /// A type that borrows has no derived impl.
 fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
-    let (ident, (_, ty_generics, where_clause)) = (&input.ident, input.generics.split_for_impl());
+    let ident = &input.ident;
+    let (_, ty_generics, where_clause) = input.generics.split_for_impl();
     let mut generics = input.generics.clone();
     generics.params.insert(0, parse_quote!('de));
     let impl_generics = generics.split_for_impl().0;
@@ -103,7 +104,8 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
 fn crate_attributes(krate: &Path) -> [Attribute; 2] {
     let path =
         |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
-    let (serde, schemars) = (path("serde"), path("schemars"));
+    let serde = path("serde");
+    let schemars = path("schemars");
     [
         parse_quote!(#[serde(crate = #serde)]),
         parse_quote!(#[schemars(crate = #schemars)]),

@@ -8,7 +8,8 @@ use crate::macro_args::{Slot, value};
 /// `.name(value)`, for each value that is there.
 pub(crate) fn calls<const N: usize>(values: [(&str, Option<TokenStream>); N]) -> TokenStream {
     let calls = values.into_iter().filter_map(|(name, value)| {
-        let (name, value) = (Ident::new(name, Span::mixed_site()), value?);
+        let name = Ident::new(name, Span::mixed_site());
+        let value = value?;
         Some(quote!(.#name(#value)))
     });
     calls.collect()

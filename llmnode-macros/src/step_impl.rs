@@ -22,7 +22,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
-    let (mut errors, mut krate) = (Errors::default(), None);
+    let mut errors = Errors::default();
+    let mut krate = None;
     parse_arguments(
         arguments,
         &Grammar::of_values("step", &["crate"]),
@@ -78,7 +79,9 @@ fn trait_of(item: &ImplItem) -> TraitKind {
 }
 
 fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Path) -> TokenStream {
-    let (mut node, mut exec, mut step) = (written.clone(), written.clone(), written.clone());
+    let mut node = written.clone();
+    let mut exec = written.clone();
+    let mut step = written.clone();
     for written in [&mut node, &mut exec, &mut step] {
         written.items.clear();
         // One impl keeps the docs.
@@ -181,7 +184,8 @@ fn default_items(
     state: &AngleBracketedGenericArguments,
     private: &TokenStream,
 ) -> Vec<ImplItem> {
-    let (state, node) = (&state.args, &written.self_ty);
+    let state = &state.args;
+    let node = &written.self_ty;
     let batch = written
         .trait_
         .as_ref()
@@ -266,7 +270,8 @@ fn type_name(ty: &Type) -> String {
 
 fn without_state(generics: &Generics, node: &Type) -> Generics {
     let mut kept = generics.clone();
-    let (mut own, mut left) = (syn::punctuated::Punctuated::new(), vec![]);
+    let mut own = syn::punctuated::Punctuated::new();
+    let mut left = vec![];
     for param in std::mem::take(&mut kept.params) {
         let name = match &param {
             GenericParam::Type(param) => &param.ident,
@@ -282,10 +287,12 @@ fn without_state(generics: &Generics, node: &Type) -> Generics {
     kept.params = own;
     if let Some(clause) = &mut kept.where_clause {
         let bounds = std::mem::take(&mut clause.predicates);
-        let own = |bound: &syn::WherePredicate| {
-            !mentions(bound.to_token_stream(), &|found| left.contains(found))
-        };
-        clause.predicates = bounds.into_iter().filter(own).collect();
+        clause.predicates = bounds
+            .into_iter()
+            .filter(|bound: &syn::WherePredicate| {
+                !mentions(bound.to_token_stream(), &|found| left.contains(found))
+            })
+            .collect();
     }
     kept
 }

@@ -117,7 +117,8 @@ impl Wait {
     }
 
     pub(crate) fn emit(self, private: &Ident) -> TokenStream {
-        let (from, to) = (self.from.emit(), self.to.emit());
+        let from = self.from.emit();
+        let to = self.to.emit();
         if self.from == self.to {
             generated!(#private::Backoff::fixed(#from))
         } else {

@@ -42,7 +42,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(of_builds) = cfg::split("tool", &arguments, &parsed) {
         return of_builds;
     }
-    let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
+    let mut errors = Errors::default();
+    let mut args = ToolArgs::default();
     let grammar = Grammar {
         flags: &["alone", "require_approval"],
         lists: &LISTS,

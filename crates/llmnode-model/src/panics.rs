@@ -22,7 +22,8 @@ pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F:
 
 /// Runs the program's code; returns the message of a panic.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    let (mut run, mut given) = (Some(run), None);
+    let mut run = Some(run);
+    let mut given = None;
     catch(&mut || {
         if let Some(run) = run.take() {
             given = Some(run());

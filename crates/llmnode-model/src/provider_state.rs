@@ -78,7 +78,8 @@ impl ProviderState {
     pub fn joined<'a>(
         turns: impl IntoIterator<Item = (&'a str, Option<&'a ProviderState>)>,
     ) -> Option<ProviderState> {
-        let (mut from, mut parts): (Option<&str>, _) = (None, Vec::new());
+        let mut from: Option<&str> = None;
+        let mut parts = Vec::new();
         for (text, carried) in turns {
             match carried {
                 Some(carried) if from.is_some_and(|from| from != carried.from) => return None,
@@ -110,13 +111,15 @@ impl ProviderState {
 
     /// Returns the bytes of JSON in it.
     pub fn bytes(&self) -> usize {
-        let of = |part: &CarriedPart| match part {
-            CarriedPart::Text { beside, .. } | CarriedPart::Call { beside, .. } => {
-                beside.as_ref().map_or(0, |json| json.0.get().len())
-            }
-            CarriedPart::Other(json) => json.0.get().len(),
-        };
-        self.parts.iter().map(of).sum()
+        self.parts
+            .iter()
+            .map(|part: &CarriedPart| match part {
+                CarriedPart::Text { beside, .. } | CarriedPart::Call { beside, .. } => {
+                    beside.as_ref().map_or(0, |json| json.0.get().len())
+                }
+                CarriedPart::Other(json) => json.0.get().len(),
+            })
+            .sum()
     }
 }
 

@@ -69,10 +69,11 @@ impl RetryBudget {
 
     fn withdraw(&self) -> Option<Withdrawal> {
         if let Some(bucket) = &self.0 {
-            let take = |tokens: u64| tokens.checked_sub(COST);
             let before = bucket
                 .tokens
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tokens: u64| {
+                    tokens.checked_sub(COST)
+                })
                 .ok()?;
             if before < 2 * COST {
                 tracing::warn!(
@@ -92,9 +93,10 @@ impl RetryBudget {
             tokens: held,
         }) = self.0.as_deref()
         {
-            let add = |held: u64| Some((held + tokens).min(*capacity));
             // Cannot fail: the closure always returns a value.
-            let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+            let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held: u64| {
+                Some((held + tokens).min(*capacity))
+            });
         }
     }
 }

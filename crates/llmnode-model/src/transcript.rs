@@ -43,13 +43,14 @@ impl Request {
                 .map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
-        let on = |(wire, fields): (&ApiKind, &Map<String, Value>)| {
-            fields
-                .iter()
-                .map(|(name, value)| line(&format!("{wire} {name}"), value))
-                .collect::<Vec<_>>()
-        };
-        let extra = extra.chain(self.extra_on.iter().flat_map(|all| all.iter()).flat_map(on));
+        let extra = extra.chain(self.extra_on.iter().flat_map(|all| all.iter()).flat_map(
+            |(wire, fields): (&ApiKind, &Map<String, Value>)| {
+                fields
+                    .iter()
+                    .map(|(name, value)| line(&format!("{wire} {name}"), value))
+                    .collect::<Vec<_>>()
+            },
+        ));
         let messages = self
             .messages
             .iter()

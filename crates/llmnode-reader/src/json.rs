@@ -161,12 +161,14 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
             Value::Number(number) => Json::Number(Cow::Owned(number.to_string())),
             Value::String(text) => Json::String(Cow::Borrowed(text)),
             Value::Array(items) => Json::Array(items.iter().map(Json::from).collect()),
-            Value::Object(members) => {
-                let member = |(key, value): (&'v String, &'v Value)| {
-                    (Cow::Borrowed(key.as_str()), value.into())
-                };
-                Json::Object(members.iter().map(member).collect())
-            }
+            Value::Object(members) => Json::Object(
+                members
+                    .iter()
+                    .map(|(key, value): (&'v String, &'v Value)| {
+                        (Cow::Borrowed(key.as_str()), value.into())
+                    })
+                    .collect(),
+            ),
         }
     }
 }
@@ -186,12 +188,12 @@ pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
                     .all(|(one, other)| json_eq(one, other))
         }
         (Json::Object(one), Json::Object(other)) => {
-            let equal = |(name, value): &(Cow<'_, str>, Json<'_>)| {
-                other
-                    .iter()
-                    .any(|(key, other)| key == name && json_eq(value, other))
-            };
-            one.len() == other.len() && one.iter().all(equal)
+            one.len() == other.len()
+                && one.iter().all(|(name, value): &(Cow<'_, str>, Json<'_>)| {
+                    other
+                        .iter()
+                        .any(|(key, other)| key == name && json_eq(value, other))
+                })
         }
         _ => one == other,
     }

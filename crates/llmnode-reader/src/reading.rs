@@ -27,12 +27,11 @@ pub struct Reading<T> {
 
 impl<T> Reading<T> {
     fn of(answer: ReadResult<T>) -> Result<Self, ReadError> {
-        let read = |answer: Parsed<T>| Reading {
-            value: answer.value,
-            repairs: answer.repairs,
-        };
         answer
-            .map(read)
+            .map(|answer: Parsed<T>| Reading {
+                value: answer.value,
+                repairs: answer.repairs,
+            })
             .map_err(|violations| ReadError { violations })
     }
 }
@@ -112,8 +111,11 @@ impl Reader {
         text: &str,
         schema: &OutputSchema,
     ) -> Result<Reading<Value>, ReadError> {
-        let extra_check =
-            |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
-        Reading::of(read_by_schema(text, schema, *self, &extra_check))
+        Reading::of(read_by_schema(
+            text,
+            schema,
+            *self,
+            &|value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped),
+        ))
     }
 }

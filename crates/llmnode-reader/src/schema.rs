@@ -319,11 +319,12 @@ impl OutputSchema {
     /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
     /// description. `None`: it cannot express the type.
     pub fn gemini(&self) -> Option<&RawValue> {
-        let write = || {
-            let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
-            gemini::subset(&strict).map(|tree| raw(&tree))
-        };
-        self.gemini.get_or_init(write).as_deref()
+        self.gemini
+            .get_or_init(|| {
+                let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+                gemini::subset(&strict).map(|tree| raw(&tree))
+            })
+            .as_deref()
     }
 
     pub(crate) fn take_strict_error(&self) -> Option<&StrictError> {

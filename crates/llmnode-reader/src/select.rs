@@ -299,10 +299,9 @@ impl<'t> Selector<'_, 't> {
 
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
-        let has = |rule: &&Rule| {
+        rules.leaves(rules.own()).iter().any(|rule: &&Rule| {
             rule.additional.is_some() || rule.names().any(|known| same_letters(known, name))
-        };
-        rules.leaves(rules.own()).iter().any(has)
+        })
     }
 
     fn coerced(
@@ -417,8 +416,9 @@ impl<'t> Selector<'_, 't> {
             }]);
         }
         let observed = Observed::default();
-        let told = |error| vec![serde_error::violation(json, &error, self.target.rules())];
-        self.slot.fill(json, &observed).map_err(told)?;
+        self.slot
+            .fill(json, &observed)
+            .map_err(|error| vec![serde_error::violation(json, &error, self.target.rules())])?;
         if observed.rounded.get() {
             return Err(vec![Violation::new(
                 "",
@@ -437,7 +437,8 @@ impl<'t> Selector<'_, 't> {
 }
 
 fn depth(json: &str) -> usize {
-    let (mut depth, mut most) = (0_usize, 0);
+    let mut depth = 0_usize;
+    let mut most = 0;
     for (_, opens) in find::brackets(json) {
         depth = if opens {
             depth + 1

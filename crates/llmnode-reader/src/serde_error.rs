@@ -154,7 +154,8 @@ fn reached(json: &str, at: usize) -> Reached {
     // Later steps overwrite earlier ones, which leaves the last value before `at`.
     let mut open: Vec<Step> = Vec::new();
     let bytes = end.as_bytes();
-    let (mut position, mut key) = (0, None::<String>);
+    let mut position = 0;
+    let mut key = None::<String>;
     while let Some(byte) = bytes.get(position) {
         match byte {
             b'{' => open.push(Step::Nothing),

@@ -78,7 +78,8 @@ pub fn same_letters(one: &str, other: &str) -> bool {
 pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
     let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
-    let (given, mut near) = (letters(name), Vec::new());
+    let given = letters(name);
+    let mut near = Vec::new();
     for known in known
         .into_iter()
         .filter(|known| known.len() <= LONGEST_TYPO && name.len() <= LONGEST_TYPO)
@@ -130,7 +131,8 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
         return None;
     }
     let mut row: Vec<usize> = (0..=other.len()).collect();
-    let (mut above, mut next) = (row.clone(), row.clone());
+    let mut above = row.clone();
+    let mut next = row.clone();
     let mut least_above = 0;
     for (index, letter) in one.iter().enumerate() {
         next[0] = index + 1;
@@ -228,9 +230,12 @@ fn breaks_line(c: char) -> bool {
 /// # Errors
 /// The pattern is invalid, or its program is larger than 16 KiB.
 pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, usize), E> {
-    let (step, most, work) = (256, 16 * 1024, 50 << 20);
+    let step = 256;
+    let most = 16 * 1024;
+    let work = 50 << 20;
     let regex = build(most)?;
-    let (mut low, mut high) = (1, most / step);
+    let mut low = 1;
+    let mut high = most / step;
     while low < high {
         let middle = (low + high) / 2;
         if build(middle * step).is_ok() {

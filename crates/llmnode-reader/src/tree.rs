@@ -94,7 +94,8 @@ pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
     let mut rest = encoded.bytes();
     while let Some(byte) = rest.next() {
         bytes.push(if byte == b'%' {
-            let (high, low) = (rest.next()?, rest.next()?);
+            let high = rest.next()?;
+            let low = rest.next()?;
             let digit = |b: u8| {
                 char::from(b)
                     .to_digit(16)

@@ -49,7 +49,8 @@ const MAX_LISTED: usize = 100;
 impl Violation {
     /// Creates a violation at a path. An empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let (path, message) = (path.into(), message.into());
+        let path = path.into();
+        let message = message.into();
         Violation {
             path,
             message,
@@ -82,12 +83,15 @@ impl Violation {
     /// About a kilobyte, on one line, with a share for the allowed values: a long quotation must not push them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
-        let fits = |value: &&String| {
-            let left = room.checked_sub(value.len());
-            room = left.unwrap_or(room);
-            left.is_some()
-        };
-        let fitting = self.allowed.iter().take_while(fits).count();
+        let fitting = self
+            .allowed
+            .iter()
+            .take_while(|value: &&String| {
+                let left = room.checked_sub(value.len());
+                room = left.unwrap_or(room);
+                left.is_some()
+            })
+            .count();
         if fitting < self.allowed.len() {
             self.more = true;
             self.allowed.truncate(fitting);

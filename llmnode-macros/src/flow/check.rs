@@ -173,9 +173,9 @@ fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
 }
 
 fn unknown_label(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
-    let nearly =
-        |stop: &&FlowStep| inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label);
-    if let Some(stop) = flow.step_list.iter().find(nearly) {
+    if let Some(stop) = flow.step_list.iter().find(|stop: &&FlowStep| {
+        inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label)
+    }) {
         let shown = shown(&stop.ty);
         return format!(
             "no step is called `{label}`; write `{shown} as {label}` where `{shown}` stands"
@@ -228,11 +228,14 @@ fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
 
 fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
     let indices = |stop: &FlowStep| -> Vec<usize> {
-        let index = |target: &Target| match target {
-            Target::Step(label) => checked.index(label),
-            _ => None,
-        };
-        stop.exit.targets().into_iter().filter_map(index).collect()
+        stop.exit
+            .targets()
+            .into_iter()
+            .filter_map(|target: &Target| match target {
+                Target::Step(label) => checked.index(label),
+                _ => None,
+            })
+            .collect()
     };
     let leads_out = |stop: &FlowStep| {
         // An empty `match`: the step has no action, so the flow never continues from it.

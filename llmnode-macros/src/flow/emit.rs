@@ -16,13 +16,13 @@ use crate::macro_args::value;
 use crate::names::snake_case;
 
 pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
-    let (definition, private) = (definition(flow), crate_path::private());
+    let definition = definition(flow);
+    let private = crate_path::private();
     let unit = syn::parse_quote!(());
-    let (state, action) = (&flow.state, flow.action.as_ref().unwrap_or(&unit));
-    let (flow_type_impl, run_impls) = (
-        flow_type_impl(flow, checked, &private),
-        run_impls(flow, &private),
-    );
+    let state = &flow.state;
+    let action = flow.action.as_ref().unwrap_or(&unit);
+    let flow_type_impl = flow_type_impl(flow, checked, &private);
+    let run_impls = run_impls(flow, &private);
     let decides = flow
         .step_list
         .iter()
@@ -149,11 +149,9 @@ fn state_field(StateField { root, members }: &StateField) -> TokenStream {
 
 fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) -> TokenStream {
     let here = step_span(stop);
-    let (ty, edges, then) = (
-        &stop.ty,
-        edges(stop, checked, private),
-        action_dispatch(stop, private),
-    );
+    let ty = &stop.ty;
+    let edges = edges(stop, checked, private);
+    let then = action_dispatch(stop, private);
     let label = quote_spanned!(here=> #label, [#(#edges),*]);
     if stop.values.is_none() && stop.part.is_none() {
         return quote_spanned!(here=> .step::<#ty>(#label, #then));
@@ -168,7 +166,8 @@ fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) ->
     let Some(values) = &stop.values else {
         return quote_spanned!(here=> .step_in::<#ty, _>(#label, #part, #then));
     };
-    let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
+    let ty = in_expression(ty);
+    let values = resolve_names(values.clone());
     // The expression already names the type: an error in it would be reported twice.
     let over = if stop.part.is_none() {
         quote_spanned!(here=> __State)
@@ -219,7 +218,8 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
         Exit::Match(arms) if arms.is_empty() => quote_spanned!(at=> |#action| match #action {}),
         Exit::Match(arms) => {
             let arms = arms.iter().enumerate().map(|(index, arm)| {
-                let (pattern, arm) = (strict(&arm.pattern), self::arm(index, &arm.target, private));
+                let pattern = strict(&arm.pattern);
+                let arm = self::arm(index, &arm.target, private);
                 quote_spanned!(at=> #pattern => #arm,)
             });
             let decided = quote_spanned!(at=> #private_there::MatchOn(#action).__action());
@@ -231,7 +231,8 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
 fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
     // The compiler suggests to add a missing arm behind this span.
     let here = Span::mixed_site().located_at(target.to_token_stream().span());
-    let (index, private) = (Literal::usize_unsuffixed(index), respanned(private, here));
+    let index = Literal::usize_unsuffixed(index);
+    let private = respanned(private, here);
     match target {
         Target::End(_, None) => quote_spanned!(here=> #private::Arm::end(#index, ())),
         Target::End(_, Some(action)) => quote_spanned!(here=> #private::Arm::end(#index, #action)),

@@ -89,8 +89,9 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(Token![->]) && flow.action.is_none() {
             input.parse::<Token![->]>()?;
             let at = input.span();
-            let wanted = |_| Error::new(at, "expected the type that the flow returns after `->`");
-            flow.action = Some(input.parse().map_err(wanted)?);
+            flow.action = Some(input.parse().map_err(|_| {
+                Error::new(at, "expected the type that the flow returns after `->`")
+            })?);
             check_static(&flow.action, "the type that it returns")?;
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
@@ -204,7 +205,8 @@ fn skip_option(input: ParseStream<'_>) {
 }
 
 fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Parameter>> {
-    let (content, mut list) = (braces(input)?, Vec::<Parameter>::new());
+    let content = braces(input)?;
+    let mut list = Vec::<Parameter>::new();
     items(&content, "parameter", errors, |input, errors| {
         let parameter: Parameter = input.parse()?;
         let ident = &parameter.ident;

@@ -32,13 +32,12 @@ pub(super) fn items(
 
 /// Replaces syn's error by one that shows how attributes are written.
 pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-    let wanted = |error: Error| {
+    input.call(Attribute::parse_outer).map_err(|error: Error| {
         Error::new(
             error.span(),
             "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`",
         )
-    };
-    input.call(Attribute::parse_outer).map_err(wanted)
+    })
 }
 
 pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {

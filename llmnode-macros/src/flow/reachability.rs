@@ -14,7 +14,8 @@ impl Graph {
             mark(&self.edges, step, &mut reached);
             reached
         };
-        let (mut reached, mut unreached) = (from(0), vec![]);
+        let mut reached = from(0);
+        let mut unreached = vec![];
         for step in 0..self.edges.len() {
             if !reached[step] {
                 let own = from(step);

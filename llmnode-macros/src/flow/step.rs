@@ -27,7 +27,9 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
     {
         return Err(wanted());
     }
-    let (mut values, mut label, mut part) = (None, None, None);
+    let mut values = None;
+    let mut label = None;
+    let mut part = None;
     loop {
         if input.peek(token::Brace) && values.is_none() {
             let at = input.span();
@@ -109,7 +111,8 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
             return Ok(vec![]);
         }
     }
-    let (content, mut arms) = (braces(input)?, vec![]);
+    let content = braces(input)?;
+    let mut arms = vec![];
     items(&content, "arm", errors, |input, errors| {
         arms.push(arm(input, errors)?);
         Ok(())

@@ -7,7 +7,9 @@ use super::syntax::Flow;
 use crate::crate_path;
 
 pub(super) fn stub(flow: &Flow) -> TokenStream {
-    let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
+    let definition = definition(flow);
+    let ident = &flow.ident;
+    let private = crate_path::private();
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
     // Names the types, whose imports would otherwise be unused.

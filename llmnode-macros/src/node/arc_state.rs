@@ -12,7 +12,8 @@ pub(crate) fn emit(
     private: &Ident,
 ) -> Option<TokenStream> {
     model.state.as_ref()?;
-    let (ident, ty_generics) = (&model.item.ident, model.item.generics.split_for_impl().1);
+    let ident = &model.item.ident;
+    let ty_generics = model.item.generics.split_for_impl().1;
     let params = stated.params.iter().cloned().map(|mut param| {
         match &mut param {
             GenericParam::Type(param) => param.default = None,

@@ -242,10 +242,8 @@ impl NodeArgs {
 }
 
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
-    let (words, variants) = (
-        ["off", "low", "medium", "high", "max"],
-        ["Off", "Low", "Medium", "High", "Max"],
-    );
+    let words = ["off", "low", "medium", "high", "max"];
+    let variants = ["Off", "Low", "Medium", "High", "Max"];
     let word = text(input, key, ", such as `reasoning = \"low\"`")?;
     let given = word.value();
     match words.iter().position(|word| *word == given) {

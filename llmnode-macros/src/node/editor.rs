@@ -19,8 +19,8 @@ use crate::prompt::template::{Piece, Variable, parse};
 pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
     let prompts = [value(&args.system), value(&args.prompt)];
     let literals = prompts.into_iter().flatten().flat_map(literals);
-    let (ident, (impl_generics, ty_generics, where_clause)) =
-        (&item.ident, item.generics.split_for_impl());
+    let ident = &item.ident;
+    let (impl_generics, ty_generics, where_clause) = item.generics.split_for_impl();
     let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
     quote! {
         const _: () = {
@@ -54,13 +54,17 @@ fn literals(prompt: &Source) -> Vec<TokenStream> {
 
 /// The field's own identifier, where the compiler's expansion has one with the span of the field's type.
 pub(crate) fn own_identifier(item: &ItemStruct, name: &Ident) -> Option<Ident> {
-    let is_it = |field: &&Field| {
-        field
-            .ident
-            .as_ref()
-            .is_some_and(|ident| ident.unraw() == name.unraw())
-    };
-    let own = item.fields.iter().find(is_it)?.ident.as_ref()?;
+    let own = item
+        .fields
+        .iter()
+        .find(|field: &&Field| {
+            field
+                .ident
+                .as_ref()
+                .is_some_and(|ident| ident.unraw() == name.unraw())
+        })?
+        .ident
+        .as_ref()?;
     identifier(
         &own.unraw().to_string(),
         own.span().resolved_at(Span::mixed_site()),

@@ -30,10 +30,8 @@ use crate::validate::fields::is_plain;
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let generics = node_generics(model);
-    let (node_impl, exec_impls) = (
-        node_impl(model, &generics, &private),
-        exec_impls(model, generics.clone(), &private),
-    );
+    let node_impl = node_impl(model, &generics, &private);
+    let exec_impls = exec_impls(model, generics.clone(), &private);
     let files = files(model);
     let impls = crate_path::scope(&model.krate, quote!(#node_impl #exec_impls #files));
     let item = tools::item(model);
@@ -185,7 +183,8 @@ fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream
             generated!(#private::smart::render(self, __to);),
         );
     }
-    let (with, examples) = (items(&model.args.with), value(&model.args.examples));
+    let with = items(&model.args.with);
+    let examples = value(&model.args.examples);
     let reads_state = model
         .system
         .iter()
@@ -266,7 +265,8 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
 
 /// The compiler reports missing traits at the output's type.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
-    let (validators, is_text) = (items(&model.args.validate), model.output.is_none());
+    let validators = items(&model.args.validate);
+    let is_text = model.output.is_none();
     let functions = validators::emit(validators, model.state.is_some(), is_text, private);
     let Some(output) = model.output else {
         return match functions {

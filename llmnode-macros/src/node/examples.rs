@@ -51,7 +51,8 @@ impl Examples {
             Self::List(pairs) => end_spans(&pairs.first().map(|(_, output)| output)).0,
             Self::Function(path) => end_spans(path).0,
         };
-        let (node, method) = (Ident::new("self", at), Ident::new("examples", at));
+        let node = Ident::new("self", at);
+        let method = Ident::new("examples", at);
         let examples = match self {
             Self::List(pairs) => {
                 let pairs = pairs

@@ -97,10 +97,8 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
         .attrs
         .extract_if(.., |attribute| bare_attribute(attribute).is_some())
     {
-        let (name, at) = (
-            bare_attribute(&attribute).unwrap_or_default(),
-            attribute.path().span(),
-        );
+        let name = bare_attribute(&attribute).unwrap_or_default();
+        let at = attribute.path().span();
         let written = attribute
             .meta
             .to_token_stream()

@@ -20,7 +20,8 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let tokens: TokenStream = input.parse()?;
-        let (mut limits, mut errors) = (Self::default(), Errors::default());
+        let mut limits = Self::default();
+        let mut errors = Errors::default();
         let grammar = Grammar {
             hint,
             ..Grammar::of_values("limits", &["requests", "tokens", "money"])

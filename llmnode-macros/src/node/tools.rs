@@ -64,13 +64,12 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
             "a tool is listed by its type, not as a text; write `tools = [Search]`",
         ));
     }
-    let no_type = |error: Error| {
+    let tool: Type = list.parse().map_err(|error: Error| {
         Error::new(
             error.span(),
             "a tool is listed by its type, such as `tools = [Search]`",
         )
-    };
-    let tool: Type = list.parse().map_err(no_type)?;
+    })?;
     if list.peek(token::Paren) || list.peek(token::Brace) {
         let message =
             "a tool is listed by its type, and the model makes the calls; write `tools = [Search]`";

@@ -205,7 +205,8 @@ impl<'a> Variables<'a> {
 
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.count_fault() {
-            let (at, excerpt) = (prompt.location(range.start), excerpt(prompt.text(), range));
+            let at = prompt.location(range.start);
+            let excerpt = excerpt(prompt.text(), range);
             let message = format!("{message} (at {at})\n{excerpt}");
             self.faults
                 .push(Error::new(prompt.span(range.start), message));
@@ -239,7 +240,8 @@ impl<'a> Variables<'a> {
         }
         if !unknown.is_empty() {
             let with: Vec<_> = self.with.iter().map(WithVariable::text).collect();
-            let (fields, state) = (&self.fields, self.has_state);
+            let fields = &self.fields;
+            let state = self.has_state;
             let candidates = NameCandidates {
                 node: &self.node,
                 fields,

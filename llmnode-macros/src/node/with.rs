@@ -24,7 +24,8 @@ pub(crate) struct WithVariable {
 
 /// `None`: a variable has no name, so it is unknown what prompts may use.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::Result<()>) {
-    let (mut list, mut all_named) = (Vec::<WithVariable>::new(), true);
+    let mut list = Vec::<WithVariable>::new();
+    let mut all_named = true;
     let result = parse_list(input, |input| {
         variable(input, &mut list, &mut all_named)?;
         comma_or_end(input, "variable")
@@ -85,10 +86,8 @@ pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> Tok
     if with.is_empty() {
         return messages;
     }
-    let (values, bindings) = (
-        with.iter().filter_map(WithVariable::value),
-        with.iter().map(WithVariable::binding),
-    );
+    let values = with.iter().filter_map(WithVariable::value);
+    let bindings = with.iter().map(WithVariable::binding);
     // Temporaries in the scrutinee of a `match` live until its end.
     generated!(match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
 }

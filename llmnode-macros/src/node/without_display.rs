@@ -90,8 +90,12 @@ pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> b
     let Type::Path(path) = bare(ty) else {
         return false;
     };
-    let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
-    let plain = path.qself.is_none() && path.path.segments.iter().all(is_plain);
+    let plain = path.qself.is_none()
+        && path
+            .path
+            .segments
+            .iter()
+            .all(|segment: &PathSegment| segment.arguments.is_none() && segment.ident != name);
     plain && is_attachment(ty) && !mentions_parameter(ty, generics)
 }
 

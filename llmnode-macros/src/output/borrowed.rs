@@ -109,8 +109,7 @@ fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
     else {
         return false;
     };
-    let lifetime = |argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(lifetime) if own.contains(lifetime));
-    arguments.args.iter().any(lifetime)
+    arguments.args.iter().any(|argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(lifetime) if own.contains(lifetime)))
 }
 
 /// Uses that omit these lifetimes would be further errors.

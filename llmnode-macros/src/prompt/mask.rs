@@ -29,7 +29,8 @@ impl Mask {
 
 fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
-    let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
+    let start = *offsets.get(range.start)?;
+    let end = *offsets.get(range.end)?;
     let hashes = if token.starts_with('r') {
         token.find('"')? - 1
     } else {
@@ -39,7 +40,8 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
-    let (name, blank) = ("x".repeat(length), " ".repeat(start - opening));
+    let name = "x".repeat(length);
+    let blank = " ".repeat(start - opening);
     let hashes = "#".repeat(hashes);
     let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}")
         .parse()

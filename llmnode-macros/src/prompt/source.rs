@@ -62,7 +62,8 @@ impl Source {
     }
 
     pub(crate) fn read(path: LitStr) -> syn::Result<Self> {
-        let (text, at) = (file::read(&path)?, path.span());
+        let text = file::read(&path)?;
+        let at = path.span();
         Ok(Self {
             text,
             literals: vec![],

@@ -86,7 +86,8 @@ impl Arguments<'_> {
         let path = |name: &str| {
             format!("{}::__private::{name}", self.krate.to_token_stream()).replace(' ', "")
         };
-        let (serde, schemars) = (path("serde"), path("schemars"));
+        let serde = path("serde");
+        let schemars = path("schemars");
         let ident = &self.input.ident;
         let name = ident.to_string();
         let docs = self
@@ -95,7 +96,8 @@ impl Arguments<'_> {
             .iter()
             .filter(|attribute| attribute.path().is_ident("doc"));
         let mark = definition::mark(&self.input, self.krate);
-        let (mut parameters, mut fields) = (vec![], vec![]);
+        let mut parameters = vec![];
+        let mut fields = vec![];
         for (index, argument) in self.list.iter().enumerate() {
             let Argument {
                 name,

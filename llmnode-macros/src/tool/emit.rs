@@ -36,18 +36,17 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
         &private,
     );
     let tool = arguments.tool(&header, &state, quote!(#alone #approval #choices), &private);
-    let (node, exec, validation) = (
-        node(model, &private),
-        exec(model, &private),
-        arguments.validation(model.state()),
-    );
+    let node = node(model, &private);
+    let exec = exec(model, &private);
+    let validation = arguments.validation(model.state());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)
 }
 
 /// Has the function's name: types are another namespace.
 fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
-    let (visibility, ident) = (&model.function.vis, &model.ident);
+    let visibility = &model.function.vis;
+    let ident = &model.ident;
     let docs: Vec<_> = model
         .function
         .attrs
@@ -108,7 +107,8 @@ fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
 }
 
 fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
-    let (ident, name) = (&model.ident, &model.name);
+    let ident = &model.ident;
+    let name = &model.name;
     let description = description(&model.function.attrs);
     let output = match &model.function.sig.output {
         ReturnType::Default => quote!(()),
@@ -207,7 +207,8 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
 }
 
 pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
-    let (visibility, ident) = (&model.function.vis, &model.ident);
+    let visibility = &model.function.vis;
+    let ident = &model.ident;
     let impls = stub(ident, &model.name, &model.krate);
     quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {} #impls)
 }

@@ -64,14 +64,14 @@ impl<'a> Validator<'a> {
 
     /// Whether it takes any state at all, so that it may have a reference to one, too.
     pub(crate) fn takes_any_state(&self) -> bool {
-        let of_references = |bound: &&TypeParamBound| match bound {
-            TypeParamBound::Trait(bound) => ["Sync", "Send", "Sized"]
-                .iter()
-                .any(|name| is_named(&bound.path, name)),
-            _ => false,
-        };
-        self.bounds()
-            .is_some_and(|bounds| bounds.iter().all(of_references))
+        self.bounds().is_some_and(|bounds| {
+            bounds.iter().all(|bound: &&TypeParamBound| match bound {
+                TypeParamBound::Trait(bound) => ["Sync", "Send", "Sized"]
+                    .iter()
+                    .any(|name| is_named(&bound.path, name)),
+                _ => false,
+            })
+        })
     }
 
     fn parameter(&mut self, input: &'a FnArg) -> syn::Result<()> {
@@ -281,11 +281,14 @@ fn boxed(ty: &Type) -> Option<&Type> {
                 .bounds
                 .iter()
                 .filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)));
-            let is_future = |bound: &TypeParamBound| match bound {
-                TypeParamBound::Trait(bound) => is_named(&bound.path, "Future"),
-                _ => false,
-            };
-            (bounds.next().is_some_and(is_future) && bounds.next().is_none()).then_some(future)
+            (bounds
+                .next()
+                .is_some_and(|bound: &TypeParamBound| match bound {
+                    TypeParamBound::Trait(bound) => is_named(&bound.path, "Future"),
+                    _ => false,
+                })
+                && bounds.next().is_none())
+            .then_some(future)
         }
         _ => None,
     }

@@ -85,9 +85,12 @@ impl Prompt {
 
     /// How many messages stand before the conversation: instructions and examples.
     pub(crate) fn opening(&self) -> usize {
-        let is_system = |message: &&Message| message.role == Role::System;
-        self.begins
-            .unwrap_or_else(|| self.messages.iter().take_while(is_system).count())
+        self.begins.unwrap_or_else(|| {
+            self.messages
+                .iter()
+                .take_while(|message: &&Message| message.role == Role::System)
+                .count()
+        })
     }
 
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
@@ -151,8 +154,10 @@ impl Prompt {
         )
         .is_err()
         {
-            let fails = |segment| write!(Counter(0), "{segment}").is_err();
-            let index = segments.iter().position(fails).unwrap_or_default();
+            let index = segments
+                .iter()
+                .position(|segment| write!(Counter(0), "{segment}").is_err())
+                .unwrap_or_default();
             let number = segments
                 .iter()
                 .take(index + 1)

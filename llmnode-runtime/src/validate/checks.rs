@@ -143,7 +143,8 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     }
 
     fn nested(&mut self, collect: impl FnOnce(&mut Self), push: impl FnOnce(&mut String)) {
-        let (length, names) = (self.path.len(), self.names);
+        let length = self.path.len();
+        let names = self.names;
         push(&mut self.path);
         collect(self);
         self.path.truncate(length);

@@ -46,9 +46,9 @@ impl Coverage {
     /// Records a type's mark. Returns `false` if it was recorded before: its fields need no second visit.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.fields_only {
-            let place =
-                || "it is in a tuple or `Result` beside a type without validators".to_owned();
-            self.skipped.entry(mark.to_owned()).or_insert_with(place);
+            self.skipped.entry(mark.to_owned()).or_insert_with(|| {
+                "it is in a tuple or `Result` beside a type without validators".to_owned()
+            });
         }
         self.owner = Some(mark);
         self.marks.insert(mark)
@@ -86,8 +86,10 @@ impl Coverage {
     fn missing(&self, marks: &[String]) -> Option<Uncovered> {
         marks.iter().find_map(|mark| {
             let place = self.skipped.get(mark).cloned();
-            let unknown = || "it is held by a type that llmnode cannot dive into".to_owned();
-            let place = place.or_else(|| (!self.marks.contains(mark.as_str())).then(unknown));
+            let place = place.or_else(|| {
+                (!self.marks.contains(mark.as_str()))
+                    .then(|| "it is held by a type that llmnode cannot dive into".to_owned())
+            });
             place.map(|place| Uncovered {
                 mark: mark.clone(),
                 place,

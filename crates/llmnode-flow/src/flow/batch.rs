@@ -68,7 +68,8 @@ impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
     }
 
     fn post(self, outputs: Vec<<N as Node>::Output>, state: &mut S) -> Result<N::Action, BoxError> {
-        let (items, given) = (self.items().len(), outputs.len());
+        let items = self.items().len();
+        let given = outputs.len();
         if items != given {
             let message = format!(
                 "`{}` has {items} items, and {given} outputs were given for them",

@@ -45,13 +45,13 @@ where
     N: Step<S> + Send + 'static,
     S: Send + Sync,
 {
-    let (mut at, usage_sum, mut log) = (
-        Position::default(),
-        UsageSum::default(),
-        SpanOnly(StepSpan::none()),
-    );
+    let mut at = Position::default();
+    let usage_sum = UsageSum::default();
+    let mut log = SpanOnly(StepSpan::none());
     let (core, state) = run.parts();
-    let (at, log, happened) = (&mut at, &mut log, &mut None);
+    let at = &mut at;
+    let log = &mut log;
+    let happened = &mut None;
     let of_flow = FlowContext {
         usage_sum: &usage_sum,
         observer: None,
@@ -94,7 +94,8 @@ impl StepLog for SpanOnly {
 
 impl<'r, S, A> FlowCall<'r, S, A> {
     pub(super) fn new(run: &'r mut Run<S>, runner: Runner<'r, S, A>) -> Self {
-        let (name, outline) = (runner.name.clone(), Arc::clone(&runner.outline));
+        let name = runner.name.clone();
+        let outline = Arc::clone(&runner.outline);
         FlowCall {
             name,
             outline,
@@ -194,8 +195,9 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         poll_fn(move |cx| {
             let action = ready!(Pin::new(&mut call).poll(cx))?;
             // The watch was set before the first poll, so there is a record.
-            let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
-            let record = watch.record().ok_or_else(lost)?;
+            let record = watch
+                .record()
+                .ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no record"))?;
             Poll::Ready(Ok(FlowReport { action, record }))
         })
     }

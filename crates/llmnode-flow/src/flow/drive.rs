@@ -110,7 +110,8 @@ pub(super) struct RunOptions<'r, S, A> {
 
 impl<S, A> Default for RunOptions<'_, S, A> {
     fn default() -> Self {
-        let (from, watchers) = (Position::default(), Watchers::default());
+        let from = Position::default();
+        let watchers = Watchers::default();
         RunOptions {
             max_steps: None,
             from,
@@ -152,11 +153,15 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             .map_or(max_steps, |most| most.min(max_steps));
         let limits = limits(&runner, &within, core)?;
         let continues = paused.is_some();
-        let (name, outline, clock) = (&runner.name, &*runner.outline, &*core.clock);
+        let name = &runner.name;
+        let outline = &*runner.outline;
+        let clock = &*core.clock;
         let recorder =
             FlowRecorder::begin(name, outline, &at, clock, (watchers, within), continues);
         let usage_sum = UsageSum::with_parent(within.flow().map(|flow| flow.usage_sum));
-        let (recording_core, taken, happened) = (None, 0, None);
+        let recording_core = None;
+        let taken = 0;
+        let happened = None;
         Ok(FlowDriver {
             core,
             recording_core,
@@ -183,13 +188,12 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
         let outcome = self.run().await.map_err(|error| error.at(&self.at));
         let ended = outcome.is_ok();
-        let output = || {
+        self.recorder.end(outcome.as_ref().err(), &self.at, &|| {
             self.runner
                 .shown
                 .filter(|_| ended)
                 .map(|shown| shown(self.state))
-        };
-        self.recorder.end(outcome.as_ref().err(), &self.at, &output);
+        });
         outcome
     }
 
@@ -206,7 +210,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
                 return Ok(action);
             }
         }
-        let (name, max_steps) = (&self.runner.name, self.max_steps);
+        let name = &self.runner.name;
+        let max_steps = self.max_steps;
         let message = format!(
             "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it may take"
         );
@@ -267,7 +272,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             return Ok(None);
         };
         let outline = (self.runner.outline)();
-        let (core, limits) = (self.core, self.limits.as_ref());
+        let core = self.core;
+        let limits = self.limits.as_ref();
         let flow = FlowStart {
             outline,
             core,

@@ -155,7 +155,8 @@ where
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let (mut actions, mut failed) = (Vec::new(), None);
+            let mut actions = Vec::new();
+            let mut failed = None;
             self.each(|outcome| match outcome {
                 Ok(action) => {
                     actions.push(action);
@@ -357,8 +358,11 @@ where
                 }
             })
         };
-    let source = move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow));
-    BoundedFutures::new(Box::new(source), concurrency, counter)
+    BoundedFutures::new(
+        Box::new(move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow))),
+        concurrency,
+        counter,
+    )
 }
 
 impl<S, A> fmt::Debug for Flows<'_, S, A> {

@@ -70,14 +70,12 @@ impl<'r> FlowRecorder<'r> {
                 .for_each(|watch| watch.open(outline.clone(), at.clone()));
         }
         let began = catch_panic(|| clock.now()).unwrap_or_else(|_| Instant::now());
-        let (started, number) = (
-            SystemTime::now(),
-            if within.is_recorded() {
-                next_number()
-            } else {
-                0
-            },
-        );
+        let started = SystemTime::now();
+        let number = if within.is_recorded() {
+            next_number()
+        } else {
+            0
+        };
         if number > 0 {
             within.record(&RunEvent::FlowBegan {
                 flow: number,
@@ -162,7 +160,9 @@ impl<'r> FlowRecorder<'r> {
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);
         }
-        let (flow, usage, elapsed) = (self.number, record.usage, record.elapsed);
+        let flow = self.number;
+        let usage = record.usage;
+        let elapsed = record.elapsed;
         if flow > 0 {
             self.within.record(&RunEvent::StepEnded {
                 flow,
@@ -196,10 +196,8 @@ impl<'r> FlowRecorder<'r> {
         at: &Position,
         output: &OutputText<'_>,
     ) {
-        let (category, error) = (
-            error.map(NodeError::category),
-            error.map(|error| error as &dyn Display),
-        );
+        let category = error.map(NodeError::category);
+        let error = error.map(|error| error as &dyn Display);
         self.end_with((category, error), at, output);
     }
 
@@ -275,7 +273,8 @@ impl StepLog for FlowRecorder<'_> {
                 taken: Vec::new(),
             });
             if self.number > 0 {
-                let (flow, started) = (self.number, started.unwrap_or(self.started));
+                let flow = self.number;
+                let started = started.unwrap_or(self.started);
                 self.within.record(&RunEvent::StepBegan {
                     flow,
                     position: at,

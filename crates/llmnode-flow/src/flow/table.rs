@@ -120,7 +120,8 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         edges: impl Into<Vec<Edge>>,
         erased_step: impl ErasedStep<S, A> + 'static,
     ) -> Self {
-        let (label, edges) = (Label::Static(label), edges.into());
+        let label = Label::Static(label);
+        let edges = edges.into();
         self.steps.push(TableStep {
             label,
             edges,
@@ -160,8 +161,9 @@ impl<S, A> Table<S, A> {
                 flow.at.go(flow.depth, 0, first.label.clone());
             }
         }
-        let label = |step: usize| self.steps.get(step).map(|step| step.label.as_str());
-        let index = flow.at.step(flow.depth, self.steps.len(), label);
+        let index = flow.at.step(flow.depth, self.steps.len(), |step: usize| {
+            self.steps.get(step).map(|step| step.label.as_str())
+        });
         index
             .and_then(|index| self.steps.get(index))
             .ok_or_else(|| flow.unknown_step(&self.name))
@@ -217,14 +219,16 @@ impl<S, A> Table<S, A> {
     }
 
     fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &EdgeSelector<A>) -> String {
-        let (label, name) = (step.label.as_str(), &self.name);
+        let label = step.label.as_str();
+        let name = &self.name;
         if let (None, EdgeSelector::Action(action, _)) = (edge, by) {
             let known: Vec<_> = step
                 .edges
                 .iter()
                 .map(|edge| format!("`{}`", edge.action))
                 .collect();
-            let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
+            let action = one_line(&**action, 200);
+            let known = one_line(known.join(", "), 500);
             return format!(
                 "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {known}"
             );

@@ -21,17 +21,19 @@ pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
     if before.first().map(label) != now.first().map(label) {
         changed.push("the start".to_owned());
     }
-    let (before, now) = (by_label(before), by_label(now));
+    let before = by_label(before);
+    let now = by_label(now);
     let labels: BTreeSet<_> = before.keys().chain(now.keys()).collect();
-    let differs = |label: &&str| match (before.get(label), now.get(label)) {
-        (Some(old), Some(new)) => edges(old) != edges(new) || place_differs(&old.place, &new.place),
-        _ => true,
-    };
     changed.extend(
         labels
             .into_iter()
             .copied()
-            .filter(differs)
+            .filter(|label: &&str| match (before.get(label), now.get(label)) {
+                (Some(old), Some(new)) => {
+                    edges(old) != edges(new) || place_differs(&old.place, &new.place)
+                }
+                _ => true,
+            })
             .map(|label| format!("the step `{label}`")),
     );
     changed

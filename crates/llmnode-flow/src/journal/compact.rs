@@ -125,7 +125,8 @@ impl OpenFile {
         let failed = |source| io_error(beside, "written", source);
         let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
         let mut to = BufWriter::new(file);
-        let (mut n, mut length) = (0, 0);
+        let mut n = 0;
+        let mut length = 0;
         scan(&self.path, &self.file, &mut |json, line| {
             let keeps = n == last || !is_prunable(&line.record);
             let bytes = if keeps {

@@ -160,7 +160,8 @@ impl<S> JournalReplayer<'_, S> {
             .transpose()?;
         self.restore(&history, flow.state)?;
         *flow.at = history.position().clone();
-        let (taken, core) = (history.steps(), flow.core);
+        let taken = history.steps();
+        let core = flow.core;
         self.run = (history.run().to_owned(), taken);
         let replay = history.replay();
         let spent = history.count(core);

@@ -219,12 +219,11 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// # Errors
     /// A failure of the transport, which may pass: the engine should try again after a while.
     pub fn next(&self) -> impl Future<Output = Result<Entry, NodeError>> + Send + 'static {
-        let (start, under_way) = (Arc::clone(&self.start), Arc::clone(&self.under_way));
-        let (known, decided, settlement) = (
-            Arc::clone(&self.known),
-            self.decided.clone(),
-            self.settlement.clone(),
-        );
+        let start = Arc::clone(&self.start);
+        let under_way = Arc::clone(&self.under_way);
+        let known = Arc::clone(&self.known);
+        let decided = self.decided.clone();
+        let settlement = self.settlement.clone();
         async move {
             // Dropped in the middle, it drops the flow, which begins anew from what was kept.
             let waiting = lock(&under_way).take();

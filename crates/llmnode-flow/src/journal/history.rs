@@ -260,9 +260,8 @@ impl History {
         call.attempts.insert(attempt.id, attempt);
         if std::mem::take(&mut call.answered) {
             let used = std::mem::take(&mut call.used);
-            let of_call = |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
             if let Some(ReplayEntry::Answer(_, usage)) =
-                self.replay_entries.iter_mut().rev().find(of_call)
+                self.replay_entries.iter_mut().rev().find(|one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id)))
             {
                 *usage = Some(Box::new(used));
             }
@@ -353,7 +352,8 @@ impl History {
     pub(super) fn close(&mut self) {
         for (id, open) in std::mem::take(&mut self.open) {
             self.unknown.extend(open.lost());
-            let (node, counts) = (open.node.clone(), open.counts);
+            let node = open.node.clone();
+            let counts = open.counts;
             let record = open.cut_short(id);
             // A call whose requests were never sent does not count.
             if !record.attempts.is_empty() {

@@ -160,7 +160,8 @@ impl OpenFile {
             rewrite_threshold: self.superseded.rewrite_threshold,
             ..Superseded::default()
         };
-        let (mut superseded, mut run) = (self.superseded, None);
+        let mut superseded = self.superseded;
+        let mut run = None;
         let end = scan(&self.path, &self.file, &mut |_, line| {
             superseded.see(&line.record);
             run = run.take().or_else(|| run_of(&line.record));
@@ -243,15 +244,13 @@ pub(super) fn scan(
     let failed = |source| io_error(path, "read", source);
     file.rewind().map_err(failed)?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
-    let (mut bytes, mut end) = (
-        Vec::new(),
-        End {
-            records: 0,
-            valid_len: 0,
-            length: 0,
-            missing_newline: false,
-        },
-    );
+    let mut bytes = Vec::new();
+    let mut end = End {
+        records: 0,
+        valid_len: 0,
+        length: 0,
+        missing_newline: false,
+    };
     loop {
         bytes.clear();
         let read = reader.read_until(b'\n', &mut bytes).map_err(failed)? as u64;

@@ -40,7 +40,8 @@ struct Notes {
 
 impl JournalRecorder {
     pub(super) fn new(journal: Box<dyn Journal>, at: Position, replay: ReplayStore) -> Self {
-        let (waiting, answers) = (VecDeque::new(), Vec::new());
+        let waiting = VecDeque::new();
+        let answers = Vec::new();
         let notes = Notes {
             waiting,
             next: 0,

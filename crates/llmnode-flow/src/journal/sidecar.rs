@@ -13,7 +13,8 @@ pub(super) fn path(journal: &Path, suffix: &str) -> PathBuf {
 #[cfg(unix)]
 pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    let (there, here) = (fs::metadata(path)?, file.metadata()?);
+    let there = fs::metadata(path)?;
+    let here = file.metadata()?;
     Ok((here.dev(), here.ino()) == (there.dev(), there.ino()))
 }
 

@@ -157,10 +157,10 @@ fn password_of_url(value: &str) -> Option<&str> {
 
 /// The lines of a key of several lines: base64, and nothing else.
 fn key_lines(value: &str) -> impl Iterator<Item = &str> {
-    let is_key_line = |line: &&str| {
-        let is_base64 =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        line.len() >= MIN_KEY_LINE_LEN && line.bytes().all(is_base64)
-    };
-    value.lines().map(str::trim).filter(is_key_line)
+    value.lines().map(str::trim).filter(|line: &&str| {
+        line.len() >= MIN_KEY_LINE_LEN
+            && line
+                .bytes()
+                .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+    })
 }

@@ -29,8 +29,9 @@ const ENDS: [&str; 5] = ["apikey", "authorization", "password", "secret", "token
 /// `x-auth-user`, `accessToken` and `cookie` do. Whole words count, so `x-portkey-provider`, `max_tokens` and `author` do
 /// not.
 pub fn is_credential(name: &str) -> bool {
-    let is_one = |word: &str| WORDS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end));
-    words(name).split(' ').any(is_one)
+    words(name)
+        .split(' ')
+        .any(|word: &str| WORDS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end)))
 }
 
 /// Lower case, separated by spaces; `accessToken` is two words.

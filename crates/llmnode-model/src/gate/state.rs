@@ -147,8 +147,10 @@ impl State {
 
     /// The time between two requests.
     fn step(&self, now: Instant) -> Duration {
-        let first = || self.closed.as_ref().and_then(Closed::first_pace);
-        let pace = self.pace.map(|pace| pace.at(now)).or_else(first);
+        let pace = self
+            .pace
+            .map(|pace| pace.at(now))
+            .or_else(|| self.closed.as_ref().and_then(Closed::first_pace));
         let learned = pace.map_or(0.0, |pace| 1.0 / pace.max(SLOWEST));
         let stated = self
             .stated
@@ -175,10 +177,11 @@ impl State {
             };
             Some((step, limit.reset))
         });
-        let longest = |one: (f64, Duration), other: (f64, Duration)| {
-            if one.0 >= other.0 { one } else { other }
-        };
-        let Some((step, reset)) = of_requests.into_iter().chain(of_tokens).reduce(longest) else {
+        let Some((step, reset)) = of_requests.into_iter().chain(of_tokens).reduce(
+            |one: (f64, Duration), other: (f64, Duration)| {
+                if one.0 >= other.0 { one } else { other }
+            },
+        ) else {
             self.stated = None;
             return;
         };

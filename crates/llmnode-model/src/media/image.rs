@@ -125,7 +125,8 @@ impl Image {
     /// If the type is not a media type of images, there are no bytes or more than
     /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they clearly have another type.
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
-        let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
+        let media_type = kind::media_type(media_type)?;
+        let bytes = bytes.as_ref();
         if !media_type.starts_with("image/") {
             let message = format!(
                 "`{media_type}` is not an image media type; attach it as a `File` or `Audio`"

@@ -13,8 +13,10 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
         .trim()
         .to_ascii_lowercase();
     let token = |part: &str| {
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b);
-        (1..=127).contains(&part.len()) && part.bytes().all(fits)
+        (1..=127).contains(&part.len())
+            && part
+                .bytes()
+                .all(|b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
     match essence.split_once('/') {
         Some((kind, subtype)) if token(kind) && token(subtype) => Ok(match essence.as_str() {

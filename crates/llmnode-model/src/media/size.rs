@@ -154,8 +154,9 @@ pub(super) fn pages(bytes: &[u8]) -> u64 {
         is_packed |= rest.starts_with(b"ObjStm");
         let value = rest.strip_prefix(b"Type").map(<[u8]>::trim_ascii_start);
         let name = value.and_then(|value| value.strip_prefix(b"/Page"));
-        let ends = |name: &[u8]| !name.first().is_some_and(u8::is_ascii_alphanumeric);
-        pages += u64::from(name.is_some_and(ends));
+        pages += u64::from(
+            name.is_some_and(|name: &[u8]| !name.first().is_some_and(u8::is_ascii_alphanumeric)),
+        );
     }
     let by_size = (bytes.len() as u64).div_ceil(BYTES_OF_A_PAGE);
     match pages {

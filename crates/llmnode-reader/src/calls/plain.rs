@@ -248,12 +248,11 @@ fn percent(text: &str) -> Option<(Option<char>, usize)> {
 
 /// An entity of HTML; browsers take it without the semicolon, too.
 fn entity(text: &str) -> Option<(Option<char>, usize)> {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
     let length = text
         .bytes()
         .skip(1)
         .take(LONGEST_ENTITY)
-        .take_while(is_name)
+        .take_while(|byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#')
         .count();
     let name = &text[1..1 + length];
     let end = 1 + length + usize::from(text[1 + length..].starts_with(';'));

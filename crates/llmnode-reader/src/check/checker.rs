@@ -186,10 +186,8 @@ impl<'s> Checker<'s> {
 
     /// Even if serde would drop something.
     pub(super) fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
-        let (first_fault_only, type_faults_only) = (
-            self.first_fault_only.replace(true),
-            self.type_faults_only.replace(true),
-        );
+        let first_fault_only = self.first_fault_only.replace(true);
+        let type_faults_only = self.type_faults_only.replace(true);
         let found = self.apply(form, value, &Location::ROOT, depth + 1);
         self.first_fault_only.set(first_fault_only);
         self.type_faults_only.set(type_faults_only);

@@ -87,10 +87,12 @@ impl<'v> Compiler<'v> {
                 "type" => rule.types = Some(texts(value)),
                 "const" => rule.only = Some(Json::from(value).into_owned()),
                 "enum" => {
-                    let owned = |choice| Json::from(choice).into_owned();
-                    rule.choices = value
-                        .as_array()
-                        .map(|choices| choices.iter().map(owned).collect());
+                    rule.choices = value.as_array().map(|choices| {
+                        choices
+                            .iter()
+                            .map(|choice| Json::from(choice).into_owned())
+                            .collect()
+                    });
                 }
                 "$ref" => {
                     let to = value

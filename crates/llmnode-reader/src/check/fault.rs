@@ -189,11 +189,10 @@ pub(super) fn unlisted(
     place: &Location<'_>,
 ) -> impl Iterator<Item = Fault> {
     let only = rule.only.as_ref().map(std::slice::from_ref);
-    let misses = move |choices: &&[Json<'_>]| !choices.iter().any(|choice| json_eq(choice, value));
     let missed = [only, rule.choices.as_deref()]
         .into_iter()
         .flatten()
-        .filter(misses);
+        .filter(move |choices: &&[Json<'_>]| !choices.iter().any(|choice| json_eq(choice, value)));
     missed.map(move |choices| not_allowed(value, choices, place))
 }
 

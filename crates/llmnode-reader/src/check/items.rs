@@ -35,14 +35,13 @@ impl<'s> Checker<'s> {
             }
         }
         if self.mode == CheckMode::Schema && rule.is_set {
-            let again = |index: &usize| {
-                items[..*index]
-                    .iter()
-                    .any(|earlier| json_eq(earlier, &items[*index]))
-            };
             let twice = (0..items.len())
                 .take_while(|index| self.spend(*index as u64, depth))
-                .find(again);
+                .find(|index: &usize| {
+                    items[..*index]
+                        .iter()
+                        .any(|earlier| json_eq(earlier, &items[*index]))
+                });
             found.extend(twice.map(|index| Fault::at(&place.item(index), "appears twice")));
         }
     }

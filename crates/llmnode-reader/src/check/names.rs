@@ -15,7 +15,8 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
         return path;
     }
     let mut at = vec![start];
-    let (mut named, mut rest) = (String::with_capacity(path.len()), &*path);
+    let mut named = String::with_capacity(path.len());
+    let mut rest = &*path;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(step_length(rest));
         rest = behind;

@@ -67,7 +67,9 @@ impl Rules {
 
     /// Through references and nested unions. Other schemas are their own only leaf.
     pub(crate) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
-        let (mut leaves, mut open, mut seen) = (Vec::new(), vec![schema], Vec::new());
+        let mut leaves = Vec::new();
+        let mut open = vec![schema];
+        let mut seen = Vec::new();
         while let Some(rule) = open.pop() {
             if let Some(to) = rule.ref_target {
                 if !seen.contains(&to) {
@@ -125,17 +127,17 @@ impl Rules {
     }
 
     pub(crate) fn absent_as_null(&self) -> Vec<String> {
-        let takes_null = |rule: &&Rule| {
-            let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
-            rule.is_type(|name| name == "null") && lists_it
-                || !rule.all_of.is_empty()
-                || rule.not.is_some()
-        };
         let mut names = BTreeMap::new();
         for named in self.all.iter().flat_map(|rule| &rule.named) {
             let leaves = self.leaves(self.at(named.rule));
-            let is_absent =
-                !named.is_required && !leaves.is_empty() && !leaves.iter().any(takes_null);
+            let is_absent = !named.is_required
+                && !leaves.is_empty()
+                && !leaves.iter().any(|rule: &&Rule| {
+                    let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
+                    rule.is_type(|name| name == "null") && lists_it
+                        || !rule.all_of.is_empty()
+                        || rule.not.is_some()
+                });
             *names.entry(&named.name).or_insert(true) &= is_absent;
         }
         names
@@ -161,7 +163,8 @@ impl Rules {
     }
 
     fn reaches(&self, from: usize, to: &Rule) -> bool {
-        let (mut open, mut seen) = (vec![from], vec![false; self.all.len()]);
+        let mut open = vec![from];
+        let mut seen = vec![false; self.all.len()];
         while let Some(number) = open.pop() {
             if std::ptr::eq(self.at(number), to) {
                 return true;
@@ -237,15 +240,14 @@ impl Rule {
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<usize> {
-        let numeric_keys = || {
-            self.numeric_keys
-                .iter()
-                .find(|(signed, _)| is_number(*signed, name))
-                .map(|(_, rule)| *rule)
-        };
         self.named(name)
             .map(|named| named.rule)
-            .or_else(numeric_keys)
+            .or_else(|| {
+                self.numeric_keys
+                    .iter()
+                    .find(|(signed, _)| is_number(*signed, name))
+                    .map(|(_, rule)| *rule)
+            })
             .or(self.additional)
     }
 

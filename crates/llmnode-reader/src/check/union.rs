@@ -51,10 +51,11 @@ impl<'s> Checker<'s> {
             let outcome = self.apply(form, value, place, depth + 1);
             // serde takes the first form that matches, so an earlier one may drop members.
             if outcome.is_empty() && !exclusive {
-                let is_first = |one: &usize| self.serde_accepts(self.rules.at(*one), value, depth);
                 if self.mode == CheckMode::Type
                     && !self.type_faults_only.get()
-                    && forms[..index].iter().any(is_first)
+                    && forms[..index]
+                        .iter()
+                        .any(|one: &usize| self.serde_accepts(self.rules.at(*one), value, depth))
                 {
                     return vec![Fault::lossy(
                         place,
@@ -146,9 +147,11 @@ impl<'s> Checker<'s> {
             if let Some(fault) = wrong_tag(self.rules, &of_its_kind, members, place) {
                 return vec![fault];
             }
-            let has_property =
-                |rule: &&Rule| members.iter().any(|(name, _)| rule.member(name).is_some());
-            if of_its_kind.len() > 1 && !of_its_kind.iter().any(has_property) {
+            if of_its_kind.len() > 1
+                && !of_its_kind
+                    .iter()
+                    .any(|rule: &&Rule| members.iter().any(|(name, _)| rule.member(name).is_some()))
+            {
                 let forms = of_its_kind.iter().map(|rule| expected(rule));
                 return vec![Fault::none_of(forms, place)];
             }

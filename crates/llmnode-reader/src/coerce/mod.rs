@@ -180,7 +180,8 @@ impl<'s> Coercer<'s> {
             && let [_] = items[..]
             && let Some(mut only) = items.pop()
         {
-            let (notes, changed) = (self.notes.len(), self.changed);
+            let notes = self.notes.len();
+            let changed = self.changed;
             self.node(rule, &mut only, place, depth + 1);
             if self.check.fits(rule, &only) {
                 *json = only;
@@ -205,7 +206,8 @@ impl<'s> Coercer<'s> {
         depth: u32,
     ) {
         let mut item = json.clone();
-        let (notes, changed) = (self.notes.len(), self.changed);
+        let notes = self.notes.len();
+        let changed = self.changed;
         self.value(items, &mut item, place, depth + 1);
         let is_free = matches!(&item, Json::String(text) if !self.is_listed(items, text));
         if !is_free && !matches!(item, Json::Null) && self.check.fits(items, &item) {
@@ -263,8 +265,10 @@ impl<'s> Coercer<'s> {
         }
         let before = members.len();
         members.retain(|(name, value)| {
-            let fits = |named: &Property| self.check.fits(self.check.rules.at(named.rule), value);
-            !self.check.is_null_for_absent(rule, name, value) || rule.named(name).is_some_and(fits)
+            !self.check.is_null_for_absent(rule, name, value)
+                || rule.named(name).is_some_and(|named: &Property| {
+                    self.check.fits(self.check.rules.at(named.rule), value)
+                })
         });
         self.changed |= members.len() < before;
         for (name, value) in members.iter_mut() {
@@ -301,9 +305,12 @@ impl<'s> Coercer<'s> {
             let mut meant = unknown
                 .iter()
                 .filter(|at| same_letters(&members[**at].0, name));
-            let is_rival = |other: &str| other != name && same_letters(other, name);
-            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival))
-            else {
+            let (Some(&at), None, false) = (
+                meant.next(),
+                meant.next(),
+                rule.names()
+                    .any(|other: &str| other != name && same_letters(other, name)),
+            ) else {
                 continue;
             };
             members[at].0 = Cow::Owned(name.to_owned());

@@ -57,7 +57,8 @@ impl<'s> Coercer<'s> {
         place: &Location<'_>,
         depth: u32,
     ) -> Result<Option<(Json<'j>, Vec<Repair>)>, ()> {
-        let (notes, changed) = (self.notes.clone(), self.changed);
+        let notes = self.notes.clone();
+        let changed = self.changed;
         let mut taken: Option<(Json<'j>, Vec<Repair>)> = None;
         for form in leaves {
             let mut tried = json.clone();

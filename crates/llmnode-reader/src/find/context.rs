@@ -42,7 +42,8 @@ pub(super) fn holds_members(json: &Json<'_>) -> bool {
 }
 
 pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxError> {
-    let (before, behind) = (&text[..part.start], &text[part.end..]);
+    let before = &text[..part.start];
+    let behind = &text[part.end..];
     let is_glue = |c: char| {
         c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c)
     };
@@ -77,7 +78,8 @@ pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxE
 }
 
 pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, bool)> {
-    let (mut quoted, mut escaped) = (false, false);
+    let mut quoted = false;
+    let mut escaped = false;
     text.bytes().enumerate().filter_map(move |(at, byte)| {
         match byte {
             _ if escaped => escaped = false,

@@ -69,7 +69,9 @@ fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
 /// Ends at a line of marks, or at marks behind a bracket at the end of a line.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
     const MAX_LINES: u32 = 8;
-    let (mut at, mut glued, mut lines) = (content, None, 0);
+    let mut at = content;
+    let mut glued = None;
+    let mut lines = 0;
     while lines < MAX_LINES
         && let Some(found) = marks_from(text, at, marks)
     {

@@ -192,7 +192,8 @@ impl<'t> Scanner<'t> {
 
     /// Either one value, or only objects on separate lines.
     fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
-        let (text, begin) = (&self.text[..part.end], part.start);
+        let text = &self.text[..part.end];
+        let begin = part.start;
         let first = text[begin..].chars().next()?;
         let is_literal = || matches!(&text[begin..], "true" | "false" | "null");
         if !(matches!(first, '{' | '[' | '"' | '-' | '0'..='9') || is_literal()) {
@@ -241,7 +242,9 @@ impl<'t> Scanner<'t> {
             return self.push(Enclosure::Fence, part, content);
         }
         let before = self.found.candidates.len();
-        let (at, start, end) = (self.at, self.start, self.end);
+        let at = self.at;
+        let start = self.start;
+        let end = self.end;
         (self.at, self.start, self.end) = (part.start, part.start, part.end);
         while let Some(found) = self.text.as_bytes()[self.at..part.end]
             .iter()
@@ -276,11 +279,14 @@ impl<'t> Scanner<'t> {
         let text = self.text[..part.end].trim_end_matches(';');
         let line = text.get(part.start..)?.lines().next()?;
         let name = line.find('=').filter(|_| self.lenient)?;
-        let is_name =
-            |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',');
         let begin = part.start + name + 1;
         let value = text[begin..].trim_start();
-        if name == 0 || !line[..name].chars().all(is_name) || !value.starts_with(['{', '[']) {
+        if name == 0
+            || !line[..name].chars().all(|c: char| {
+                c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',')
+            })
+            || !value.starts_with(['{', '['])
+        {
             return None;
         }
         let value = self.value(text.len() - value.len()..text.len())?;
@@ -288,7 +294,8 @@ impl<'t> Scanner<'t> {
     }
 
     fn bracket(&mut self) {
-        let (text, begin) = (&self.text[..self.end], self.at);
+        let text = &self.text[..self.end];
+        let begin = self.at;
         if !begins_json(text, begin) {
             self.at += 1;
             return;
@@ -390,11 +397,9 @@ fn lines<'t>(
     else {
         return None;
     };
-    let (mut objects, mut repairs, mut end) = (
-        vec![(begin..first.end, first.json)],
-        first.repairs,
-        first.end,
-    );
+    let mut objects = vec![(begin..first.end, first.json)];
+    let mut repairs = first.repairs;
+    let mut end = first.end;
     while end < text.len() {
         let next = end + text[end..].find(|c: char| !c.is_whitespace())?;
         if !text[end..next].contains('\n') || !text[next..].starts_with('{') {
@@ -413,19 +418,22 @@ fn lines<'t>(
 
 /// If each fills a fence, or an item of one numbered list.
 pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
-    let is_object =
-        |candidate: &Candidate<'_>| matches!(candidate.content, Content::Json(Json::Object(_), _));
     let fenced = candidates
         .iter()
         .all(|candidate| candidate.place == Enclosure::Fence);
     let [first, .., last] = &candidates[..] else {
         return candidates;
     };
-    if !candidates.iter().all(is_object) || !(fenced || is_numbered_list(text, &candidates)) {
+    if !candidates.iter().all(|candidate: &Candidate<'_>| {
+        matches!(candidate.content, Content::Json(Json::Object(_), _))
+    }) || !(fenced || is_numbered_list(text, &candidates))
+    {
         return candidates;
     }
-    let (place, part) = (first.place, first.part.start..last.part.end);
-    let (mut objects, mut all) = (Vec::with_capacity(candidates.len()), Repairs::default());
+    let place = first.place;
+    let part = first.part.start..last.part.end;
+    let mut objects = Vec::with_capacity(candidates.len());
+    let mut all = Repairs::default();
     for candidate in candidates {
         if let Content::Json(object, repairs) = candidate.content {
             repairs.iter().for_each(|one| all.add(one.kind, one.at));
@@ -440,7 +448,8 @@ pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Ve
 }
 
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
-    let (mut end, mut last) = (0, None);
+    let mut end = 0;
+    let mut last = None;
     for candidate in candidates {
         let (between, line) = text[end..candidate.part.start]
             .rsplit_once('\n')

@@ -104,8 +104,11 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
     let (opens, inner) = inner
         .strip_prefix('/')
         .map_or((true, inner), |inner| (false, inner));
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
-    let length = inner.bytes().take(LONGEST).take_while(is_part).count();
+    let length = inner
+        .bytes()
+        .take(LONGEST)
+        .take_while(|byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'))
+        .count();
     if !inner[length..].starts_with('>') {
         return None;
     }
@@ -132,14 +135,14 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
 
 /// The answer's header ends thinking, any other begins it.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
-    let (all, name) = (header.len(), header.trim_start_matches(' '));
+    let all = header.len();
+    let name = header.trim_start_matches(' ');
     let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let before = text[..at].trim_end_matches(' ');
-    let begins = |begin: &usize| *begin >= from && at - before.len() <= LONGEST_HEADER;
     let begin = before
         .strip_suffix(START)
         .map(str::len)
-        .filter(begins)
+        .filter(|begin: &usize| *begin >= from && at - before.len() <= LONGEST_HEADER)
         .unwrap_or(at);
     let opens = !name[..length].eq_ignore_ascii_case("final");
     let header = header[..floor_char_boundary(header, LONGEST_HEADER)]

@@ -467,8 +467,10 @@ fn may_grow(rest: &str) -> bool {
         return false;
     };
     let name = name.strip_prefix('/').unwrap_or(name);
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
-    name.len() < LONGEST_NAME && name.bytes().all(is_part)
+    name.len() < LONGEST_NAME
+        && name
+            .bytes()
+            .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'))
 }
 
 #[cfg(test)]

@@ -191,7 +191,8 @@ impl<'t> Parser<'t> {
     fn list(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         self.at += 1;
         self.lists += 1;
-        let (mut items, words) = (Vec::new(), self.repairs.times(kind::BARE_STRING));
+        let mut items = Vec::new();
+        let words = self.repairs.times(kind::BARE_STRING);
         // Not for strings and numbers: two lines may be one string, and a number the rest of one.
         let is_next = |items: &[Json<'t>], parser: &Self| {
             matches!(
@@ -219,7 +220,8 @@ impl<'t> Parser<'t> {
     ) -> ParseResult<bool> {
         let end = self.at;
         self.space()?;
-        let (comma, mut commas) = (self.at, 0_usize);
+        let comma = self.at;
+        let mut commas = 0_usize;
         while self.byte() == Some(b',') {
             self.at += 1;
             commas += 1;

@@ -10,7 +10,8 @@ impl Parser<'_> {
         if !matches!(self.byte(), Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..)) {
             return Ok(());
         }
-        let (text, from) = (self.text, self.at);
+        let text = self.text;
+        let from = self.at;
         self.at = skip_blank(text, from);
         let mut at = from;
         while at < self.at {

@@ -59,7 +59,8 @@ impl<'t> Parser<'t> {
     }
 
     fn closing_quote(&self, start: usize, quote: char) -> ParseResult<(usize, bool)> {
-        let (mut at, mut escaped) = (start, false);
+        let mut at = start;
+        let mut escaped = false;
         loop {
             let rest = &self.text.as_bytes()[at..];
             let found = match quote {
@@ -89,12 +90,15 @@ impl<'t> Parser<'t> {
         }
         let quote = self.text[..start].chars().next_back()?;
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let (mut at, mut open, mut behind_last) = (first, false, None);
+        let mut at = first;
+        let mut open = false;
+        let mut behind_last = None;
         for _ in 0..MAX_MARKS {
             #[cfg(test)]
             crate::counts::add(|counts| counts.marks += 1);
             let mark = self.text[at..].chars().next()?;
-            let (inner, rest) = (&self.text[start..at], &self.text[at + mark.len_utf8()..]);
+            let inner = &self.text[start..at];
+            let rest = &self.text[at + mark.len_utf8()..];
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
@@ -104,7 +108,8 @@ impl<'t> Parser<'t> {
                     || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
-            let (before, next) = (inner.chars().next_back(), rest.chars().next()?);
+            let before = inner.chars().next_back();
+            let next = rest.chars().next()?;
             let opens = !is_word(before) && !next.is_whitespace() && !",;:.!?)".contains(next);
             let closes = before.is_some_and(|c| !c.is_whitespace()) && !next.is_alphanumeric();
             open = match open {
@@ -175,11 +180,9 @@ impl<'t> Parser<'t> {
         role: Role,
         quote: char,
     ) -> ParseResult<String> {
-        let (mut text, mut at, mut escapes) = (
-            String::with_capacity(end - start),
-            start,
-            Escapes::default(),
-        );
+        let mut text = String::with_capacity(end - start);
+        let mut at = start;
+        let mut escapes = Escapes::default();
         while let Some(found) = self.text[at..end].find('\\') {
             text.push_str(&self.text[at..at + found]);
             let escape = at + found;

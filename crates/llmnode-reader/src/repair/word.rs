@@ -114,13 +114,12 @@ impl<'t> Parser<'t> {
             return self.wrong(start, "a type's name in place of a value; write the value");
         }
         let is_address = !words.contains(char::is_whitespace) && words.contains("://");
-        let is_odd = |c: char| {
-            let mark = is_quote(c) && c != '\'' && c != '’';
-            mark || c.is_control() || (!is_address && "{[()\\=;<>|:/+#&*@$%^~".contains(c))
-        };
         let several = role == Role::Item && words.contains(char::is_whitespace);
         if several
-            || words.contains(is_odd)
+            || words.contains(|c: char| {
+                let mark = is_quote(c) && c != '\'' && c != '’';
+                mark || c.is_control() || (!is_address && "{[()\\=;<>|:/+#&*@$%^~".contains(c))
+            })
             || words.contains("...")
             || words.contains('…')
             || is_quoted(words)

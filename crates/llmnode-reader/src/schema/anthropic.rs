@@ -76,7 +76,8 @@ pub(super) fn is_recursive(strict: &Value) -> bool {
     targets.contains("#")
         || defs.into_iter().flatten().any(|(name, _)| {
             let own = format!("#/$defs/{name}");
-            let (mut reached, mut open) = (BTreeSet::new(), vec![own.clone()]);
+            let mut reached = BTreeSet::new();
+            let mut open = vec![own.clone()];
             while let Some(target) = open.pop() {
                 let mut next = BTreeSet::new();
                 let inner = target

@@ -56,7 +56,9 @@ pub(crate) fn with_lists(
     wrapped: bool,
     lists: Vec<(ChoiceList, bool)>,
 ) -> Result<WithLists, ChoicesError> {
-    let (mut with, mut form, mut listed) = (tree.clone(), tree.clone(), Vec::new());
+    let mut with = tree.clone();
+    let mut form = tree.clone();
+    let mut listed = Vec::new();
     let defs = tree.get("$defs").and_then(Value::as_object);
     for (list, may_be_in_schema) in lists {
         let (path, values) = set(defs, wrapped, &mut form, &list, &|_, node| {
@@ -120,8 +122,12 @@ impl Lists {
     /// The lists of other places. `None`: the schema already has this list.
     pub(crate) fn besides(&self, list: &ChoiceList) -> Option<Vec<(ChoiceList, bool)>> {
         let is_there = |one: &&Listed| one.list.path == list.path || one.path == list.path;
-        let is_same = |one: &Listed| one.in_schema && one.list.values == list.values;
-        if self.listed.iter().filter(is_there).any(is_same) {
+        if self
+            .listed
+            .iter()
+            .filter(is_there)
+            .any(|one: &Listed| one.in_schema && one.list.values == list.values)
+        {
             return None;
         }
         let others = self.listed.iter().filter(|one| !is_there(one));

@@ -14,8 +14,11 @@ pub(super) fn bound(schema: &mut Value) -> bool {
 }
 
 fn bound_within(schema: &mut Value, left: usize) -> bool {
-    let holds_more = |node: &Node| node.iter().any(|(key, value)| holds_schemas(key, value));
-    if left == 0 && schema.as_object().is_some_and(holds_more) {
+    if left == 0
+        && schema
+            .as_object()
+            .is_some_and(|node: &Node| node.iter().any(|(key, value)| holds_schemas(key, value)))
+    {
         dismantle(std::mem::replace(schema, json!({})));
         return true;
     }
@@ -65,7 +68,8 @@ fn dismantle(value: Value) {
 }
 
 pub(super) fn size(value: &Value) -> usize {
-    let (mut open, mut found) = (vec![value], 0);
+    let mut open = vec![value];
+    let mut found = 0;
     while let Some(value) = open.pop() {
         found += 1;
         match value {

@@ -375,7 +375,8 @@ impl<'a> Writer<'a> {
     }
 
     fn object(&mut self, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
-        let (required, mut separator) = (required(node), "");
+        let required = required(node);
+        let mut separator = "";
         to.push('{');
         for (name, member) in node
             .get("properties")

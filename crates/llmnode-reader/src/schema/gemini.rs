@@ -46,8 +46,10 @@ fn only_words_and_numbers(node: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = node.get("enum") else {
         return;
     };
-    let listed = |value: &Value| value.is_string() || value.is_number();
-    let (own, others): (Vec<Value>, Vec<Value>) = values.iter().cloned().partition(listed);
+    let (own, others): (Vec<Value>, Vec<Value>) = values
+        .iter()
+        .cloned()
+        .partition(|value: &Value| value.is_string() || value.is_number());
     if others.is_empty() {
         return;
     }

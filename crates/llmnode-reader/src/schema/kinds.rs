@@ -59,7 +59,8 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
 }
 
 pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
-    let (array, text) = (has_type(out, "array"), has_type(out, "string"));
+    let array = has_type(out, "array");
+    let text = has_type(out, "string");
     let number = has_type(out, "number") || has_type(out, "integer");
     out.retain(|key, _| match key.as_str() {
         "minItems" | "maxItems" => array,

@@ -256,7 +256,8 @@ fn constants(node: &mut Node) {
     {
         return;
     }
-    let (mut values, mut met): (Vec<Value>, HashSet<Value>) = (Vec::new(), HashSet::new());
+    let mut values: Vec<Value> = Vec::new();
+    let mut met: HashSet<Value> = HashSet::new();
     let mut told: Vec<String> = node
         .get("description")
         .and_then(Value::as_str)
@@ -267,9 +268,10 @@ fn constants(node: &mut Node) {
         let Some(branch) = branch.as_object() else {
             return;
         };
-        let known =
-            |key: &String| matches!(key.as_str(), "type" | "const" | "enum") || is_annotation(key);
-        if !branch.keys().all(known) || branch.get("type").is_some_and(|kind| kind != "string") {
+        if !branch.keys().all(|key: &String| {
+            matches!(key.as_str(), "type" | "const" | "enum") || is_annotation(key)
+        }) || branch.get("type").is_some_and(|kind| kind != "string")
+        {
             return;
         }
         let own: Vec<Value> = match (branch.get("const"), branch.get("enum")) {

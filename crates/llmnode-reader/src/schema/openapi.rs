@@ -77,11 +77,16 @@ impl<'s> Writer<'s> {
                 ("type", kind) if kind == "null" => nullable = true,
                 ("items", Value::Object(_)) => drop(own.insert(name.clone(), self.written(value))),
                 ("properties", Value::Object(members)) if !members.is_empty() => {
-                    let member =
-                        |(name, member): (&String, &'s Value)| (name.clone(), self.written(member));
                     own.insert(
                         name.clone(),
-                        Value::Object(members.iter().map(member).collect()),
+                        Value::Object(
+                            members
+                                .iter()
+                                .map(|(name, member): (&String, &'s Value)| {
+                                    (name.clone(), self.written(member))
+                                })
+                                .collect(),
+                        ),
                     );
                 }
                 ("enum", Value::Array(values)) => own.extend(words(values)),

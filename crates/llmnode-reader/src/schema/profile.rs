@@ -64,6 +64,8 @@ impl Profile {
 }
 
 pub(super) fn is_plain(key: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(fits)
+    (1..=LONGEST_KEY).contains(&key.len())
+        && key
+            .bytes()
+            .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }

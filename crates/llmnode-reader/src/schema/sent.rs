@@ -18,8 +18,8 @@ pub(super) struct Sent {
 
 impl Sent {
     pub(super) fn written(&self, profile: Profile, tree: &Value) -> &RawValue {
-        let write = || raw(&writer::written(tree, profile, self.names(profile, tree)));
-        self.schemas[profile as usize].get_or_init(write)
+        self.schemas[profile as usize]
+            .get_or_init(|| raw(&writer::written(tree, profile, self.names(profile, tree))))
     }
 
     pub(super) fn names(&self, profile: Profile, tree: &Value) -> Option<&WireNames> {

@@ -187,8 +187,11 @@ impl Writer<'_> {
     }
 
     fn union(&mut self, node: &Node, list: &[Value], path: &str) -> Value {
-        let unites = |key: &String| matches!(key.as_str(), "anyOf" | "oneOf") || is_annotation(key);
-        if !node.keys().all(unites) || (node.contains_key("anyOf") && node.contains_key("oneOf")) {
+        if !node
+            .keys()
+            .all(|key: &String| matches!(key.as_str(), "anyOf" | "oneOf") || is_annotation(key))
+            || (node.contains_key("anyOf") && node.contains_key("oneOf"))
+        {
             return self.refuse(path, MIXED);
         }
         if list.is_empty() {

@@ -134,11 +134,12 @@ fn marked(own: &str, salt: u32) -> String {
 
 /// FNV-1a, which is the same in every version of the compiler.
 fn hash(text: &str, salt: u32) -> u32 {
-    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     salt.to_le_bytes()
         .into_iter()
         .chain(text.bytes())
-        .fold(0x811c_9dc5, mix)
+        .fold(0x811c_9dc5, |hash: u32, byte: u8| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        })
 }
 
 /// The name that prompts and complaints use. A reference has no place for it.

@@ -71,7 +71,8 @@ pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>)
     let mut root = writer.schema(tree, true);
     let mut defs = Vec::new();
     while let Some(at) = writer.open.pop_front() {
-        let (name, def) = (writer.defs[at].name.clone(), writer.defs[at].schema);
+        let name = writer.defs[at].name.clone();
+        let def = writer.defs[at].schema;
         let place = writer.place_of(def);
         defs.push((place, name, writer.schema(def, false)));
     }
@@ -312,12 +313,14 @@ impl<'t> Writer<'t> {
 
     fn required(&self, names: &[Value], node: &Node) -> Value {
         let members = node.get("properties").and_then(Value::as_object);
-        let is_possible = |name: &&str| {
-            members
-                .and_then(|members| members.get(*name))
-                .is_none_or(|schema| *schema != Value::Bool(false))
-        };
-        let names = names.iter().filter_map(Value::as_str).filter(is_possible);
+        let names = names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|name: &&str| {
+                members
+                    .and_then(|members| members.get(*name))
+                    .is_none_or(|schema| *schema != Value::Bool(false))
+            });
         Value::Array(names.map(|name| json!(self.wire_name(name))).collect())
     }
 
@@ -529,8 +532,11 @@ fn is_silent(keyword: &str, value: &Value) -> bool {
 /// Of a map with integer keys, by the patterns that schemars writes.
 fn keys_in_words(node: &Node) -> Option<&'static str> {
     let patterns = node.get("patternProperties")?.as_object()?;
-    let is_digits = |pattern: &String| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$");
-    (!patterns.is_empty() && patterns.keys().all(is_digits)).then_some("each key is a whole number")
+    (!patterns.is_empty()
+        && patterns
+            .keys()
+            .all(|pattern: &String| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$")))
+    .then_some("each key is a whole number")
 }
 
 fn kind_in_words(schema: &Value) -> String {

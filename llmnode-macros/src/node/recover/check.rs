@@ -138,8 +138,10 @@ fn counts(stacks: &[Stack], args: &NodeArgs, errors: &mut Errors) {
 
 /// The groups' defaults contain both kinds of fallback: if all three are replaced, another stack must have one.
 fn check_fallbacks_reached(stacks: &[Stack], args: &NodeArgs, errors: &mut Errors) {
-    let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
-    if !["answer", "transport", "final"].into_iter().all(replaced) {
+    if !["answer", "transport", "final"]
+        .into_iter()
+        .all(|group: &str| stacks.iter().any(|stack| stack.key == group))
+    {
         return;
     }
     if let Some(key) = key(&args.fallback_model) {
@@ -148,13 +150,14 @@ fn check_fallbacks_reached(stacks: &[Stack], args: &NodeArgs, errors: &mut Error
         errors.push(Error::new(key.span(), message));
     }
     // A faulty stack may have contained it.
-    let used = |stack: &Stack| match &stack.steps {
-        Some(steps) => steps
-            .iter()
-            .any(|step| matches!(step.action, Action::Fallback)),
-        None => true,
-    };
-    if let Some(key) = key(&args.fallback).filter(|_| !stacks.iter().any(used)) {
+    if let Some(key) = key(&args.fallback).filter(|_| {
+        !stacks.iter().any(|stack: &Stack| match &stack.steps {
+            Some(steps) => steps
+                .iter()
+                .any(|step| matches!(step.action, Action::Fallback)),
+            None => true,
+        })
+    }) {
         let message = "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
         errors.push(Error::new(key.span(), message));
     }

@@ -29,7 +29,8 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<
         hint,
         ..Grammar::of_values("recover", &keys)
     };
-    let (mut errors, mut stacks) = (Errors::default(), vec![]);
+    let mut errors = Errors::default();
+    let mut stacks = vec![];
     let (tokens, strays) = strays(tokens);
     if let Some(first) = strays.first() {
         errors.push(Error::new(first.span(), stray(&first.to_string())));
@@ -50,7 +51,10 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<
 
 /// Takes out arguments that begin with a step where a category has to be.
 fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
-    let (mut kept, mut strays, mut begins, mut drops) = (TokenStream::new(), vec![], true, false);
+    let mut kept = TokenStream::new();
+    let mut strays = vec![];
+    let mut begins = true;
+    let mut drops = false;
     for token in tokens {
         if let TokenTree::Ident(name) = &token
             && begins

@@ -97,7 +97,8 @@ fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
         .attrs
         .extract_if(.., |attribute| near(attribute))
         .next()?;
-    let (at, name) = (attribute.path().span(), attribute.path().to_token_stream());
+    let at = attribute.path().span();
+    let name = attribute.path().to_token_stream();
     faults.push(Error::new(
         at,
         format!("unknown attribute `{name}`; did you mean `prep`?"),

@@ -76,10 +76,8 @@ pub(crate) fn emit(
     let shape = Shape::new(nodes, model.output.is_none(), private);
     let action = action(value(&step.action));
     let concurrency = concurrency(preparation);
-    let (prep, post) = (
-        prep(preparation, &shape, state, private),
-        post(step, &shape, state, private),
-    );
+    let prep = prep(preparation, &shape, state, private);
+    let post = post(step, &shape, state, private);
     let kind = &shape.kind;
     generated! {
         #[automatically_derived]
@@ -169,10 +167,12 @@ fn prep(
 
 /// Bound again with the spans of the expression's ends, to underline all of it. `at`: where `state` resolves.
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
-    let (ident, ty) = (field.ident.as_ref()?, &field.ty);
+    let ident = field.ident.as_ref()?;
+    let ty = &field.ty;
     let name = ident.unraw().to_string();
     let (first, last) = end_spans(written);
-    let (given, mut member) = (Ident::new("__given", first), Literal::usize_unsuffixed(0));
+    let given = Ident::new("__given", first);
+    let mut member = Literal::usize_unsuffixed(0);
     member.set_span(last);
     let given = quote_spanned!(first=> #given.#member);
     let near = respanned(private, first);
@@ -195,7 +195,8 @@ fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenS
             call_user_function("post", path, arguments, private),
         )
     } else {
-        let (store, route) = (value(&step.store), value(&step.route));
+        let store = value(&step.store);
+        let route = value(&step.route);
         let decided = decided(value(&step.action), route, shape, private);
         let stored = store.map(|place| self::store(place, private));
         let action = match &decided {
@@ -266,7 +267,8 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let last = place.steps().last().map_or(here, |last| end_spans(last).1);
     let state = Ident::new("state", first);
     let path = place.emit();
-    let (output, mut member) = (Ident::new("__output", here), Literal::usize_unsuffixed(0));
+    let output = Ident::new("__output", here);
+    let mut member = Literal::usize_unsuffixed(0);
     member.set_span(last);
     let output = quote_spanned!(first=> (#output,).#member);
     let private = respanned(private, first);

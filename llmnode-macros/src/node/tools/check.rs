@@ -22,8 +22,11 @@ pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
 }
 
 pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
-    let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
-    if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
+    if let Some(tool) = value(&args.tools).and_then(|tools| {
+        tools
+            .iter()
+            .find(|tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident))
+    }) {
         let message =
             "a node cannot be its own tool: it would call itself forever; drop it from the list";
         faults.push(Error::new_spanned(tool, message));

@@ -64,12 +64,16 @@ pub(crate) fn as_tool(
 ) -> Option<TokenStream> {
     model.args.tool.as_ref()?;
     let fields = model.item.fields.iter().filter_map(|field| {
-        let kept =
-            |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
         Some(Argument {
             name: field.ident.as_ref()?,
             ty: &field.ty,
-            attributes: field.attrs.iter().filter(kept).collect(),
+            attributes: field
+                .attrs
+                .iter()
+                .filter(|attribute: &&Attribute| {
+                    is_of_derives(attribute) || attribute.path().is_ident("doc")
+                })
+                .collect(),
         })
     });
     let mut input = DeriveInput::from(model.item.clone());

@@ -161,9 +161,8 @@ impl Variables<'_> {
         key: Span,
     ) -> Option<TokenStream> {
         let ty = &self.field(name)?.ty;
-        let check = || display_check::check(prompt, placeholder, name, ty, key);
         may_be_attachment(ty, name, &self.item.generics)
-            .then(check)
+            .then(|| display_check::check(prompt, placeholder, name, ty, key))
             .flatten()
     }
 

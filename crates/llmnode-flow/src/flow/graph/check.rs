@@ -62,7 +62,8 @@ impl<'b> Checker<'b> {
 
     fn edges<S>(&mut self, flow: &'b FlowBuilder<S>) {
         for BuilderEdge { from, action, to } in &flow.edges {
-            let (label, action_name) = (from.clone(), action.clone());
+            let label = from.clone();
+            let action_name = action.clone();
             if let EdgeTarget::Step(to) = to
                 && !self.labels.contains(&**to)
             {
@@ -74,7 +75,8 @@ impl<'b> Checker<'b> {
                     nearest,
                 });
             }
-            let (label, action_name) = (from.clone(), action.clone());
+            let label = from.clone();
+            let action_name = action.clone();
             if self.labels.contains(from.as_str()) {
                 if !self.edges.entry(from).or_default().insert(action) {
                     self.faults.push(FlowFault::DuplicateEdge {
@@ -127,7 +129,8 @@ impl<'b> Checker<'b> {
                 missing.retain(|name| Some(*name) != meant);
                 let known = names.iter().map(|name| &**name);
                 let nearest = meant.or_else(|| nearest(action, known)).map(str::to_owned);
-                let (label, action) = (label.clone(), (*action).to_owned());
+                let label = label.clone();
+                let action = (*action).to_owned();
                 self.faults.push(FlowFault::UnknownAction {
                     label,
                     action,

@@ -114,7 +114,8 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
     type Action = String;
 
     fn runner(self) -> Runner<'r, S, String> {
-        let (outlined, flow) = (self.clone(), self.clone());
+        let outlined = self.clone();
+        let flow = self.clone();
         Runner {
             name: self.0.name.clone(),
             max_steps: self.0.max_steps,

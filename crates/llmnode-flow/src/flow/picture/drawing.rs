@@ -148,7 +148,8 @@ impl DrawingBuilder<'_> {
             .rev()
             .map(|(index, step)| (&*step.label, index))
             .collect();
-        let (mut ends, mut todo) = (false, false);
+        let mut ends = false;
+        let mut todo = false;
         for (step, from) in steps.iter().zip(&inner) {
             let position = below(at, &step.label);
             for (action, target) in &step.edges {
