@@ -105,6 +105,7 @@
 /// | `model = "small"` | the run's model | a name registered with [`Run::model`], or the provider's id |
 /// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |
+/// | `cache = 1h` | `auto` | whether the provider is asked to keep the beginning of prompts: `auto`, `off`, `5m`, `1h`: see [`Cache`] |
 /// | `reasoning = "low"` | the provider's | how much the model thinks: `off`, `low`, `medium`, `high`, `max`: see [`Reasoning`] |
 /// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
 /// | `fallback_model = "big"` | none | another model, asked from the original prompt when the first one failed |
@@ -839,7 +840,7 @@ pub use llmnode_http::async_openai;
 pub use llmnode_http::reqwest;
 #[cfg(feature = "anthropic")]
 #[doc(inline)]
-pub use llmnode_http::{Anthropic, AnthropicBuilder, Cache};
+pub use llmnode_http::{Anthropic, AnthropicBuilder};
 #[cfg(feature = "gemini")]
 #[doc(inline)]
 pub use llmnode_http::{Gemini, GeminiBuilder};
@@ -861,12 +862,12 @@ pub use llmnode_rag as rag;
 #[doc(inline)]
 pub use llmnode_runtime::{
     ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
-    Backoff, BatchProgress, BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport,
-    CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Delta, DynNode,
-    Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel, FormatError,
-    Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map, Message,
-    ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price, Prices,
-    ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
+    Backoff, BatchProgress, BoxError, BoxFuture, Cache, Call, CallId, CallInfo, CallRecord,
+    CallReport, CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Delta,
+    DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel,
+    FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map,
+    Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
+    Prices, ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
     ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
     StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply,
     ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall, dyn_node, media,

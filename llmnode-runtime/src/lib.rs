@@ -39,7 +39,7 @@ pub use ledger::{
 };
 pub use limits::Limits;
 pub use llmnode_model::{
-    ApiKind, Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Category, ChatModel,
+    ApiKind, Attachment, AttemptId, Audio, BoxError, BoxFuture, Cache, CallId, Category, ChatModel,
     Completion, Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Pace, Part,
     ProviderState, Reasoning, Reply, Request, ResponseFormat, Retry, RetryBudget, Role,
     ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, media,

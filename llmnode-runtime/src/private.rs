@@ -18,7 +18,7 @@ pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
 pub use std::borrow::Cow;
 
-pub use llmnode_model::{Category, ChatModel, Reasoning};
+pub use llmnode_model::{Cache, Category, ChatModel, Reasoning};
 pub use {schemars, serde};
 
 pub use crate::validate::{

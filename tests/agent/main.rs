@@ -14,6 +14,8 @@ mod anthropic;
 mod apis;
 mod approval;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod cache;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod calls_in_text;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;

@@ -110,6 +110,10 @@ impl Sink for RecordingSink<'_> {
         self.outer.request_id(id);
     }
 
+    fn begins(&mut self) {
+        self.outer.begins();
+    }
+
     fn usage(&mut self, usage: TokenUsage) {
         self.outer.usage(usage);
     }

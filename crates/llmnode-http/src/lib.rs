@@ -12,7 +12,7 @@ mod openai;
 mod refusal;
 
 #[cfg(feature = "anthropic")]
-pub use anthropic::{Anthropic, AnthropicBuilder, Cache};
+pub use anthropic::{Anthropic, AnthropicBuilder};
 /// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
 pub use async_openai;

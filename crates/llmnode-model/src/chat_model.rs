@@ -98,6 +98,14 @@ pub trait ChatModel: Send + Sync {
         false
     }
 
+    /// Whether the provider is going to keep the part of this request that others have, too, and does not have it yet. Default:
+    /// unknown, as `false`.
+    #[doc(hidden)]
+    fn shares_beginning(&self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
     /// Returns the retries that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
@@ -159,6 +167,10 @@ macro_rules! forward {
 
             fn has_default_limit(&self, request: &Request) -> bool {
                 (**self).has_default_limit(request)
+            }
+
+            fn shares_beginning(&self, request: &Request) -> bool {
+                (**self).shares_beginning(request)
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

@@ -2,6 +2,7 @@
 
 pub use crate::answer_limit::{AnswerLimit, LimitSetter};
 pub use crate::api_kind::join_field;
+pub use crate::cache::{CachePlan, Repeats};
 pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
 pub use crate::gate::{Entry, Gate, Gates, PaceTicket, RateLimit, RateLimits, Slot, Ticket};
 pub use crate::ids::Ids;

@@ -11,6 +11,7 @@ mod api_kind;
 mod async_openai;
 #[doc(hidden)]
 pub mod batch;
+mod cache;
 mod category;
 mod chat_model;
 mod completion;
@@ -40,6 +41,7 @@ mod transcript;
 mod usage;
 
 pub use api_kind::ApiKind;
+pub use cache::Cache;
 pub use category::{Category, Group};
 pub use chat_model::ChatModel;
 pub use completion::{Completion, FinishReason};

@@ -9,6 +9,7 @@ use llmnode_reader::OutputSchema;
 use serde_json::{Map, Value};
 
 use super::api_kind::{ApiKind, join_field};
+use super::cache::CachePlan;
 use super::message::Message;
 use super::reasoning::Reasoning;
 use super::response_format::ResponseFormat;
@@ -62,6 +63,9 @@ pub struct Request {
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
     pub question: Option<u16>,
+    /// What of the prompt is worth keeping in the provider's cache. `None` outside of a call.
+    #[doc(hidden)]
+    pub cache: Option<CachePlan>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
     pub correlation: Option<AttemptId>,
@@ -85,6 +89,7 @@ impl Request {
             extra_on: None,
             raised: false,
             question: None,
+            cache: None,
             correlation: None,
         }
     }
@@ -172,6 +177,7 @@ mod tests {
             // Do not change what is answered.
             attempt_timeout: _,
             question: _,
+            cache: _,
             correlation: _,
         } = Request::new(Vec::new());
         assert!(messages.is_empty());

@@ -39,6 +39,10 @@ pub trait Sink: Send {
     /// connection. Default: does nothing.
     fn unsent(&mut self) {}
 
+    /// The server has taken the request, and answers: what it has written to its cache can be read. Default: does nothing.
+    #[doc(hidden)]
+    fn begins(&mut self) {}
+
     /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {
         let _ = flag;

@@ -1,8 +1,9 @@
 //! The arguments of `#[llm_node(…)]`.
 
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::parse::ParseStream;
-use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
+use syn::{Error, ExprPath, Ident, Lit, LitStr, Path, Type};
 
 use super::examples::Examples;
 use super::limits::Limits;
@@ -21,7 +22,7 @@ use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 36] = [
+const VALUES: [&str; 37] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -44,6 +45,7 @@ const VALUES: [&str; 36] = [
     "temperature",
     "max_tokens",
     "reasoning",
+    "cache",
     "tools",
     "turns",
     "calls_in_text",
@@ -137,6 +139,7 @@ pub(crate) struct NodeArgs {
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) reasoning: Slot<Ident>,
+    pub(crate) cache: Slot<Ident>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) exact: Slot<()>,
     pub(crate) tools: Slot<Vec<Type>>,
@@ -223,6 +226,7 @@ impl NodeArgs {
             "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
+            "cache" => fill(&mut self.cache, key, cache(input)),
             "reasoning" => fill(&mut self.reasoning, key.clone(), effort(input, &key)),
             "name" => fill(
                 &mut self.name,
@@ -239,6 +243,28 @@ impl NodeArgs {
             _ => self.step.argument(key, input),
         }
     }
+}
+
+/// `auto`, `off`, `5m` or `1h`, as a variant of `Cache`.
+fn cache(input: ParseStream<'_>) -> syn::Result<Ident> {
+    const EXPECTED: &str = "`cache` is `auto`, `off`, `5m` or `1h`";
+    let at = input.span();
+    let variant = if input.peek(Ident) {
+        let word: Ident = input.parse()?;
+        match word.to_string().as_str() {
+            "auto" => "Auto",
+            "off" => "Off",
+            _ => return Err(Error::new(at, EXPECTED)),
+        }
+    } else {
+        let literal: Lit = input.parse().map_err(|_| Error::new(at, EXPECTED))?;
+        match literal.to_token_stream().to_string().as_str() {
+            "5m" => "Minutes5",
+            "1h" => "Hour1",
+            _ => return Err(Error::new(at, EXPECTED)),
+        }
+    };
+    Ok(Ident::new(variant, Span::mixed_site()))
 }
 
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {

@@ -247,6 +247,10 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
             value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word)),
         ),
         (
+            "cache",
+            value(&args.cache).map(|word| quote!(#private::Cache::#word)),
+        ),
+        (
             "stated_recover",
             recover.map(|recover| recover::emit(recover, private)),
         ),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::{Category, Reasoning, ResponseFormat};
+use llmnode_model::{Cache, Category, Reasoning, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{self, read_json_of};
 use serde_json::Value;
@@ -103,6 +103,9 @@ impl DynNodeBuilder {
         max_tokens: u32,
         /// Sets how much the model thinks before it answers. Default: the model decides.
         reasoning: Reasoning,
+        /// Sets whether the provider is asked to keep the beginning of prompts in its cache. Default: where a second request with
+        /// the same beginning is likely.
+        cache: Cache,
         /// Sets how the model is asked for the type of the answer. Default: the model decides.
         response_format: ResponseFormat,
         /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the schema.

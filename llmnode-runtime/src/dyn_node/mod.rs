@@ -255,6 +255,16 @@ impl<S: ?Sized + Sync> Exec<S> for DynNode {
     }
 }
 
+impl DynNode {
+    /// Every node of this type has a place for earlier messages, so that an empty one says nothing of a chat.
+    fn write_history(&self, to: &mut Prompt) {
+        to.history(&self.history);
+        if self.history.is_empty() {
+            to.is_single();
+        }
+    }
+}
+
 impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
     fn render(&self, state: &S, to: &mut Prompt) {
         to.system(&[Segment::value(
@@ -263,7 +273,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
         if !self.setup.examples.is_empty() {
             to.examples(self, state, || self.setup.examples.clone());
         }
-        to.history(&self.history);
+        self.write_history(to);
         if let Input::Payload(payload) = &self.input
             && let Ok(text) = payload.text()
         {
@@ -277,7 +287,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
         {
             to.user(&[Segment::value(text)]);
         }
-        to.history(&self.history);
+        self.write_history(to);
         true
     }
 

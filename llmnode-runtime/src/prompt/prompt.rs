@@ -23,6 +23,10 @@ pub struct Prompt {
     /// Where the conversation begins: behind instructions and examples. `None`: nobody said it.
     begins: Option<usize>,
     history: Option<usize>,
+    /// The node has a place for earlier messages, so that its next call begins as this one.
+    is_chat: bool,
+    /// How many bytes of the user's message stand before its first value.
+    shared_text: usize,
 }
 
 impl Prompt {
@@ -52,6 +56,7 @@ impl Prompt {
             return;
         }
         self.begin_conversation();
+        self.is_chat = true;
         self.history.get_or_insert(self.messages.len());
         let history = history.as_ref();
         self.reserve_messages(history.len());
@@ -61,6 +66,7 @@ impl Prompt {
     /// Writes the user message.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
         self.begin_conversation();
+        self.shared_text = literal_beginning(segments);
         let message = self.render("prompt", Role::User, segments);
         self.push(message);
     }
@@ -76,6 +82,21 @@ impl Prompt {
         if !self.is_example() {
             self.begins.get_or_insert(self.messages.len());
         }
+    }
+
+    /// Says that no call follows with this one as its history, although there is a place for one.
+    pub(crate) fn is_single(&mut self) {
+        self.is_chat = false;
+    }
+
+    /// Whether the next call may begin with the messages of this one.
+    pub(crate) fn is_chat(&self) -> bool {
+        self.is_chat
+    }
+
+    /// How many bytes at the beginning of the user's message are the same in all calls of the node.
+    pub(crate) fn shared_text(&self) -> usize {
+        self.shared_text
     }
 
     /// How many messages stand before the history.
@@ -190,6 +211,15 @@ impl Prompt {
         }
         message
     }
+}
+
+/// The length of the literal text before the first value, in bytes.
+fn literal_beginning(segments: &[Segment<'_>]) -> usize {
+    segments
+        .iter()
+        .map_while(Segment::as_text)
+        .map(str::len)
+        .sum()
 }
 
 /// Shares one formatter among all segments, which is faster than one for each value. `texts`: with the literal texts.

@@ -23,6 +23,7 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::{Cause, Failure, normalize_violations};
 use super::listener::Listener;
+use super::map_item::MapItem;
 use super::paused_turn::with_paused;
 use super::repetition::end;
 use super::tools::{
@@ -55,6 +56,9 @@ pub(super) async fn attempt(
 ) -> Result<Option<Box<Round>>, Failure> {
     let CallContext { core, limits, .. } = plan.context;
     let estimate = prompt_tokens(&request.messages);
+    if let Some(item) = plan.context.item {
+        item.asks(&|| target.model.shares_beginning(request));
+    }
     let outcome = {
         // Pinned here: a future passed by value is stored again in each future that it passes through.
         let asking = pin!(async {
@@ -173,13 +177,14 @@ async fn ask(
                     open,
                     reserved,
                     written: None,
+                    item: plan.context.item,
                 };
                 model.complete(request, &mut sink).await
             }
             // Boxed, so that calls without a listener reserve no room for it.
             Some(listener) => {
                 Box::pin(complete_streamed(
-                    listener, model, request, open, reserved, settings,
+                    listener, model, request, open, reserved, plan,
                 ))
                 .await
             }
@@ -372,8 +377,10 @@ async fn complete_streamed(
     request: &Request,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
-    settings: &Resolved<'_>,
+    plan: &Plan<'_>,
 ) -> Result<Completion, ModelError> {
+    let settings = &plan.settings;
+    let item = plan.context.item;
     listener.request_began();
     let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
     let mut written = Written {
@@ -386,6 +393,7 @@ async fn complete_streamed(
         open,
         reserved,
         written: Some(&mut written),
+        item,
     };
     let outcome = listener
         .with_max_bytes(
@@ -791,6 +799,8 @@ pub(super) struct AttemptSink<'a, 'o, 'c, 'l> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
     pub(super) written: Option<&'a mut Written<'l>>,
+    /// Of a map: others may wait for the answer to begin.
+    pub(super) item: Option<&'a MapItem<'a>>,
 }
 
 /// What a listener has of an answer so far.
@@ -854,6 +864,12 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     fn request_id(&mut self, id: &str) {
         self.open
             .note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
+    }
+
+    fn begins(&mut self) {
+        if let Some(item) = self.item {
+            item.is_answered();
+        }
     }
 
     fn usage(&mut self, mut usage: TokenUsage) {

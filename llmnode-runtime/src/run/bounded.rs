@@ -198,6 +198,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     fn ended(&mut self, index: usize, result: R) -> (usize, R) {
         let failed = result.has_failed();
+        if let Some(control) = &self.control {
+            control.warm_up().end();
+        }
         if let Some(control) = self.control.as_ref().filter(|_| !failed) {
             control.succeeded();
         }

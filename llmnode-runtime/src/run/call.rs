@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use llmnode_model::internal::catch_panic;
 use llmnode_model::{
-    ApiKind, BoxFuture, Category, Message, ProviderState, Reasoning, ResponseFormat,
+    ApiKind, BoxFuture, Cache, Category, Message, ProviderState, Reasoning, ResponseFormat,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -223,6 +223,8 @@ impl<'r, T> Call<'r, T> {
         /// Sets whether thoughts that stand in a text (`<think>..</think>` first in it) are read as thoughts, and are no part
         /// of it. Default: yes.
         thoughts_in_text: bool,
+        /// Sets whether the provider is asked to keep the beginning of the prompt in its cache.
+        cache: Cache,
     }
 
     /// Sets the steps that follow failures of a category or group.

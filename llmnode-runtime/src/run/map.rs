@@ -1,13 +1,14 @@
 //! Many calls side by side, with a bound.
 
 use std::borrow::Cow;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use llmnode_model::{BoxFuture, Category, Reasoning};
+use llmnode_model::{BoxFuture, Cache, Category, Reasoning};
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
@@ -21,6 +22,7 @@ use super::node::Exec;
 use super::pass::wait_before_call;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
+use super::warm_up::{self, WarmUp};
 use crate::error::NodeError;
 use crate::ledger::{Recorder, RunRecorder};
 use crate::limits::{CallLimits, Deadline, Limits, MapLimits, PriorSpend, is_of_map};
@@ -86,6 +88,7 @@ pub struct Map<'r, T> {
     give_up_after: Duration,
     keeps_going: bool,
     allows_changes: bool,
+    warm_cache: Option<bool>,
 }
 
 impl<S: ?Sized> Cx<'_, S> {
@@ -181,6 +184,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             give_up_after: GIVE_UP_AFTER,
             keeps_going: false,
             allows_changes: false,
+            warm_cache: None,
         }
     }
 
@@ -235,6 +239,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             give_up_after: self.give_up_after,
             keeps_going: self.keeps_going,
             allows_changes: self.allows_changes,
+            warm_cache: self.warm_cache,
         }
     }
 
@@ -261,6 +266,14 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self
     }
 
+    /// Sets whether the first item goes alone until its answer begins, so that all others read from the provider's cache what it
+    /// has written. Default: in maps with ten times as many items as run at once, where the model's provider keeps what the items
+    /// share. A failure of the first item ends the wait, and so do 30 seconds.
+    pub fn warm_cache(mut self, first_alone: bool) -> Self {
+        self.warm_cache = Some(first_alone);
+        self
+    }
+
     setters! {
         /// Sets the model that every call asks: a name registered on the run, or else the provider's id.
         model: impl Into<Cow<'static, str>>,
@@ -270,6 +283,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         max_tokens: u32,
         /// Sets how much the model thinks before each answer.
         reasoning: Reasoning,
+        /// Sets whether the provider is asked to keep the beginning of the prompts in its cache.
+        cache: Cache,
         /// Sets the longest time of each call, with its waits.
         deadline: Duration,
         /// Sets how many further requests of each call follow a bad answer.
@@ -366,13 +381,16 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
         let clock = Arc::clone(&core.clock);
         let changes = ChangeCheck::new(self.allows_changes);
+        let warm_up = WarmUp::new(self.warm_cache, total, concurrency);
         let control = Arc::new(MapControl::new(
             clock,
             concurrency,
             self.give_up_after,
             self.keeps_going,
             changes,
+            warm_up,
         ));
+        control.has_items(total.unwrap_or(0));
         let limits = MapLimits::new(limits);
         let settings = Arc::new(settings);
         let shared = Shared {
@@ -408,6 +426,7 @@ where
         let around = limits.map(|limits| {
             CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock)
         });
+        control.has_items(caller.item.map_or(0, |at| at as usize + 1));
         let item = MapItem::new(&control, caller.map_item());
         let outer_end = caller.deadline().map(Deadline::end);
         let mut last: Option<NodeError> = None;
@@ -427,7 +446,7 @@ where
             if let Some(unfinished) = unfinished.take() {
                 call = call.resume(unfinished);
             }
-            let outcome = call.report().await;
+            let outcome = patiently(&control, call.report()).await;
             // The call's own error says more than one of its recorder.
             if other.is_some()
                 && let Err(fault) = core.hooks.flush().await
@@ -460,6 +479,28 @@ where
             last = Some(error);
         }
     })
+}
+
+/// While the other items wait for this one, its time is bounded: then they go on, and so does it.
+async fn patiently<F: Future>(control: &MapControl, call: F) -> F::Output {
+    let mut call = pin!(call);
+    let mut late = None;
+    poll_fn(|cx| {
+        let outcome = call.as_mut().poll(cx);
+        if outcome.is_pending() && control.warm_up().is_waiting() {
+            let clock = control.clock();
+            let end = clock.now().checked_add(warm_up::PATIENCE);
+            let late = late.get_or_insert_with(|| end.map(|end| clock.until(end)));
+            if late
+                .as_mut()
+                .is_some_and(|late| late.as_mut().poll(cx).is_ready())
+            {
+                control.warm_up().end();
+            }
+        }
+        outcome
+    })
+    .await
 }
 
 type RecorderFuture<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, PriorSpend), NodeError>>;

@@ -14,11 +14,15 @@ use llmnode_model::internal::{Gate, lock};
 
 use super::change_check::ChangeCheck;
 use super::not_asked::NotAsked;
+use super::warm_up::WarmUp;
 use crate::clock::Clock;
 use crate::error::NodeError;
 
 /// How many calls a map has in flight at first.
 const FIRST: usize = 8;
+
+/// From so many items on, a second request with the same beginning is as good as certain.
+const MANY: usize = 10;
 
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(15 * 60);
 
@@ -38,7 +42,10 @@ pub(super) struct MapControl {
     /// The gate that answered last, if nothing was held since: then there is nothing to note.
     answering: AtomicUsize,
     successes: AtomicU64,
+    /// How many items there are at least, as far as it is known.
+    items: AtomicUsize,
     changes: ChangeCheck,
+    warm_up: WarmUp,
     state: Mutex<State>,
 }
 
@@ -65,6 +72,7 @@ impl MapControl {
         give_up_after: Duration,
         keeps_going: bool,
         changes: ChangeCheck,
+        warm_up: WarmUp,
     ) -> Self {
         MapControl {
             clock,
@@ -77,7 +85,9 @@ impl MapControl {
             has_stopped: AtomicBool::new(false),
             answering: AtomicUsize::new(0),
             successes: AtomicU64::new(0),
+            items: AtomicUsize::new(0),
             changes,
+            warm_up,
             state: Mutex::default(),
         }
     }
@@ -87,12 +97,28 @@ impl MapControl {
     }
 
     pub(super) fn has_room(&self, in_flight: usize) -> bool {
+        if in_flight > 0 && self.warm_up.holds() {
+            return false;
+        }
         self.waiting.load(Ordering::Relaxed) == 0 && in_flight < self.window.load(Ordering::Relaxed)
     }
 
     /// Whether the next node is taken only when the last one has passed its gate, so that maps which share a gate take turns.
     pub(super) fn takes_one_by_one(&self) -> bool {
         self.has_waited.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn warm_up(&self) -> &WarmUp {
+        &self.warm_up
+    }
+
+    /// There are at least so many items.
+    pub(super) fn has_items(&self, least: usize) {
+        self.items.fetch_max(least, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_many(&self) -> bool {
+        self.items.load(Ordering::Relaxed) >= MANY
     }
 
     /// An item has an output.

@@ -56,6 +56,27 @@ impl<'r> MapItem<'r> {
         }
     }
 
+    /// Whether it is one of so many that what they share is worth keeping in the provider's cache.
+    pub(super) fn is_of_many(&self) -> bool {
+        self.control.has_many() || self.around.is_some_and(MapItem::is_of_many)
+    }
+
+    /// A request of it is about to be sent. `keeps`: whether what it shares with those of other items is kept.
+    pub(super) fn asks(&self, keeps: &dyn Fn() -> bool) {
+        self.control.warm_up().asks(keeps);
+        if let Some(around) = self.around {
+            around.asks(keeps);
+        }
+    }
+
+    /// What its request has written to the provider's cache can be read.
+    pub(super) fn is_answered(&self) {
+        self.control.warm_up().end();
+        if let Some(around) = self.around {
+            around.is_answered();
+        }
+    }
+
     /// From now on the item is not put back.
     pub(crate) fn begin_what_happens_once(&self) {
         self.has_begun.store(true, Ordering::Relaxed);

@@ -51,6 +51,7 @@ mod stream;
 mod tools;
 mod typed_node;
 mod usage_checks;
+mod warm_up;
 
 pub use arc_state::exec_on_arc;
 pub use batch::Batch;

@@ -17,8 +17,10 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
 use super::feedback;
+use super::map_item::MapItem;
 use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
+use super::not_asked::NotAsked;
 use super::paused_turn;
 use super::repetition::{Repetition, beginning};
 use super::resume::{Now, Origin, fingerprint};
@@ -26,7 +28,7 @@ use super::shown;
 use super::tools::{ConversationId, Executor, Round, RunningRound};
 use crate::error::NodeError;
 use crate::ledger::{
-    AttemptKind, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
+    AttemptKind, JournalKey, JournaledAnswer, OpenAttempt, Recorder, RunEvent, ToolRecord, Usage,
     UsedFallback, prompt_tokens,
 };
 use crate::pause::{CallState, Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
@@ -752,7 +754,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())
             && !item.control.changes().is_settled()
-            && let Some(why) = Box::pin(item.control.changes().missed(recorder)).await
+            && let Some(why) = Box::pin(missed(item, recorder)).await
         {
             return Err(not_asked(why));
         }
@@ -1001,6 +1003,14 @@ impl Attempts for ModelAttempts<'_, '_> {
             .repeats(failure)
             .then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
     }
+}
+
+/// The journal has no answer to the item's request. Where it has others, the map's first calls are compared with it together.
+async fn missed(item: &MapItem<'_>, recorder: &dyn Recorder) -> Option<NotAsked> {
+    if recorder.unmatched().is_some() {
+        item.is_answered();
+    }
+    item.control.changes().missed(recorder).await
 }
 
 /// Records nothing if no request was begun. Moves what only the record needs.

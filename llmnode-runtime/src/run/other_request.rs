@@ -218,6 +218,7 @@ async fn attempt(
                     open,
                     reserved: &mut reserved,
                     written: None,
+                    item: None,
                 };
                 let outcome = of.send(id, timeout, &mut watch).await;
                 let completion = settle_response(outcome, open, &mut reserved)?;

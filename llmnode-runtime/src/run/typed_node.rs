@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use llmnode_model::internal::{catch_panic, catch_panic_async};
+use llmnode_model::internal::{CachePlan, Repeats, catch_panic, catch_panic_async, fnv};
 use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::internal::{Parsed, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
@@ -16,6 +16,7 @@ use super::cx::Cx;
 use super::erased_node::ErasedNode;
 use super::fallback::FallbackFuture;
 use super::llm_node::LlmNode;
+use super::map_item::MapItem;
 use super::model_attempts::{Asking, ModelAttempts};
 use super::node::{Asks, Exec};
 use super::shown::FieldValues;
@@ -169,8 +170,18 @@ fn prepare(
         listener.set_schema(asked.schema())?;
     }
     let (tools, turns) = asked.tools()?;
-    let (messages, opening) = render(asked)?;
+    let Rendered {
+        messages,
+        opening,
+        is_chat,
+        shared_text,
+    } = render(asked)?;
     let mut request = Request::new(messages);
+    request.cache = Some(cache_plan(
+        context,
+        is_chat || !tools.is_empty(),
+        shared_text,
+    ));
     let question = request
         .messages
         .iter()
@@ -219,8 +230,35 @@ async fn fallback_value(
     Some(asked.fall_back(error)?.await)
 }
 
-/// Returns the messages, and how many of them stand before the conversation.
-fn render(asked: &dyn ErasedNode<'_>) -> Result<(Vec<Message>, usize), NodeError> {
+/// What the requests of this call have in common with others. A model's handle decides what is asked of the provider's cache.
+fn cache_plan(context: &CallContext<'_>, has_turns: bool, shared_text: usize) -> CachePlan {
+    let is_item = context.item.is_some_and(MapItem::is_of_many);
+    let repeats = if has_turns || context.origin.is_some() {
+        Repeats::Turns
+    } else if is_item {
+        Repeats::Items
+    } else {
+        Repeats::Unknown
+    };
+    CachePlan {
+        setting: None,
+        repeats,
+        node: fnv(context.call.node().as_bytes()),
+        shared_text,
+    }
+}
+
+struct Rendered {
+    messages: Vec<Message>,
+    /// How many of them stand before the conversation.
+    opening: usize,
+    /// Whether the node has a place for earlier messages.
+    is_chat: bool,
+    /// How many bytes of the user's message stand before its first value.
+    shared_text: usize,
+}
+
+fn render(asked: &dyn ErasedNode<'_>) -> Result<Rendered, NodeError> {
     let mut prompt = Prompt::new();
     catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
         let place = prompt.section;
@@ -230,11 +268,18 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<(Vec<Message>, usize), NodeError
         )
     })?;
     let opening = prompt.opening();
+    let is_chat = prompt.is_chat();
+    let shared_text = prompt.shared_text();
     let messages = prompt
         .finish()
         .map_err(|fault| NodeError::new(Category::PrepError, fault))?;
     match unanswered_call(&messages) {
-        None => Ok((messages, opening)),
+        None => Ok(Rendered {
+            messages,
+            opening,
+            is_chat,
+            shared_text,
+        }),
         Some(id) => {
             let fault = format!(
                 "the history has the call {id:?} of a tool, and not its result; add `Message::tool({id:?}, ..)`, or drop the call"

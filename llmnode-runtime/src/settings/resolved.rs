@@ -106,6 +106,7 @@ impl<'p> Resolved<'p> {
         request.reasoning = levels.iter().find_map(|level| level.reasoning);
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.response_format = levels.iter().find_map(|level| level.response_format);
+        request.cache.get_or_insert_default().setting = levels.iter().find_map(|level| level.cache);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra
             .map(|(field, value)| (field.clone(), value.clone()))

@@ -7,7 +7,7 @@ use std::mem::{forget, replace};
 use std::time::Duration;
 
 use llmnode_model::internal::join_field;
-use llmnode_model::{ApiKind, Reasoning, ResponseFormat};
+use llmnode_model::{ApiKind, Cache, Reasoning, ResponseFormat};
 use serde_json::{Map, Value};
 
 use super::recovery::{Backoff, Failures, Recovery};
@@ -25,7 +25,7 @@ use crate::text::const_setters;
 ///
 /// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
 /// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
-/// `reasoning`, `attempt_timeout`, `response_format`, `extra`,
+/// `reasoning`, `attempt_timeout`, `response_format`, `cache`, `extra`,
 /// `extra_on`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
@@ -107,6 +107,9 @@ pub struct Settings {
     /// the flag [`AfterThinking`](llmnode_reader::Flag::AfterThinking). Otherwise they stay in the text. Typed answers are
     /// what follows the thoughts in any case.
     pub thoughts_in_text: Option<bool>,
+    /// Whether the provider is asked to keep the beginning of prompts, so that it is paid for once. Default:
+    /// [`Auto`](Cache::Auto), which asks for it where a second request with the same beginning is likely. It changes no answer.
+    pub cache: Option<Cache>,
     /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
     /// Labels for the records, spans and hooks of calls, such as a tenant or a job. A call has its own labels, the
@@ -147,6 +150,7 @@ impl fmt::Debug for Settings {
             .field("exact", &self.exact)
             .field("calls_in_text", &self.calls_in_text)
             .field("thoughts_in_text", &self.thoughts_in_text)
+            .field("cache", &self.cache)
             .field("limits", &self.limits)
             .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
@@ -201,6 +205,7 @@ impl Settings {
             exact: None,
             calls_in_text: None,
             thoughts_in_text: None,
+            cache: None,
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
@@ -249,6 +254,8 @@ impl Settings {
         calls_in_text: bool,
         /// Sets whether thoughts that stand in a text are read as thoughts, and are no part of it.
         thoughts_in_text: bool,
+        /// Sets whether the provider is asked to keep the beginning of prompts in its cache.
+        cache: Cache,
     }
 
     /// Sets the steps that follow failures of a category or group, and replaces those set for it so far.

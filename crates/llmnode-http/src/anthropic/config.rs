@@ -1,6 +1,8 @@
 //! The builder of [`Anthropic`].
 
-use super::{Anthropic, Cache, MESSAGES};
+use llmnode_model::Cache;
+
+use super::{Anthropic, MESSAGES};
 use crate::api::settings::{ClientSettings, client_settings};
 
 const VERSION: &str = "2023-06-01";
@@ -33,10 +35,11 @@ impl Anthropic {
 }
 
 impl AnthropicBuilder {
-    /// Marks the end of the system's text and the end of each conversation as worth keeping, so that the next request reads
-    /// them from Anthropic's cache. Default: no marks, since writing costs more than not.
+    /// Sets what this model's calls ask of Anthropic's cache where neither the call, the run nor the node says it. Default:
+    /// [`Auto`](Cache::Auto). With a time, the end of the system's text and of each conversation is marked, in a map what its items
+    /// share.
     pub fn cache(mut self, cache: Cache) -> Self {
-        self.settings.cache_for_an_hour = Some(cache == Cache::Hour1);
+        self.settings.cache = Some(cache);
         self
     }
 }

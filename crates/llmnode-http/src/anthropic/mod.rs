@@ -3,6 +3,7 @@
 mod answer;
 mod blocks;
 mod config;
+mod marks;
 mod request;
 mod stream;
 mod turns;
@@ -43,16 +44,6 @@ use crate::refusal::response_formats::Formats;
 pub struct Anthropic(Arc<Inner>);
 
 chat_model!(Anthropic);
-
-/// How long Anthropic keeps the beginning of a prompt. Reading it back is much cheaper, and writing it somewhat dearer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Cache {
-    /// Five minutes after its last use.
-    Minutes5,
-    /// An hour.
-    Hour1,
-}
 
 const MESSAGES: Wire = Wire {
     name: llmnode_model::ApiKind::Anthropic,

@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::turns::{Block, CacheControl, Turn, turns};
+use super::marks::{CacheControl, Marks};
+use super::turns::{Block, Turn, turns};
 use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::refusal::efforts::Thinking;
@@ -118,14 +119,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let strict = strict.filter(|_| !config.contains_key("format"));
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
-    let (mut system, messages) = turns(&messages, prepared)?;
-    let cache = prepared
-        .cache_for_an_hour
-        .filter(|_| !prepared.leaves_out(Part::Cache))
-        .map(CacheControl::new);
-    if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
-        *cache_control = cache;
-    }
+    let marks = Marks::of(prepared, &messages);
+    let (system, messages) = turns(&messages, prepared, marks)?;
     let mut extra = prepared.extra();
     extra.retain(|name, _| !(shape.no_thinking && *name == "thinking"));
     let body = Body {
@@ -147,7 +142,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             ToolChoice::Any => json!({"type": "any"}),
             ToolChoice::Nothing => json!({"type": "none"}),
         }),
-        cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
+        cache_control: marks.end,
         stream: streams.then_some(true),
         extra,
         system,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::marks::{CacheControl, MOST_BLOCKS, Marks};
 use crate::api::messages::Messages;
 use crate::api::pieces::{Beside, Piece, kind_of, object, pieces};
 use crate::api::prepared_request::PreparedRequest;
@@ -41,50 +42,50 @@ pub(super) enum Block<'a> {
         content: Vec<Block<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     Image {
         source: Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     Document {
         source: Value,
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     #[serde(untagged)]
     Carried(&'a RawValue),
 }
 
-#[derive(Clone, Copy, Serialize)]
-#[serde(tag = "type", rename = "ephemeral")]
-pub(super) struct CacheControl {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl: Option<&'static str>,
-}
-
-impl CacheControl {
-    pub(super) fn new(for_an_hour: bool) -> Self {
-        CacheControl {
-            ttl: for_an_hour.then_some("1h"),
-        }
-    }
-}
-
 pub(super) fn turns<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
+    marks: Marks,
 ) -> Result<(Vec<Block<'a>>, Vec<Turn<'a>>), String> {
     let mut system = Vec::new();
     let mut turns: Vec<Turn<'a>> = Vec::new();
     let ids = SentIds::of(messages.iter(), prepared.id_form);
     for (at, message) in messages.iter().enumerate() {
         if message.role == Role::System && turns.is_empty() {
-            system.extend(text(&message.content));
+            let block = text(&message.content);
+            system.extend(block.into_iter().flat_map(|block| marked(block, marks, at)));
             continue;
         }
         let (role, content) = match message.role {
             Role::Assistant => (Role::Assistant, assistant(message, ids.at(at), prepared)),
             Role::Tool => (Role::User, vec![result(message, ids.at(at))?]),
-            _ => (Role::User, parts(message)?),
+            _ => {
+                let blocks = parts(message)?.into_iter();
+                let blocks = blocks.enumerate().flat_map(|(place, block)| match place {
+                    0 => marked(block, marks, at),
+                    _ => vec![block],
+                });
+                (Role::User, blocks.collect())
+            }
         };
         match turns.last_mut() {
             // Results come first by themselves, since they follow their calls.
@@ -99,7 +100,58 @@ pub(super) fn turns<'a>(
                 .to_owned())
         }
         None => Err("the conversation has no text: Anthropic wants a message of the user".to_owned()),
-        Some(_) => Ok((system, turns)),
+        Some(_) => {
+            mark_last_request(&mut turns, marks);
+            Ok((system, turns))
+        }
+    }
+}
+
+/// A text in two blocks, of which the first one has the mark.
+fn marked(block: Block<'_>, marks: Marks, message: usize) -> Vec<Block<'_>> {
+    let Block::Text { text: whole, .. } = block else {
+        return vec![block];
+    };
+    let Some((kept, rest)) = marks
+        .within(message)
+        .and_then(|bytes| whole.split_at_checked(bytes))
+    else {
+        return vec![block];
+    };
+    let mut first = text(kept);
+    if let Some(block) = &mut first {
+        block.mark(marks.control());
+    }
+    first.into_iter().chain(text(rest)).collect()
+}
+
+/// The end of the last request, which stands before the newest answer, if it is too far away to be found from the end.
+fn mark_last_request(turns: &mut [Turn<'_>], marks: Marks) {
+    if marks.end.is_none() {
+        return;
+    }
+    let Some(answer) = turns.iter().rposition(|turn| turn.role == Role::Assistant) else {
+        return;
+    };
+    let added: usize = turns[answer..].iter().map(|turn| turn.content.len()).sum();
+    let before = turns[..answer].last_mut();
+    if added >= MOST_BLOCKS
+        && let Some(block) = before.and_then(|turn| turn.content.last_mut())
+    {
+        block.mark(marks.control());
+    }
+}
+
+impl Block<'_> {
+    fn mark(&mut self, control: CacheControl) {
+        match self {
+            Block::Text { cache_control, .. }
+            | Block::ToolResult { cache_control, .. }
+            | Block::Image { cache_control, .. }
+            | Block::Document { cache_control, .. } => *cache_control = Some(control),
+            // Blocks of the model: the end of a request is none.
+            Block::ToolUse { .. } | Block::Carried(_) => {}
+        }
     }
 }
 
@@ -126,6 +178,7 @@ fn attached(attachment: &Attachment) -> Result<Block<'_>, String> {
     match attachment {
         Attachment::Image(image) => Ok(Block::Image {
             source: image_source(image),
+            cache_control: None,
         }),
         Attachment::File(file) => document(file),
         _ => Err("Anthropic takes no audio; send its text".to_owned()),
@@ -159,6 +212,7 @@ fn document(file: &File) -> Result<Block<'_>, String> {
         return Ok(Block::Document {
             source,
             title: Some(name),
+            cache_control: None,
         });
     }
     let id = file.uploaded().unwrap_or_default();
@@ -170,6 +224,7 @@ fn document(file: &File) -> Result<Block<'_>, String> {
     Ok(Block::Document {
         source: json!({"type": "file", "file_id": id}),
         title: None,
+        cache_control: None,
     })
 }
 
@@ -183,6 +238,7 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, S
         tool_use_id: ids.concat().into(),
         content,
         is_error,
+        cache_control: None,
     })
 }
 

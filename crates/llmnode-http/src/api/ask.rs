@@ -40,6 +40,20 @@ const BETA: &str = "anthropic-beta";
 /// With it, Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation.
 const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
+/// Tells the memory of the cache that a request has ended, also where its call is dropped.
+struct CacheEnding<'a> {
+    inner: &'a Inner,
+    asked: &'a PreparedRequest<'a>,
+    is_answered: bool,
+}
+
+impl Drop for CacheEnding<'_> {
+    fn drop(&mut self) {
+        let PreparedRequest { cache, model, .. } = self.asked;
+        self.inner.cache_ended(cache, model, self.is_answered);
+    }
+}
+
 impl Inner {
     pub(crate) fn unenforced(&self, request: &Request) {
         if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
@@ -61,6 +75,23 @@ impl Inner {
         };
         let host = self.service.endpoint.url.host();
         !self.is_providers(host) && !self.model_of(request).is_some_and(has_called)
+    }
+
+    /// Whether what this request shares with others is going to be kept, and is not yet.
+    pub(crate) fn shares_beginning(&self, request: &Request) -> bool {
+        let own = request.on(self.wire.name);
+        let request = own.as_deref().unwrap_or(request);
+        let Some(model) = self.model_of(request) else {
+            return false;
+        };
+        let asker = Asker::of(request);
+        let situation = Situation {
+            tools: !request.tools.is_empty(),
+            ..Situation::default()
+        };
+        let quirks = self.beliefs.quirks(model, asker, situation);
+        self.cache_fields(request, model, quirks, asker)
+            .writes_shared()
     }
 
     fn is_providers(&self, host: &str) -> bool {
@@ -127,7 +158,14 @@ impl Inner {
         let prepared = self.prepare(request, asking, sink.listens());
         let (asked, headers) =
             prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        let mut ending = CacheEnding {
+            inner: self,
+            asked: &asked,
+            is_answered: false,
+        };
         let outcome = self.ask(&asked, headers, sink).await;
+        ending.is_answered = outcome.is_ok();
+        drop(ending);
         if outcome.is_ok() {
             self.beliefs.answered(asked.model, asked.asking.asker);
             asking
@@ -228,6 +266,7 @@ impl Inner {
         if shape.drops_bound_thoughts {
             add_beta(&mut headers, BINDING_CONTROLS);
         }
+        let cache = self.cache_fields(request, model, shape.quirks, asking.asker);
         let deadline = self.service.deadline(request.attempt_timeout);
         let thinking = shape.thinking.map(|(_, way)| way);
         let limit = self
@@ -252,7 +291,7 @@ impl Inner {
                 shape,
                 deadline,
                 streams,
-                cache_for_an_hour: self.cache_for_an_hour,
+                cache,
                 secrets,
             },
             headers,
@@ -281,6 +320,9 @@ impl Inner {
         if sink.wants_rate_limits() && head.status.is_success() {
             let is_providers = self.is_providers(self.service.endpoint.url.host());
             sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
+        }
+        if head.status.is_success() {
+            sink.begins();
         }
         if let Some(id) = &head.request_id {
             sink.request_id(id);

@@ -4,6 +4,7 @@ use llmnode_model::internal::{Gates, Secret};
 use llmnode_model::{Category, ModelError};
 use rustls::pki_types::CertificateDer;
 
+use super::cache_memory::CacheMemory;
 use super::inner::Inner;
 use super::settings::ClientSettings;
 use crate::http::client::Client;
@@ -68,7 +69,8 @@ impl ClientSettings {
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
             gates: Gates::of_pace(self.pace),
-            cache_for_an_hour: self.cache_for_an_hour,
+            cache: self.cache,
+            cache_memory: CacheMemory::default(),
             id_form: self.id_form,
         })
     }

@@ -251,7 +251,12 @@ impl Inner {
                 asked.function().is_some() && !shape.tools && !given("parallel_tool_calls"),
             ),
             (Part::StrictFunctions, asked.has_strict_functions(wire)),
-            (Part::Cache, self.cache_for_an_hour.is_some()),
+            (
+                Part::Cache,
+                wire == ApiKind::Anthropic && asked.cache.marks(),
+            ),
+            (Part::CacheOptions, asked.cache.options.is_some()),
+            (Part::CacheKey, asked.cache.key.is_some()),
             (Part::System, has_system),
             (Part::Carried, shape.carries),
             (Part::CarriedFields, shape.carries),

@@ -220,6 +220,10 @@ impl Sink for Shown<'_> {
         self.sink.request_id(id);
     }
 
+    fn begins(&mut self) {
+        self.sink.begins();
+    }
+
     fn usage(&mut self, usage: TokenUsage) {
         self.sink.usage(usage);
     }

@@ -51,6 +51,10 @@ macro_rules! chat_model {
                 self.0.has_default_limit(request)
             }
 
+            fn shares_beginning(&self, request: &llmnode_model::Request) -> bool {
+                self.0.shares_beginning(request)
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

@@ -1,8 +1,9 @@
 //! What all clones of a model share.
 
 use llmnode_model::internal::Gates;
-use llmnode_model::{ResponseFormat, RetryBudget};
+use llmnode_model::{Cache, ResponseFormat, RetryBudget};
 
+use super::cache_memory::CacheMemory;
 use super::sent_calls::IdForm;
 use super::wire::Wire;
 use crate::http::endpoint::Endpoint;
@@ -22,7 +23,9 @@ pub(crate) struct Inner {
     pub(crate) redirects: Redirects,
     pub(crate) retry_budget: RetryBudget,
     pub(crate) gates: Gates,
-    pub(crate) cache_for_an_hour: Option<bool>,
+    /// What the builder says. `None`: calls do, and last `Auto`.
+    pub(crate) cache: Option<Cache>,
+    pub(crate) cache_memory: CacheMemory,
     /// Of the ids of calls, where the builder knows it.
     pub(crate) id_form: Option<IdForm>,
 }
@@ -45,7 +48,8 @@ impl Inner {
             redirects: Redirects::default(),
             retry_budget: self.retry_budget.clone(),
             gates: self.gates.clone(),
-            cache_for_an_hour: None,
+            cache: self.cache,
+            cache_memory: CacheMemory::default(),
             id_form: self.id_form,
         }
     }

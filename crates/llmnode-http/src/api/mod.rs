@@ -2,6 +2,8 @@
 
 pub(crate) mod ask;
 pub(crate) mod assemble;
+pub(crate) mod cache_memory;
+pub(crate) mod caching;
 #[cfg(test)]
 pub(crate) mod cuts;
 pub(crate) mod ends;

@@ -140,6 +140,10 @@ impl Sink for RenamingSink<'_> {
         self.inner.request_id(id);
     }
 
+    fn begins(&mut self) {
+        self.inner.begins();
+    }
+
     fn usage(&mut self, usage: TokenUsage) {
         self.inner.usage(usage);
     }

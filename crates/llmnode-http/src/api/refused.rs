@@ -54,7 +54,7 @@ impl Inner {
     }
 
     /// Parts, and whether the request would have them.
-    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 15] {
+    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 17] {
         let PreparedRequest { request, shape, .. } = asked;
         let wire = self.wire.name;
         let has_lists = request.output.as_deref().is_some_and(has_choices)
@@ -75,7 +75,12 @@ impl Inner {
             (Part::ParallelCalls, asked.function().is_some()),
             (Part::StrictFunctions, functions && is_openai),
             (Part::JsonSchemaParameters, functions),
-            (Part::Cache, self.cache_for_an_hour.is_some()),
+            (Part::Cache, asked.cache.wanted.contains(Part::Cache)),
+            (
+                Part::CacheOptions,
+                asked.cache.wanted.contains(Part::CacheOptions),
+            ),
+            (Part::CacheKey, asked.cache.wanted.contains(Part::CacheKey)),
             (Part::System, true),
             (Part::BoundThoughts, shape.drops_bound_thoughts),
             (Part::CallIds, request.messages.iter().any(has_id)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::Secret;
-use llmnode_model::{Category, ModelError, Pace, ResponseFormat, RetryBudget};
+use llmnode_model::{Cache, Category, ModelError, Pace, ResponseFormat, RetryBudget};
 
 use super::sent_calls::IdForm;
 use super::wire::Wire;
@@ -36,7 +36,7 @@ pub(crate) struct ClientSettings {
     pub(crate) own_client: Option<Client>,
     pub(crate) retry_budget: RetryBudget,
     pub(crate) pace: Option<Pace>,
-    pub(crate) cache_for_an_hour: Option<bool>,
+    pub(crate) cache: Option<Cache>,
     pub(crate) id_form: Option<IdForm>,
     /// The user chose between the APIs that a handle has.
     pub(crate) is_api_chosen: bool,
@@ -75,7 +75,7 @@ impl ClientSettings {
             own_client: None,
             retry_budget: RetryBudget::default(),
             pace: None,
-            cache_for_an_hour: None,
+            cache: None,
             id_form: None,
             is_api_chosen: false,
         }

@@ -282,6 +282,10 @@ impl ChatModel for OpenAi {
         self.0.of(request).has_default_limit(request)
     }
 
+    fn shares_beginning(&self, request: &Request) -> bool {
+        self.0.of(request).shares_beginning(request)
+    }
+
     fn retry_budget(&self) -> Option<&RetryBudget> {
         Some(&self.0.chat.retry_budget)
     }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::apis::OpenAi;
 use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
+use crate::api::caching::CacheFields;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::{Asking, PreparedRequest};
 use crate::api::receive::ResponseBody;
@@ -140,7 +141,7 @@ impl EmbeddingsApi {
             shape,
             deadline,
             streams: false,
-            cache_for_an_hour: None,
+            cache: CacheFields::default(),
             secrets,
         };
         let body = Body {

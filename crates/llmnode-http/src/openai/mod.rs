@@ -7,6 +7,7 @@ pub(crate) mod answer;
 mod apis;
 #[cfg(feature = "async-openai")]
 mod async_openai;
+mod cache_marks;
 pub(crate) mod calls;
 mod carried;
 mod chat;

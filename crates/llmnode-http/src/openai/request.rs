@@ -9,7 +9,9 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::cache_marks::SentCacheOptions;
 use super::sent_message::SentMessage;
+use crate::api::caching::CacheKey;
 use crate::api::messages::{Messages, instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
 use crate::api::sent_calls::SentIds;
@@ -38,6 +40,10 @@ struct Body<'a> {
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_options: Option<SentCacheOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
     /// Last, for prompt caches: the requests of a node begin alike.
@@ -55,17 +61,18 @@ impl Serialize for SentMessages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let SentMessages(messages, prepared) = self;
         let ids = SentIds::of(messages.iter(), prepared.id_form);
-        to.collect_seq(
-            messages
-                .iter()
-                .enumerate()
-                .map(|(at, message)| SentMessage {
-                    message,
-                    parts: prepared.carried(message).unwrap_or_default(),
-                    ids: ids.at(at),
-                    prepared,
-                }),
-        )
+        let mark = prepared.cache_mark(messages);
+        to.collect_seq(messages.iter().enumerate().map(|(at, message)| {
+            SentMessage {
+                message,
+                parts: prepared.carried(message).unwrap_or_default(),
+                ids: ids.at(at),
+                mark: mark
+                    .filter(|mark| mark.message == at)
+                    .map(|mark| mark.bytes),
+                prepared,
+            }
+        }))
     }
 }
 
@@ -188,6 +195,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         .then_some(StreamOptions {
             include_usage: true,
         }),
+        prompt_cache_options: prepared.cache.options.map(SentCacheOptions::from),
+        prompt_cache_key: prepared.cache.key.map(CacheKey::text),
         extra: &request.extra,
     };
     prepared.json(&body)

@@ -9,6 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::cache_marks::{BREAKPOINT, Breakpoint};
 use super::carried::MEMBERS;
 use crate::api::prepared_request::PreparedRequest;
 use crate::refusal::parts::Part;
@@ -23,7 +24,27 @@ pub(super) struct SentMessage<'a> {
     pub(super) parts: &'a [CarriedPart],
     /// Of its calls, or of the call whose result it is.
     pub(super) ids: &'a [Cow<'a, str>],
+    /// Behind so many bytes of its text ends what is kept in the cache.
+    pub(super) mark: Option<usize>,
     pub(super) prepared: &'a PreparedRequest<'a>,
+}
+
+#[derive(Serialize)]
+struct TextPart<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_breakpoint: Option<Breakpoint>,
+}
+
+impl<'a> TextPart<'a> {
+    fn new(text: &'a str, prompt_cache_breakpoint: Option<Breakpoint>) -> Self {
+        TextPart {
+            r#type: "text",
+            text,
+            prompt_cache_breakpoint,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -53,9 +74,14 @@ impl Serialize for SentMessage<'_> {
         let mut members = to.serialize_map(None)?;
         members.serialize_entry("role", &message.role)?;
         // Some servers refuse an empty text beside calls.
-        let content =
-            Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
-        members.serialize_entry("content", &content)?;
+        match self.marked_text() {
+            Some(parts) => members.serialize_entry("content", &parts)?,
+            None => {
+                let content = Some(Content(message))
+                    .filter(|_| calls.is_empty() || !message.content.is_empty());
+                members.serialize_entry("content", &content)?;
+            }
+        }
         let mut lacks_thoughts =
             message.role == Role::Assistant && self.prepared.leaves_out(Part::BareAnswers);
         for part in *parts {
@@ -84,6 +110,20 @@ impl Serialize for SentMessage<'_> {
 }
 
 impl SentMessage<'_> {
+    /// The text in two parts, of which the first one has the mark. Attachments stand behind it, if at all.
+    fn marked_text(&self) -> Option<Vec<TextPart<'_>>> {
+        let end = self.mark?;
+        if self.message.attachments().next().is_some() {
+            return None;
+        }
+        let (kept, rest) = self.message.content.split_at_checked(end)?;
+        let mut parts = vec![TextPart::new(kept, Some(BREAKPOINT))];
+        if !rest.is_empty() {
+            parts.push(TextPart::new(rest, None));
+        }
+        Some(parts)
+    }
+
     fn calls(&self) -> Vec<SentCall<'_>> {
         let listed = self
             .parts

@@ -50,10 +50,10 @@ pub(super) const NAMES: &[(&str, Field)] = &[
         Field::Part(Part::ParallelCalls),
     ), // Anthropic
     ("cache_control", Field::Part(Part::Cache)), // Anthropic
-    ("prompt_cache_breakpoint", Field::Part(Part::Cache)),
+    ("prompt_cache_breakpoint", Field::Part(Part::CacheOptions)),
     ("prompt_cache_retention", Field::Part(Part::Cache)),
-    ("prompt_cache_options", Field::Part(Part::Cache)),
-    ("prompt_cache_key", Field::Part(Part::Cache)),
+    ("prompt_cache_options", Field::Part(Part::CacheOptions)),
+    ("prompt_cache_key", Field::Part(Part::CacheKey)),
     ("prompt caching", Field::Part(Part::Cache)), // Bedrock
     (
         "includeserversidetoolinvocations",

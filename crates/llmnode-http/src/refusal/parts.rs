@@ -17,7 +17,12 @@ pub(crate) enum Part {
     ParallelCalls,
     /// That the arguments of a function follow its schema.
     StrictFunctions,
+    /// Anthropic's marks.
     Cache,
+    /// OpenAI's explicit mode and marks, which models before gpt-5.6 lack.
+    CacheOptions,
+    /// OpenAI's key, by which requests are sent to the machine that has their beginning.
+    CacheKey,
     /// The system's text then begins the user's first message.
     System,
     /// What came back beside earlier answers, of this conversation: its server knows it no longer.
@@ -53,6 +58,8 @@ impl Part {
             Part::ParallelCalls => "parallel_tool_calls",
             Part::StrictFunctions => "strict_functions",
             Part::Cache => "cache",
+            Part::CacheOptions => "prompt_cache_options",
+            Part::CacheKey => "prompt_cache_key",
             Part::System => "system",
             Part::Carried | Part::CarriedFields => "carried",
             Part::BareAnswers => "reasoning_content",

@@ -317,7 +317,13 @@ fn path(text: &str) -> Option<&str> {
 fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
     let top = path.split(['.', '[']).next().unwrap_or_default();
     let within = |names: &[&str]| names.iter().any(|name| path.contains(name));
-    if within(&["cache_control", "prompt_cache"]) {
+    if within(&["prompt_cache_key"]) {
+        return Some(Field::Part(Part::CacheKey));
+    }
+    if within(&["prompt_cache"]) {
+        return Some(Field::Part(Part::CacheOptions));
+    }
+    if within(&["cache_control"]) {
         return Some(Field::Part(Part::Cache));
     }
     let field = match top {

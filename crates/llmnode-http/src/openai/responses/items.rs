@@ -6,6 +6,8 @@ use llmnode_model::{Attachment, Message, Part, ResponseFormat, Role, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::super::cache_marks::{BREAKPOINT, Breakpoint};
+use crate::api::caching::SharedEnd;
 use crate::api::messages::Messages;
 use crate::api::pieces::{Beside, Piece, kind_of, pieces};
 use crate::api::prepared_request::PreparedRequest;
@@ -47,6 +49,8 @@ pub(super) enum Output<'a> {
 pub(super) enum ContentPart<'a> {
     InputText {
         text: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt_cache_breakpoint: Option<Breakpoint>,
     },
     InputImage {
         image_url: &'a str,
@@ -79,7 +83,24 @@ pub(super) enum FileSource<'a> {
     },
 }
 
-/// The text of the system apart, and all else. In JSON mode the text of the system is the first item: the API looks there alone
+impl<'a> ContentPart<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        ContentPart::InputText {
+            text: text.into(),
+            prompt_cache_breakpoint: None,
+        }
+    }
+
+    fn marked(text: impl Into<Cow<'a, str>>) -> Self {
+        ContentPart::InputText {
+            text: text.into(),
+            prompt_cache_breakpoint: Some(BREAKPOINT),
+        }
+    }
+}
+
+/// The text of the system apart, and all else. `instructions` take no mark of the cache: where the system's text gets one, it is a
+/// message of the developer. In JSON mode the text of the system is the first item: the API looks there alone
 /// for the word JSON, without which it refuses that mode.
 pub(super) fn items<'a>(
     messages: &'a Messages<'a>,
@@ -87,13 +108,17 @@ pub(super) fn items<'a>(
 ) -> Result<(Option<String>, Vec<Item<'a>>), String> {
     let (mut system, mut items): (Vec<&str>, Vec<Item<'a>>) = (Vec::new(), Vec::new());
     let ids = SentIds::of(messages.iter(), prepared.id_form);
+    let mark = prepared.cache_mark(messages);
     for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System if items.is_empty() => system.push(&message.content),
             Role::Assistant => assistant(message, ids.at(at), prepared, &mut items),
             Role::Tool => items.push(result(message, ids.at(at))?),
             _ => {
-                let content = parts(message)?;
+                let mut content = parts(message)?;
+                if let Some(mark) = mark.filter(|mark| mark.message == at) {
+                    set_mark(&mut content, mark.bytes);
+                }
                 let item = Item::Message {
                     role: "user",
                     content,
@@ -107,15 +132,21 @@ pub(super) fn items<'a>(
     let is_json_mode = prepared
         .typed()
         .is_some_and(|(format, _)| format == ResponseFormat::JsonObject);
-    if !is_json_mode {
+    let is_marked = prepared.cache.shared == Some(SharedEnd::System);
+    if !is_json_mode && !is_marked {
         return Ok((system, items));
     }
     if let Some(text) = system {
-        let content = vec![ContentPart::InputText { text: text.into() }];
+        let part = if is_marked {
+            ContentPart::marked(text)
+        } else {
+            ContentPart::text(text)
+        };
+        let content = vec![part];
         items.insert(
             0,
             Item::Message {
-                role: "system",
+                role: if is_json_mode { "system" } else { "developer" },
                 content,
                 beside: Beside::new(),
             },
@@ -136,9 +167,27 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, St
     })
 }
 
+/// Marks the text up to so many bytes, which is then a part of its own.
+fn set_mark(content: &mut Vec<ContentPart<'_>>, bytes: usize) {
+    let Some(ContentPart::InputText {
+        text: Cow::Borrowed(text),
+        ..
+    }) = content.first()
+    else {
+        return;
+    };
+    let Some((kept, rest)) = text.split_at_checked(bytes) else {
+        return;
+    };
+    content[0] = ContentPart::marked(kept);
+    if !rest.is_empty() {
+        content.insert(1, ContentPart::text(rest));
+    }
+}
+
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
     let parts = message.parts().filter_map(|part| match part {
-        Part::Text(text) => Some(Ok(ContentPart::InputText { text: text.into() })),
+        Part::Text(text) => Some(Ok(ContentPart::text(text))),
         Part::Attachment(attachment) => Some(attached(attachment)),
         _ => None,
     });

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::super::cache_marks::SentCacheOptions;
 use super::items::{Item, items};
+use crate::api::caching::CacheKey;
 use crate::api::messages::{instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::refusal::parts::Part;
@@ -42,6 +44,10 @@ struct Body<'a> {
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_options: Option<SentCacheOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +129,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
+        prompt_cache_options: prepared.cache.options.map(SentCacheOptions::from),
+        prompt_cache_key: prepared.cache.key.map(CacheKey::text),
         extra: prepared.extra(),
         instructions,
         input,

@@ -1,0 +1,191 @@
+//! What a handle remembers for the cache: which beginnings were sent, and when.
+//!
+//! Only hashes are kept, never a text. All of it is bounded: when a table is full, it is emptied, which costs a write at most.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::caching::{Likely, now};
+use crate::refusal::beliefs::Asker;
+
+const MOST_ENTRIES: usize = 4_096;
+/// A request that has not ended after this time holds up nobody.
+const PATIENCE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_secs(60);
+/// What one machine of OpenAI takes of one key in a minute.
+const REQUESTS_OF_A_LANE: usize = 15;
+const MOST_LANES: usize = 64;
+
+#[derive(Debug, Default)]
+pub(crate) struct CacheMemory(Mutex<Tables>);
+
+#[derive(Debug, Default)]
+struct Tables {
+    models: HashMap<String, ModelTraffic>,
+    shared: HashMap<u64, SharedState>,
+    /// How the beginning of a conversation was sent, by its hash.
+    forms: HashMap<u64, SentForm>,
+    lanes: HashMap<u64, Lanes>,
+}
+
+#[derive(Debug, Default)]
+struct ModelTraffic {
+    requests: u64,
+    takes_options: bool,
+}
+
+#[derive(Debug, Default)]
+struct SharedState {
+    /// When a request with this beginning was last answered.
+    seen: Option<Instant>,
+    /// When one with a mark was.
+    kept: Option<Instant>,
+    writing: Option<Writing>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Writing {
+    asker: Asker,
+    since: Instant,
+}
+
+/// How a conversation began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SentForm {
+    pub(crate) marks: bool,
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    recent: VecDeque<Instant>,
+    next: usize,
+}
+
+/// What one request does with a beginning that others have, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    hash: u64,
+    /// It reads what is kept, or is the one that writes it.
+    pub(crate) marks: bool,
+    /// Another request with this beginning was answered a short time ago.
+    pub(crate) is_repeat: bool,
+}
+
+impl CacheMemory {
+    /// Whether this request marks the beginning. If nothing is kept yet, one request writes it; the others go without a mark.
+    pub(crate) fn share(&self, hash: u64, asker: Asker, likely: Likely, ttl: Duration) -> Share {
+        if likely == Likely::Never {
+            return Share::default();
+        }
+        let mut tables = self.lock();
+        let state = entry(&mut tables.shared, hash);
+        let is_fresh = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() < ttl);
+        let is_repeat = is_fresh(state.seen);
+        let is_anothers = state
+            .writing
+            .is_some_and(|writing| writing.asker != asker && writing.since.elapsed() < PATIENCE);
+        let may_write = !is_anothers && (is_repeat || likely == Likely::Certain);
+        let reads = is_fresh(state.kept);
+        if may_write && !reads {
+            state.writing = Some(Writing {
+                asker,
+                since: now(),
+            });
+        }
+        Share {
+            hash,
+            marks: reads || may_write,
+            is_repeat,
+        }
+    }
+
+    pub(crate) fn ended(&self, share: Share, model: &str, is_answered: bool, took_options: bool) {
+        let mut tables = self.lock();
+        if is_answered {
+            if tables.models.len() >= MOST_ENTRIES {
+                tables.models.clear();
+            }
+            let traffic = tables.models.entry(model.to_owned()).or_default();
+            traffic.requests = traffic.requests.saturating_add(1);
+            traffic.takes_options |= took_options;
+        }
+        if share.hash == 0 {
+            return;
+        }
+        let state = entry(&mut tables.shared, share.hash);
+        if share.marks {
+            state.writing = None;
+        }
+        if is_answered {
+            state.seen = Some(now());
+            if share.marks {
+                state.kept = Some(now());
+            }
+        }
+    }
+
+    /// How many requests of this model were answered.
+    pub(crate) fn requests(&self, model: &str) -> u64 {
+        self.lock()
+            .models
+            .get(model)
+            .map_or(0, |traffic| traffic.requests)
+    }
+
+    /// Whether the model has answered a request with explicit options.
+    pub(crate) fn takes_options(&self, model: &str) -> bool {
+        self.lock()
+            .models
+            .get(model)
+            .is_some_and(|traffic| traffic.takes_options)
+    }
+
+    pub(crate) fn form(&self, begins: u64) -> Option<SentForm> {
+        self.lock().forms.get(&begins).copied()
+    }
+
+    pub(crate) fn keep_form(&self, begins: u64, marks: bool) {
+        let mut tables = self.lock();
+        if tables.forms.len() >= MOST_ENTRIES {
+            tables.forms.clear();
+        }
+        tables.forms.entry(begins).or_insert(SentForm { marks });
+    }
+
+    /// Round robin over as many lanes as the requests of the last minute need.
+    pub(crate) fn lane(&self, hash: u64) -> u32 {
+        let mut tables = self.lock();
+        let lanes = entry(&mut tables.lanes, hash);
+        while lanes
+            .recent
+            .front()
+            .is_some_and(|at| at.elapsed() >= MINUTE)
+        {
+            lanes.recent.pop_front();
+        }
+        if lanes.recent.len() < REQUESTS_OF_A_LANE * MOST_LANES {
+            lanes.recent.push_back(now());
+        }
+        let count = lanes
+            .recent
+            .len()
+            .div_ceil(REQUESTS_OF_A_LANE)
+            .clamp(1, MOST_LANES);
+        lanes.next = (lanes.next + 1) % count;
+        u32::try_from(lanes.next).unwrap_or(0)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn entry<T: Default>(table: &mut HashMap<u64, T>, hash: u64) -> &mut T {
+    if table.len() >= MOST_ENTRIES && !table.contains_key(&hash) {
+        table.clear();
+    }
+    table.entry(hash).or_default()
+}

@@ -1,0 +1,488 @@
+//! What a request asks of the provider's cache: the table by API, host and kind of call.
+//!
+//! In: what the call knows ([`CachePlan`]), the setting of the handle, and what this handle has seen so far ([`CacheMemory`]). Out:
+//! [`CacheFields`], which the writers of bodies put in their places. In this order, the first that holds:
+//!
+//! 1. The program has a field of the cache in `extra`: nothing of ours.
+//! 2. `Off`, or an API without such fields: nothing.
+//! 3. A time that was set by hand: marks with that time, at any host, whatever the length.
+//! 4. `Auto`, at OpenAI's or Anthropic's own host, if the prompt is long enough: what costs least. A mark is written by one request
+//!    at a time: others with the same beginning go without it meanwhile, since they would pay for writing, and read nothing.
+//!
+//! How the beginning of a conversation was sent stays as its first request had it: another place of a mark, or of the system's
+//! text, would change the beginning itself. Which models have explicit marks is known from refusals alone ([`Part::CacheOptions`]).
+
+use std::time::Duration;
+
+use llmnode_model::internal::{CachePlan, Repeats, fnv};
+use llmnode_model::{ApiKind, Cache, Message, Request, Role};
+use tokio::time::Instant;
+
+use super::cache_memory::Share;
+use super::inner::Inner;
+use crate::refusal::beliefs::Asker;
+use crate::refusal::parts::{Part, Parts};
+use crate::refusal::quirks::Quirks;
+
+/// The fields of all APIs. Where the program writes one of them, it knows what it wants.
+const FIELDS: [&str; 4] = [
+    "cache_control",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+];
+/// What providers keep has at least so many tokens.
+const LEAST_TOKENS: usize = 1_024;
+const BYTES_OF_A_TOKEN: usize = 4;
+/// A mark in the user's message is worth a part of its own from this length on.
+const LEAST_LITERAL_BYTES: usize = 1_024;
+/// From so many requests to a model on, one more refusal of a field is worth what the field saves.
+const LEAST_REQUESTS: u64 = 10;
+
+/// How long OpenAI keeps a prompt that is marked, at least.
+const OPENAI_TTL: Duration = Duration::from_secs(30 * 60);
+const OPENAI_LONG_TTL: Duration = Duration::from_secs(12 * 60 * 60);
+/// What older models keep without being asked. They say five to ten minutes.
+const OLDER_TTL: Duration = Duration::from_secs(5 * 60);
+const ANTHROPIC_TTL: Duration = Duration::from_secs(5 * 60);
+const ANTHROPIC_LONG_TTL: Duration = Duration::from_secs(60 * 60);
+
+/// What is sent that concerns the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CacheFields {
+    /// Where the part ends that other requests have, too: it gets a mark.
+    pub(crate) shared: Option<SharedEnd>,
+    /// The end of the conversation so far gets a mark (Anthropic), or is kept by itself.
+    pub(crate) end: bool,
+    /// Anthropic's hour.
+    pub(crate) is_long: bool,
+    pub(crate) options: Option<CacheOptions>,
+    pub(crate) key: Option<CacheKey>,
+    /// How long what is read or written stays. `None`: nothing is asked for.
+    pub(crate) ttl: Option<Duration>,
+    /// The parts that are wanted, whether the model takes them or not.
+    pub(crate) wanted: Parts,
+    /// What the memory is told when the request has ended.
+    pub(crate) share: Share,
+}
+
+impl CacheFields {
+    /// Whether it writes what others are going to read.
+    pub(crate) fn writes_shared(&self) -> bool {
+        let is_marked = self.shared.is_some() || self.key.is_some_and(|key| key.lane.is_some());
+        is_marked && !self.share.is_repeat
+    }
+
+    /// Whether anything is marked.
+    pub(crate) fn marks(&self) -> bool {
+        self.shared.is_some() || self.end
+    }
+}
+
+/// OpenAI's `prompt_cache_options`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CacheOptions {
+    pub(crate) mode: &'static str,
+    pub(crate) ttl: Option<&'static str>,
+}
+
+/// OpenAI's `prompt_cache_key`: requests of one key go to one machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CacheKey {
+    pub(crate) hash: u64,
+    /// A machine takes some 15 requests a minute: so many lanes there are for a node that asks more.
+    pub(crate) lane: Option<u32>,
+}
+
+impl CacheKey {
+    pub(crate) fn text(self) -> String {
+        match self.lane {
+            Some(lane) => format!("{:016x}-{lane}", self.hash),
+            None => format!("{:016x}", self.hash),
+        }
+    }
+}
+
+/// The last message, counted from the end, or a part of one, that requests share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SharedEnd {
+    /// The end of the system's text.
+    System,
+    /// The end of the message with so many behind it.
+    Message(usize),
+    /// So many bytes of that message.
+    Within(usize, usize),
+}
+
+/// What a request is about, as far as the cache is concerned.
+struct Asked<'a> {
+    request: &'a Request,
+    plan: CachePlan,
+    model: &'a str,
+    quirks: Quirks,
+    asker: Asker,
+    shared: Option<SharedEnd>,
+    /// The hash of what is shared.
+    hash: u64,
+    /// The hash of the conversation's beginning.
+    begins: u64,
+}
+
+impl Inner {
+    /// What this request asks of the cache.
+    pub(crate) fn cache_fields(
+        &self,
+        request: &Request,
+        model: &str,
+        quirks: Quirks,
+        asker: Asker,
+    ) -> CacheFields {
+        let plan = request.cache.unwrap_or_default();
+        let setting = plan.setting.or(self.cache).unwrap_or_default();
+        let has_own = FIELDS
+            .iter()
+            .any(|field| request.extra.contains_key(*field));
+        if has_own || setting == Cache::Off || self.wire.name == ApiKind::Gemini {
+            return CacheFields::default();
+        }
+        let is_plain = setting == Cache::Auto && request.cache.is_none();
+        if is_plain || setting == Cache::Auto && !self.is_own_host() {
+            return CacheFields::default();
+        }
+        let shared = shared_end(request, plan, quirks);
+        let asked = Asked {
+            request,
+            plan,
+            model,
+            quirks,
+            asker,
+            shared,
+            hash: shared_hash(request, model, shared),
+            begins: beginning_hash(request),
+        };
+        let fields = match (self.wire.name, setting) {
+            (_, Cache::Auto) if total_bytes(request) < LEAST_TOKENS * BYTES_OF_A_TOKEN => {
+                CacheFields::default()
+            }
+            (ApiKind::Anthropic, Cache::Auto) => self.anthropic_auto(&asked),
+            (_, Cache::Auto) => self.openai_auto(&asked),
+            (ApiKind::Anthropic, time) => anthropic_by_hand(&asked, time),
+            (_, time) => self.openai_by_hand(&asked, time),
+        };
+        self.without_refused(fields, quirks)
+    }
+
+    fn without_refused(&self, mut fields: CacheFields, quirks: Quirks) -> CacheFields {
+        let is_anthropic = self.wire.name == ApiKind::Anthropic;
+        fields.wanted = Parts::default()
+            .with_if(Part::Cache, is_anthropic && fields.marks())
+            .with_if(Part::CacheOptions, fields.options.is_some())
+            .with_if(Part::CacheKey, fields.key.is_some());
+        if is_anthropic && quirks.leaves_out(Part::Cache) {
+            return CacheFields {
+                wanted: fields.wanted,
+                ..CacheFields::default()
+            };
+        }
+        if !is_anthropic && quirks.leaves_out(Part::CacheOptions) {
+            fields.options = None;
+            fields.shared = None;
+        }
+        if quirks.leaves_out(Part::CacheKey) {
+            fields.key = None;
+        }
+        fields
+    }
+
+    /// The host of the one who makes the models: its rules are known, and its refusals are its own.
+    fn is_own_host(&self) -> bool {
+        let own = match self.wire.name {
+            ApiKind::Anthropic => "api.anthropic.com",
+            ApiKind::Chat | ApiKind::Responses => "api.openai.com",
+            _ => return false,
+        };
+        let host = self.service.endpoint.url.host();
+        host == own
+            || host
+                .strip_suffix(own)
+                .is_some_and(|region| region.ends_with('.'))
+    }
+
+    fn anthropic_auto(&self, asked: &Asked<'_>) -> CacheFields {
+        let fields = CacheFields {
+            ttl: Some(ANTHROPIC_TTL),
+            ..CacheFields::default()
+        };
+        if asked.plan.repeats == Repeats::Turns {
+            return CacheFields {
+                shared: system_end(asked.request),
+                end: true,
+                ..fields
+            };
+        }
+        let share = self
+            .cache_memory
+            .share(asked.hash, asked.asker, asked.likely(), ANTHROPIC_TTL);
+        match asked.shared.filter(|_| share.marks) {
+            Some(shared) => CacheFields {
+                shared: Some(shared),
+                share,
+                ..fields
+            },
+            None => CacheFields {
+                share,
+                ..CacheFields::default()
+            },
+        }
+    }
+
+    fn openai_auto(&self, asked: &Asked<'_>) -> CacheFields {
+        let memory = &self.cache_memory;
+        let has_options = !asked.quirks.leaves_out(Part::CacheOptions);
+        if asked.plan.repeats == Repeats::Turns {
+            return openai_turns(asked, has_options && memory.takes_options(asked.model));
+        }
+        if !has_options {
+            return self.older_openai_auto(asked);
+        }
+        let known = memory.form(asked.begins);
+        let share = memory.share(asked.hash, asked.asker, asked.likely(), OPENAI_TTL);
+        let marks = known.map_or(share.marks, |form| form.marks) && asked.shared.is_some();
+        let many = memory.requests(asked.model) >= LEAST_REQUESTS;
+        let is_explicit = marks || many || asked.plan.repeats == Repeats::Items || share.is_repeat;
+        memory.keep_form(asked.begins, marks);
+        CacheFields {
+            shared: asked.shared.filter(|_| marks),
+            options: is_explicit.then_some(CacheOptions {
+                mode: "explicit",
+                ttl: None,
+            }),
+            ttl: (marks || !is_explicit).then_some(OPENAI_TTL),
+            share,
+            ..CacheFields::default()
+        }
+    }
+
+    /// Models up to gpt-5.5: all that is long enough is kept without being asked, on the machine that had it.
+    fn older_openai_auto(&self, asked: &Asked<'_>) -> CacheFields {
+        let share = self
+            .cache_memory
+            .share(asked.hash, asked.asker, asked.likely(), OLDER_TTL);
+        let hash = asked.plan.node ^ asked.hash;
+        let is_likely = share.is_repeat || asked.likely() == Likely::Certain;
+        CacheFields {
+            key: is_likely.then(|| CacheKey {
+                hash,
+                lane: Some(self.cache_memory.lane(hash)),
+            }),
+            ttl: Some(OLDER_TTL),
+            share,
+            ..CacheFields::default()
+        }
+    }
+
+    fn openai_by_hand(&self, asked: &Asked<'_>, time: Cache) -> CacheFields {
+        let is_long = time == Cache::Hour1;
+        let ttl = match (is_long, self.wire.name) {
+            (false, _) => Some("30m"),
+            (true, ApiKind::Responses) => Some("12h"),
+            // Chat completions have no time that long: what they keep by default is all there is.
+            (true, _) => None,
+        };
+        let has_turns = asked.plan.repeats == Repeats::Turns || asked.request.cache.is_none();
+        let shared = asked.shared.filter(|_| !has_turns);
+        let mode = if shared.is_some() {
+            "explicit"
+        } else {
+            "implicit"
+        };
+        let key = self.is_own_host() && asked.quirks.leaves_out(Part::CacheOptions);
+        CacheFields {
+            shared,
+            options: Some(CacheOptions { mode, ttl }),
+            key: key.then_some(CacheKey {
+                hash: asked.begins,
+                lane: None,
+            }),
+            ttl: Some(if ttl == Some("12h") {
+                OPENAI_LONG_TTL
+            } else {
+                OPENAI_TTL
+            }),
+            ..CacheFields::default()
+        }
+    }
+
+    /// The request has ended: whether it was answered, and so may have written what it marked.
+    pub(crate) fn cache_ended(&self, fields: &CacheFields, model: &str, is_answered: bool) {
+        let took_options = is_answered && fields.options.is_some();
+        self.cache_memory
+            .ended(fields.share, model, is_answered, took_options);
+    }
+}
+
+/// In implicit mode, each turn is read back by the next one. Older models find it on the machine that had it.
+fn openai_turns(asked: &Asked<'_>, takes_options: bool) -> CacheFields {
+    let key = CacheKey {
+        hash: asked.begins,
+        lane: None,
+    };
+    CacheFields {
+        end: true,
+        key: (!takes_options).then_some(key),
+        ttl: Some(if takes_options { OPENAI_TTL } else { OLDER_TTL }),
+        ..CacheFields::default()
+    }
+}
+
+fn anthropic_by_hand(asked: &Asked<'_>, time: Cache) -> CacheFields {
+    let is_long = time == Cache::Hour1;
+    let is_item = asked.plan.repeats == Repeats::Items;
+    CacheFields {
+        shared: if is_item {
+            asked.shared
+        } else {
+            Some(SharedEnd::System)
+        },
+        end: !is_item,
+        is_long,
+        ttl: Some(if is_long {
+            ANTHROPIC_LONG_TTL
+        } else {
+            ANTHROPIC_TTL
+        }),
+        ..CacheFields::default()
+    }
+}
+
+/// How likely another request with the same beginning is, before anything is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likely {
+    Certain,
+    IfSeen,
+    Never,
+}
+
+impl Asked<'_> {
+    fn likely(&self) -> Likely {
+        match (self.shared, self.plan.repeats) {
+            (None, _) => Likely::Never,
+            (Some(_), Repeats::Items) => Likely::Certain,
+            (Some(_), _) => Likely::IfSeen,
+        }
+    }
+}
+
+/// Where the part ends that the calls of a node have in common: tools, the schema, the system's text, examples, and the literal
+/// beginning of the prompt. `None`: it is too short to be kept.
+fn shared_end(request: &Request, plan: CachePlan, quirks: Quirks) -> Option<SharedEnd> {
+    let least = LEAST_TOKENS * BYTES_OF_A_TOKEN;
+    let question = usize::from(request.question?);
+    let before = request.messages.get(..question)?;
+    let prompt = request.messages.get(question)?;
+    let behind = request.messages.len() - 1 - question;
+    let fixed = unwritten_bytes(request)
+        + before
+            .iter()
+            .map(|message| message.content.len())
+            .sum::<usize>();
+    let literal = plan.shared_text.min(prompt.content.len());
+    // The system's text then stands in the user's message.
+    if quirks.leaves_out(Part::System) || fixed + literal < least {
+        return None;
+    }
+    if literal >= LEAST_LITERAL_BYTES && literal < prompt.content.len() {
+        return Some(SharedEnd::Within(behind, literal));
+    }
+    if fixed < least {
+        return None;
+    }
+    // An answer of an example takes no mark; what the user said before it does.
+    let last = before
+        .iter()
+        .rposition(|message| message.role != Role::Assistant)?;
+    match before[last].role {
+        Role::System => Some(SharedEnd::System),
+        _ => Some(SharedEnd::Message(request.messages.len() - 1 - last)),
+    }
+}
+
+/// The system's text, if it and what stands before it are long enough to be kept.
+fn system_end(request: &Request) -> Option<SharedEnd> {
+    let texts = request
+        .messages
+        .iter()
+        .take_while(|message| message.role == Role::System);
+    let bytes: usize = texts.map(|message| message.content.len()).sum();
+    let is_long = bytes + unwritten_bytes(request) >= LEAST_TOKENS * BYTES_OF_A_TOKEN;
+    (bytes > 0 && is_long).then_some(SharedEnd::System)
+}
+
+/// Of the tools and the schema of the answer.
+fn unwritten_bytes(request: &Request) -> usize {
+    let tools = request.tools.iter();
+    let tools = tools.map(|tool| tool.schema.plain().get().len() + tool.description.len());
+    let schema = request
+        .output
+        .as_deref()
+        .map_or(0, |schema| schema.plain().get().len());
+    tools.sum::<usize>() + schema
+}
+
+fn total_bytes(request: &Request) -> usize {
+    let messages = request.messages.iter().map(|message| message.content.len());
+    unwritten_bytes(request) + messages.sum::<usize>()
+}
+
+fn shared_hash(request: &Request, model: &str, shared: Option<SharedEnd>) -> u64 {
+    let end = match shared {
+        None => return 0,
+        Some(SharedEnd::System) => request
+            .messages
+            .iter()
+            .position(|message| message.role != Role::System),
+        Some(SharedEnd::Message(behind)) => Some(request.messages.len() - behind),
+        Some(SharedEnd::Within(behind, _)) => Some(request.messages.len() - 1 - behind),
+    };
+    let end = end.unwrap_or(request.messages.len());
+    let mut hash = fnv(model.as_bytes());
+    for tool in &*request.tools {
+        hash = joined(hash, &tool.name);
+        hash = joined(hash, &tool.description);
+    }
+    if let Some(schema) = request.output.as_deref() {
+        hash = joined(hash, schema.plain().get());
+    }
+    for message in &request.messages[..end] {
+        hash = joined(hash, &message.content);
+    }
+    if let Some(SharedEnd::Within(_, bytes)) = shared {
+        let literal = request.messages[end]
+            .content
+            .get(..bytes)
+            .unwrap_or_default();
+        hash = joined(hash, literal);
+    }
+    hash
+}
+
+/// Of all up to the user's first message, which every turn of a conversation has.
+fn beginning_hash(request: &Request) -> u64 {
+    let first = request
+        .messages
+        .iter()
+        .position(|message| message.role == Role::User);
+    let beginning = request.messages.iter().take(first.map_or(1, |at| at + 1));
+    beginning
+        .map(|message: &Message| message.content.as_str())
+        .fold(fnv(b""), joined)
+}
+
+fn joined(hash: u64, text: &str) -> u64 {
+    hash.rotate_left(5) ^ fnv(text.as_bytes())
+}
+
+/// The place of the memory's clock: tests pause it.
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,422 @@
+//! What is asked of a provider's cache: by API, host and kind of call, and what is learned from refusals.
+
+use llmnode::prelude::*;
+use llmnode::{Anthropic, Cache, Message, OpenAi};
+use serde_json::{Value, json};
+
+use crate::apis::{Api, call, text};
+use crate::recorded::{Answer, Asked, Recorded};
+
+/// About 1,500 tokens, which all calls share.
+const RULES: &str = include_str!("cache_rules.md");
+
+#[llm_node(system_file = "cache_rules.md", prompt = "Sort: {letter}")]
+struct Sort {
+    letter: String,
+}
+
+/// The same for all up to the letter, without a system's text.
+#[llm_node(prompt_file = "cache_prompt.md")]
+struct Judge {
+    letter: String,
+}
+
+#[llm_node(prompt = "{letter}")]
+struct Read {
+    letter: String,
+}
+
+#[llm_node(system_file = "cache_rules.md", prompt = "{said}")]
+struct Chat {
+    #[node(history)]
+    earlier: Vec<Message>,
+    said: String,
+}
+
+#[llm_node(system_file = "cache_rules.md", prompt = "Sort: {letter}", cache = 1h)]
+struct SortForAnHour {
+    letter: String,
+}
+
+/// Looks into the ledger.
+#[tool]
+fn look(page: u32) -> String {
+    format!("page {page}")
+}
+
+#[llm_node(system_file = "cache_rules.md", prompt = "Sum up.", tools = [Look], turns = 4)]
+struct Sum;
+
+fn sort(number: usize) -> Sort {
+    Sort {
+        letter: format!("letter {number}"),
+    }
+}
+
+fn api_of(asked: &Asked) -> Api {
+    let path = asked.head.lines().next().unwrap_or_default();
+    if path.contains("/responses") {
+        Api::Responses
+    } else if path.contains("/messages") {
+        Api::Anthropic
+    } else {
+        Api::Chat
+    }
+}
+
+fn greets(asked: &Asked) -> Answer {
+    api_of(asked).answer(asked, &text("Hello."))
+}
+
+fn openai(host: &str, server: &Recorded) -> OpenAi {
+    let builder = OpenAi::builder()
+        .base_url(format!("http://{host}/v1"))
+        .api_key("k-1")
+        .model("m")
+        .proxy(server.url.clone())
+        .allow_plain_http();
+    builder.build().unwrap()
+}
+
+fn anthropic(host: &str, server: &Recorded) -> Anthropic {
+    let builder = Anthropic::builder()
+        .base_url(format!("http://{host}"))
+        .api_key("k-1")
+        .model("m")
+        .proxy(server.url.clone())
+        .allow_plain_http();
+    builder.build().unwrap()
+}
+
+const OPENAI: &str = "api.openai.com";
+const ANTHROPIC: &str = "api.anthropic.com";
+
+/// The names of all fields of caches, wherever they stand.
+fn fields(body: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(body, &mut found);
+    found.sort();
+    found
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                if name.starts_with("prompt_cache") || name == "cache_control" {
+                    found.push(name.clone());
+                }
+                collect(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}
+
+fn explicit() -> Value {
+    json!({"mode": "explicit"})
+}
+
+#[tokio::test]
+async fn a_map_at_openai_marks_what_its_items_share() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(openai(OPENAI, &server));
+    run.map((0..12).map(sort))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    for body in server.bodies() {
+        assert_eq!(body["prompt_cache_options"], explicit());
+        assert_eq!(body["instructions"], Value::Null);
+        let system = &body["input"][0];
+        assert_eq!(system["role"], "developer");
+        assert_eq!(system["content"][0]["text"], RULES);
+        assert_eq!(system["content"][0]["prompt_cache_breakpoint"], explicit());
+        assert_eq!(fields(&body).len(), 2, "{body}");
+    }
+    let chat = openai(OPENAI, &server).chat_completions();
+    Run::new(chat)
+        .map((0..12).map(sort))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    let body = server.bodies().pop().unwrap();
+    let part =
+        json!({"type": "text", "text": RULES, "prompt_cache_breakpoint": {"mode": "explicit"}});
+    assert_eq!(body["messages"][0]["content"], json!([part]));
+    assert_eq!(fields(&body).len(), 2, "{body}");
+}
+
+#[tokio::test]
+async fn what_is_shared_ends_before_the_first_value() {
+    let server = Recorded::answering(greets).await;
+    let nodes = || {
+        (0..12).map(|number| Judge {
+            letter: format!("letter {number}"),
+        })
+    };
+    Run::new(openai(OPENAI, &server))
+        .map(nodes())
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    Run::new(anthropic(ANTHROPIC, &server))
+        .map(nodes())
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    for body in server.bodies() {
+        let is_openai = body["input"].is_array();
+        let message = if is_openai {
+            &body["input"][0]
+        } else {
+            &body["messages"][0]
+        };
+        let parts = message["content"].as_array().unwrap();
+        let mark = if is_openai {
+            "prompt_cache_breakpoint"
+        } else {
+            "cache_control"
+        };
+        assert!(
+            parts[0][mark].is_object() && parts[1][mark].is_null(),
+            "{message}"
+        );
+        let rest = parts[1]["text"].as_str().unwrap();
+        assert!(rest.starts_with("letter "), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn parallel_items_do_not_all_write() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(anthropic(ANTHROPIC, &server));
+    run.map((0..20).map(sort))
+        .warm_cache(false)
+        .try_all()
+        .await
+        .unwrap();
+    let marked = server
+        .bodies()
+        .iter()
+        .filter(|body| !fields(body).is_empty())
+        .count();
+    // The first one writes. Those that were under way beside it do not, and all later ones read.
+    assert!((12..=13).contains(&marked), "{marked}");
+}
+
+#[tokio::test]
+async fn single_calls_at_openai_pay_for_no_writing_once_there_are_many() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(openai(OPENAI, &server));
+    for number in 0..12 {
+        let letter = format!("{number}: {RULES}");
+        run.call(&Read { letter }).await.unwrap();
+    }
+    let bodies = server.bodies();
+    for body in &bodies[..10] {
+        assert_eq!(fields(body), [""; 0]);
+    }
+    for body in &bodies[10..] {
+        assert_eq!(body["prompt_cache_options"], explicit());
+        assert_eq!(fields(body).len(), 1, "no mark: nothing is written");
+    }
+}
+
+#[tokio::test]
+async fn a_second_call_of_a_node_marks_what_both_share() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(anthropic(ANTHROPIC, &server));
+    for number in 0..3 {
+        run.call(&sort(number)).await.unwrap();
+    }
+    let bodies = server.bodies();
+    assert_eq!(fields(&bodies[0]), [""; 0]);
+    for body in &bodies[1..] {
+        assert_eq!(
+            body["system"][0]["cache_control"],
+            json!({"type": "ephemeral"})
+        );
+        assert_eq!(fields(body).len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn older_models_of_openai_get_keys_and_their_refusal_is_learned() {
+    let server = Recorded::answering(|asked| {
+        if asked.body.get("prompt_cache_options").is_some() {
+            let message = "prompt_cache_options is not supported on this model";
+            let error = json!({"error": {"message": message, "type": "invalid_request_error",
+                "param": "prompt_cache_options", "code": "invalid_parameter"}});
+            return (400, "application/json", error.to_string());
+        }
+        greets(asked)
+    })
+    .await;
+    let run = Run::new(openai(OPENAI, &server));
+    run.map((0..40).map(sort))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    let bodies = server.bodies();
+    assert_eq!(bodies.len(), 41, "one refusal");
+    let keys: Vec<&str> = bodies[1..]
+        .iter()
+        .map(|body| {
+            assert_eq!(fields(body), ["prompt_cache_key"]);
+            assert_eq!(body["instructions"], RULES);
+            body["prompt_cache_key"].as_str().unwrap()
+        })
+        .collect();
+    let mut lanes = keys.clone();
+    lanes.sort_unstable();
+    lanes.dedup();
+    assert_eq!(lanes.len(), 3, "15 requests a minute each: {lanes:?}");
+    let (node, _) = keys[0].split_once('-').unwrap();
+    assert!(keys.iter().all(|key| key.starts_with(node)), "{keys:?}");
+}
+
+#[tokio::test]
+async fn a_conversation_keeps_its_key_and_its_form() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(openai(OPENAI, &server));
+    let mut earlier = Vec::new();
+    for said in ["Hello", "And then?", "Is that so?"] {
+        let node = Chat {
+            earlier,
+            said: said.to_owned(),
+        };
+        earlier = run.call(&node).report().await.unwrap().history().unwrap();
+    }
+    let bodies = server.bodies();
+    for body in &bodies {
+        assert_eq!(fields(body), ["prompt_cache_key"]);
+        assert_eq!(body["prompt_cache_key"], bodies[0]["prompt_cache_key"]);
+        assert_eq!(body["instructions"], RULES);
+    }
+}
+
+/// Calls a tool so often in its first answer.
+fn looks(calls: u32) -> impl FnMut(&Asked) -> Answer + Send + 'static {
+    let mut turns = 0;
+    move |asked| {
+        turns += 1;
+        let said = if turns == 1 {
+            (0..calls).fold(text(""), |said, page| {
+                said.and(call(&format!("call_{page}"), "look", json!({"page": page})))
+            })
+        } else {
+            text("Done.")
+        };
+        api_of(asked).answer(asked, &said)
+    }
+}
+
+#[tokio::test]
+async fn an_agent_at_anthropic_marks_its_end_and_the_system() {
+    for (calls, marks) in [(2, 2), (9, 3)] {
+        let server = Recorded::answering(looks(calls)).await;
+        Run::new(anthropic(ANTHROPIC, &server))
+            .call(&Sum)
+            .await
+            .unwrap();
+        let bodies = server.bodies();
+        let mark = json!({"type": "ephemeral"});
+        for body in &bodies {
+            assert_eq!(body["cache_control"], mark);
+            assert_eq!(body["system"][0]["cache_control"], mark);
+        }
+        assert_eq!(fields(&bodies[0]).len(), 2);
+        // The API looks back 20 blocks from a mark: a turn with more leaves one at the end of the last request.
+        assert_eq!(fields(&bodies[1]).len(), marks);
+        if marks == 3 {
+            assert_eq!(
+                bodies[1]["messages"][0]["content"][0]["cache_control"],
+                mark
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn elsewhere_and_for_short_prompts_only_what_was_set_by_hand_is_sent() {
+    let server = Recorded::answering(greets).await;
+    let elsewhere = Run::new(openai("models.example.com", &server));
+    elsewhere
+        .map((0..12).map(sort))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    let gateway = Run::new(anthropic("gateway.example.com", &server));
+    gateway
+        .map((0..12).map(sort))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    let own = Run::new(openai(OPENAI, &server));
+    let short = |number: usize| Read {
+        letter: number.to_string(),
+    };
+    own.map((0..12).map(short))
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    own.map((0..12).map(sort))
+        .cache(Cache::Off)
+        .concurrency(1)
+        .try_all()
+        .await
+        .unwrap();
+    for body in server.bodies() {
+        assert_eq!(fields(&body), [""; 0]);
+    }
+    let before = server.bodies().len();
+    let letter = "x".to_owned();
+    elsewhere
+        .call(&sort(1))
+        .cache(Cache::Minutes5)
+        .await
+        .unwrap();
+    gateway.call(&SortForAnHour { letter }).await.unwrap();
+    let bodies = server.bodies();
+    let options = json!({"mode": "explicit", "ttl": "30m"});
+    assert_eq!(bodies[before]["prompt_cache_options"], options);
+    assert_eq!(fields(&bodies[before]).len(), 2);
+    let mark = json!({"type": "ephemeral", "ttl": "1h"});
+    assert_eq!(bodies[before + 1]["system"][0]["cache_control"], mark);
+}
+
+#[tokio::test]
+async fn the_nearest_level_says_it_and_the_programs_own_fields_come_first() {
+    let server = Recorded::answering(greets).await;
+    let run = Run::new(openai(OPENAI, &server)).with_settings(Settings::new().cache(Cache::Off));
+    let letter = || "x".to_owned();
+    run.call(&SortForAnHour { letter: letter() }).await.unwrap();
+    run.call(&SortForAnHour { letter: letter() })
+        .cache(Cache::Hour1)
+        .await
+        .unwrap();
+    run.call(&sort(1))
+        .cache(Cache::Hour1)
+        .extra("prompt_cache_key", "mine")
+        .await
+        .unwrap();
+    let bodies = server.bodies();
+    assert_eq!(
+        fields(&bodies[0]),
+        [""; 0],
+        "the run is nearer than the node"
+    );
+    let options = json!({"mode": "explicit", "ttl": "12h"});
+    assert_eq!(bodies[1]["prompt_cache_options"], options);
+    assert_eq!(fields(&bodies[2]), ["prompt_cache_key"]);
+}
