@@ -53,7 +53,8 @@ impl CallGuard<'_> {
         wait: Duration,
         model: Option<String>,
     ) -> OpenAttempt<'_> {
-        let (id, now) = (self.next_attempt(), self.now());
+        let id = self.next_attempt();
+        let now = self.now();
         let record = AttemptRecord::new(id, kind, (Some(self.time_of_day(now)), wait), model);
         OpenAttempt::new(self, record, now)
     }

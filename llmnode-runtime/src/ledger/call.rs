@@ -315,7 +315,8 @@ impl<'r> CallGuard<'r> {
         (call, result): (&ToolCall, &Message),
         (by, executed): (Option<CallId>, bool),
     ) {
-        let (of, path) = (self.info(), &*self.node.path);
+        let of = self.info();
+        let path = &*self.node.path;
         self.hooks.note(RecorderEvent::ToolEnded {
             of,
             path,

@@ -280,7 +280,8 @@ pub struct ToolRecord {
 
 impl ToolRecord {
     pub(crate) fn called(id: &str, name: &str) -> Self {
-        let (id, name) = (id.to_owned(), cut(name.to_owned(), 200));
+        let id = id.to_owned();
+        let name = cut(name.to_owned(), 200);
         ToolRecord {
             id,
             name,
@@ -413,18 +414,17 @@ impl CallRecord {
             .iter()
             .rposition(|attempt| !attempt.tools.is_empty())
             .map_or(0, |at| at + 1);
-        let is_refused = |attempt: &&AttemptRecord| {
-            matches!(
-                attempt.category,
-                Some(Category::ValidationError | Category::SchemaError)
-            )
-        };
         let Some(accepted) = accepted.answer.as_deref() else {
             return Vec::new();
         };
         let refused = before[turn..]
             .iter()
-            .filter(is_refused)
+            .filter(|attempt: &&AttemptRecord| {
+                matches!(
+                    attempt.category,
+                    Some(Category::ValidationError | Category::SchemaError)
+                )
+            })
             .filter_map(|attempt| attempt.answer.as_deref());
         refused
             .into_iter()

@@ -277,7 +277,8 @@ impl From<UsageJson> for Usage {
             cost,
             estimated,
         } = written;
-        let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
+        let cached = cached.of(requests);
+        let reasoning = reasoning.of(requests);
         let cache_write = cache_write.unwrap_or(Figure::Sum(0)).of(requests);
         let cost = cost.unwrap_or(Cost {
             known: Money::default(),

@@ -115,7 +115,8 @@ impl<'r> CallLimits<'r> {
         run: &'r RunLimits,
         clock: &'r dyn Clock,
     ) -> Self {
-        let (ignored, own) = (run.ignored, [Arc::clone(own)]);
+        let ignored = run.ignored;
+        let own = [Arc::clone(own)];
         let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
         let meters = own
             .into_iter()
@@ -214,8 +215,9 @@ impl<'r> CallLimits<'r> {
         let Some(end) = self.clock.now().checked_add(left) else {
             return Ok(attempt.await);
         };
-        let late = || Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
-        timeout_at(self.clock, end, attempt).await.ok_or_else(late)
+        timeout_at(self.clock, end, attempt).await.ok_or_else(|| {
+            Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope)
+        })
     }
 
     pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {

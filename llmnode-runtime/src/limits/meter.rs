@@ -113,7 +113,8 @@ impl Meter {
             queued: 0,
         };
         let money = limits.money.and_then(Money::from_f64);
-        let (queue, capacity) = (Semaphore::new(1), Notify::new());
+        let queue = Semaphore::new(1);
+        let capacity = Notify::new();
         Meter {
             scope,
             limits,
@@ -296,14 +297,15 @@ impl Hold {
         let mut whole = usage;
         whole.input = Some(input);
         whole.output = Some(output);
-        let cost = |price: &Price| {
-            price
-                .of(&whole)
-                .unwrap_or_else(|| price.of_tokens(input, output))
-        };
         Amount {
             tokens,
-            money: price.map(cost).unwrap_or_default(),
+            money: price
+                .map(|price: &Price| {
+                    price
+                        .of(&whole)
+                        .unwrap_or_else(|| price.of_tokens(input, output))
+                })
+                .unwrap_or_default(),
         }
     }
 }
@@ -389,15 +391,14 @@ impl Counters {
         if let (Some(limit), Some(unknown)) = (tokens, &self.unknown_tokens) {
             return Some(Refusal::unknown_tokens(limit, unknown.clone()));
         }
-        let unpriced = || {
-            intent
-                .model
-                .filter(|_| intent.price.is_none())
-                .map(|model| Unknown::price(model, intent.made))
-        };
         Some(Refusal::unknown_money(
             money?,
-            self.unknown_money.clone().or_else(unpriced)?,
+            self.unknown_money.clone().or_else(|| {
+                intent
+                    .model
+                    .filter(|_| intent.price.is_none())
+                    .map(|model| Unknown::price(model, intent.made))
+            })?,
         ))
     }
 

@@ -60,11 +60,14 @@ impl PriorSpend {
             |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
         let cost = attempt.cost.and_then(Money::from_f64);
-        let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),
-            money: cost.or_else(|| price.map(estimate_of)).unwrap_or_default(),
+            money: cost
+                .or_else(|| {
+                    price.map(|price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price)))
+                })
+                .unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
                 (Some(model), None) => Some(Unknown::price(model, self.prices.made())),

@@ -158,8 +158,10 @@ fn answers(request: &Request) -> u64 {
 
 /// Whatever API is asked.
 fn largest_figure(request: &Request, paths: &[&[&str]]) -> Option<u64> {
-    let figures = |fields| paths.iter().filter_map(move |path| figure(fields, path));
-    request.all_extra().flat_map(figures).max()
+    request
+        .all_extra()
+        .flat_map(|fields| paths.iter().filter_map(move |path| figure(fields, path)))
+        .max()
 }
 
 fn figure(fields: &Map<String, Value>, path: &[&str]) -> Option<u64> {

@@ -105,13 +105,16 @@ impl Paused {
         let asked = Message::assistant(content.as_str())
             .calling(calls.iter().map(|open| open.call.clone()))
             .carrying(carried.clone().map(Arc::new));
-        let result = |OpenCall { call, state }: &OpenCall| {
-            state
-                .result()
-                .or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
-        };
         std::iter::once(asked)
-            .chain(calls.iter().filter_map(result))
+            .chain(
+                calls
+                    .iter()
+                    .filter_map(|OpenCall { call, state }: &OpenCall| {
+                        state
+                            .result()
+                            .or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
+                    }),
+            )
             .collect()
     }
 }

@@ -329,13 +329,12 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
 }
 
 fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
-    let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
+    let temperature = request.temperature.is_some();
+    let max_tokens = request.max_tokens.is_some();
     let reasoning = request.reasoning.is_some();
     let response_format = request.response_format.filter(|_| request.output.is_some());
-    let (formatted, called) = (
-        response_format.is_some(),
-        response_format == Some(ResponseFormat::Tool),
-    );
+    let formatted = response_format.is_some();
+    let called = response_format == Some(ResponseFormat::Tool);
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),

@@ -225,7 +225,8 @@ pub(super) fn completion(
         return Err(Unreadable::failure(withheld, usage));
     }
     let mut completion = Completion::new("");
-    let (mut reasoning, mut parts) = (String::new(), Vec::new());
+    let mut reasoning = String::new();
+    let mut parts = Vec::new();
     for block in blocks {
         match block.kind() {
             "text" => {
@@ -259,19 +260,20 @@ pub(super) fn completion(
         return Err(Unreadable::failure(doubt, usage));
     }
     (completion.model, completion.response_id) = (head.model, head.id);
-    let bare = |part: &CarriedPart| {
-        matches!(
-            part,
-            CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. }
-        )
-    };
     // The message alone says as much.
     let is_whole = completion.finish != Some(FinishReason::Continue);
     if completion.calls.is_empty() && blocks.iter().any(Block::is_call) {
         // A call of the function for the answer goes back as a text, behind the thoughts.
         parts.retain(|part| matches!(part, CarriedPart::Other(_)));
     }
-    if is_whole && parts.iter().all(bare) {
+    if is_whole
+        && parts.iter().all(|part: &CarriedPart| {
+            matches!(
+                part,
+                CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. }
+            )
+        })
+    {
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));

@@ -188,10 +188,9 @@ impl PartialMessage {
     /// Two calls with ids of their own stay two, even if their server counts them as one.
     fn place_of_start(&mut self, index: u64, block: &Block) -> u64 {
         let at = self.place(index);
-        let is_another = |known: &Block| {
+        if !self.blocks.get(&at).is_some_and(|known: &Block| {
             known.is_call() && block.is_call() && known.text("id") != block.text("id")
-        };
-        if !self.blocks.get(&at).is_some_and(is_another) {
+        }) {
             return at;
         }
         let last = self.blocks.keys().next_back().copied().unwrap_or(at);

@@ -157,12 +157,11 @@ impl Block<'_> {
 
 /// The API refuses blank text.
 fn text(text: &str) -> Option<Block<'_>> {
-    let block = || Block::Text {
+    (!text.trim().is_empty()).then(|| Block::Text {
         text,
         beside: Beside::new(),
         cache_control: None,
-    };
-    (!text.trim().is_empty()).then(block)
+    })
 }
 
 fn parts(message: &Message) -> Result<Vec<Block<'_>>, String> {
@@ -229,7 +228,8 @@ fn document(file: &File) -> Result<Block<'_>, String> {
 }
 
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, String> {
-    let (mut content, is_error) = (parts(message)?, message.is_failure());
+    let mut content = parts(message)?;
+    let is_error = message.is_failure();
     if is_error && content.is_empty() {
         // Anthropic refuses a failure without text.
         content.extend(text("The tool failed."));

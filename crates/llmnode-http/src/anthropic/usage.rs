@@ -90,10 +90,8 @@ impl MessageUsage {
                 ..figure
             },
         };
-        let (input, output) = (
-            more(self.input_tokens, sums[0]),
-            more(self.output_tokens, sums[1]),
-        );
+        let input = more(self.input_tokens, sums[0]);
+        let output = more(self.output_tokens, sums[1]);
         let read = more(self.cache_read_input_tokens, sums[2]);
         let written = more(self.cache_creation_input_tokens, sums[3]);
         let reasoning = self

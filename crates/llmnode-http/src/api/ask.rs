@@ -68,13 +68,13 @@ impl Inner {
 
     /// A model that can call natively does not need calls in text.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
-        let has_called = |model| {
-            self.beliefs
-                .quirks(model, Asker::of(request), Situation::default())
-                .calls_natively
-        };
         let host = self.service.endpoint.url.host();
-        !self.is_providers(host) && !self.model_of(request).is_some_and(has_called)
+        !self.is_providers(host)
+            && !self.model_of(request).is_some_and(|model| {
+                self.beliefs
+                    .quirks(model, Asker::of(request), Situation::default())
+                    .calls_natively
+            })
     }
 
     /// Whether what this request shares with others is going to be kept, and is not yet.
@@ -223,7 +223,8 @@ impl Inner {
     }
 
     pub(crate) fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
-        let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
+        let from = endpoint::shown(asked);
+        let to = endpoint::shown(target);
         let mut failure = if self.wire.url.is_some() {
             let message = format!("{from} redirects to {to}; make that the base URL");
             ModelError::new(Category::BadRequest, message)

@@ -77,9 +77,10 @@ impl ClientSettings {
 
     /// As far as the settings show: a custom client may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
-        let proxied =
-            |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
-        endpoint.url.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
+        endpoint.url.is_loopback()
+            && self.proxy.as_ref().is_none_or(|url: &Secret| {
+                Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback)
+            })
     }
 
     fn endpoint(&self) -> Result<Endpoint, ModelError> {

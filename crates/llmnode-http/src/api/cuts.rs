@@ -51,8 +51,9 @@ const WANTED: ExpectedCalls<'_> = ExpectedCalls {
 
 /// The result of a body in these pieces, and what a listener sees.
 fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String, String) {
-    let (mut decoder, mut written, mut seen) =
-        (Decoder::default(), (wire.stream)(), Seen::default());
+    let mut decoder = Decoder::default();
+    let mut written = (wire.stream)();
+    let mut seen = Seen::default();
     let mut sink = Shown::new(&mut seen);
     let mut ended = None;
     for piece in pieces {

@@ -76,10 +76,10 @@ impl Inner {
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         // Only for errors that waiting helps against: other texts may quote the prompt.
-        let hint =
-            || wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
-        failure.retry_after = wait.max(error.retry_after).or_else(hint);
+        failure.retry_after = wait.max(error.retry_after).or_else(|| {
+            wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport)
+        });
         failure.usage = error.usage.0.map(Box::new);
         failure.names_a_field = learns || self.names_a_field(&refusal, asked);
         if error.usage.1 {
@@ -188,14 +188,17 @@ impl Inner {
     /// What of the request is ours. What the user wrote in `extra` is not.
     fn sent<'a>(&self, asked: &'a PreparedRequest<'_>) -> Sent<'a> {
         let PreparedRequest { request, shape, .. } = asked;
-        let given = |field: &&str| request.extra.contains_key(*field);
         let is_chat = self.wire.name == ApiKind::Chat;
         let limit = self.wire.limit.map_or_else(
             || max_tokens(request).map(|limit| shape.quirks.limited(limit)),
             |limit| Some(limit(request, shape.quirks, asked.thinking()).tokens),
         );
         let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-        let limit = limit.filter(|_| !limits.iter().any(given));
+        let limit = limit.filter(|_| {
+            !limits
+                .iter()
+                .any(|field: &&str| request.extra.contains_key(*field))
+        });
         let choice = asked.tool_choice().and_then(|choice| match choice {
             ToolChoice::Named(_) => Some(Choice::ByName),
             ToolChoice::Any => Some(Choice::Any),

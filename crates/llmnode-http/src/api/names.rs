@@ -49,11 +49,15 @@ impl PreparedRequest<'_> {
     }
 
     fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
-        let renames = |call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some();
         let answer =
             Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
         let answer = answer.and_then(|()| self.answer(Names::OfWire));
-        if answer.is_none() && !message.calls().iter().any(renames) {
+        if answer.is_none()
+            && !message
+                .calls()
+                .iter()
+                .any(|call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some())
+        {
             return message;
         }
         let calls: Vec<ToolCall> = message

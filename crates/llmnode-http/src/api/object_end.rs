@@ -33,8 +33,10 @@ impl ObjectEnd {
 
     /// Whether `text`, which is all that was pushed, is an object and nothing else.
     pub(crate) fn is_whole(&mut self, text: &str) -> bool {
-        let reads = || serde_json::from_str::<Map<String, Value>>(text).is_ok();
-        self.at == Position::Behind && *self.is_readable.get_or_insert_with(reads)
+        self.at == Position::Behind
+            && *self
+                .is_readable
+                .get_or_insert_with(|| serde_json::from_str::<Map<String, Value>>(text).is_ok())
     }
 
     fn byte(&mut self, byte: u8) {

@@ -72,12 +72,11 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
     if !fits(message, carried) {
         pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
         pieces.push(Piece::Text(&message.content, Beside::new()));
-        let bare = |(at, call)| Piece::Call {
+        pieces.extend(calls.iter().enumerate().map(|(at, call)| Piece::Call {
             at,
             call,
             beside: Beside::new(),
-        };
-        pieces.extend(calls.iter().enumerate().map(bare));
+        }));
         return pieces;
     }
     let mut rest = message.content.as_str();
@@ -89,12 +88,11 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
                 pieces.push(Piece::Text(piece, members(beside.as_ref())));
             }
             CarriedPart::Call { at, beside } => {
-                let called = |call| Piece::Call {
+                pieces.extend(calls.get(*at).map(|call| Piece::Call {
                     at: *at,
                     call,
                     beside: members(beside.as_ref()),
-                };
-                pieces.extend(calls.get(*at).map(called));
+                }));
             }
             CarriedPart::Other(_) => pieces.extend(whole(part)),
         }

@@ -247,12 +247,12 @@ impl PreparedRequest<'_> {
 
     /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
-        let is_foreign = |message: &Message| {
-            message
-                .carried()
-                .is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
-        };
-        self.shape.carries && self.request.messages.iter().any(is_foreign)
+        self.shape.carries
+            && self.request.messages.iter().any(|message: &Message| {
+                message
+                    .carried()
+                    .is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
+            })
     }
 
     /// Whether Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation: in a field

@@ -81,7 +81,8 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<ResponseBody, ModelError> {
         incoming.begin_stream(self.service.idle_timeout, self.service.thinking_timeout);
-        let (mut decoder, mut written) = (Decoder::default(), (self.wire.stream)());
+        let mut decoder = Decoder::default();
+        let mut written = (self.wire.stream)();
         let wanted = asked.wanted();
         let mut shown = Shown::new(sink);
         let sink = &mut shown;

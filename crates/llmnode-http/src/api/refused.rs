@@ -21,7 +21,8 @@ impl Inner {
         let (PreparedRequest { request, shape, .. }, chosen) =
             (asked, self.chosen(asked.request, asked.shape.quirks));
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
-        let (refused, formats) = (shape.quirks.refused, self.wire.formats);
+        let refused = shape.quirks.refused;
+        let formats = self.wire.formats;
         let response_formats = schema.into_iter().flat_map(move |schema| {
             response_formats::passed_over(formats, chosen, schema, refused)
         });

@@ -113,11 +113,10 @@ impl ClientSettings {
             (None, Some(_), Some((_, header))) => self.key_header = header,
             _ => {}
         }
-        let secret = |Sourced { value, source }| Sourced {
+        self.key = first.or(other).map(|Sourced { value, source }| Sourced {
             value: Secret::new(value),
             source,
-        };
-        self.key = first.or(other).map(secret);
+        });
         if self.key.is_some() || self.base_url.is_some() {
             return Ok(self);
         }

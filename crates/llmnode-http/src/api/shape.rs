@@ -46,8 +46,10 @@ impl Inner {
         };
         situation.thought = self.thought(request, thinking, no_thinking);
         let quirks = self.beliefs.quirks(model, asker, situation);
-        let shown = |message: &Message| message.carried().is_some();
-        let carries = request.messages.iter().any(shown)
+        let carries = request
+            .messages
+            .iter()
+            .any(|message: &Message| message.carried().is_some())
             && !quirks.leaves_out(Part::Carried)
             && !quirks.leaves_out(Part::CarriedFields);
         let in_tools = request.tools.iter().any(|tool| has_choices(&tool.schema));
@@ -89,9 +91,9 @@ impl Inner {
 
     /// The field of functions that `extra` takes for itself.
     fn taken_field(&self, request: &Request) -> Result<Option<&'static str>, String> {
-        let takes =
-            |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
-        let taken = ["tools", "tool_choice"].into_iter().find(takes);
+        let taken = ["tools", "tool_choice"].into_iter().find(|field: &&str| {
+            request.extra.contains_key(*field) && !self.wire.joined.contains(field)
+        });
         match taken.filter(|_| !request.tools.is_empty()) {
             Some(field) => Err(format!(
                 "the node has tools, and `extra` has `{field}`, too; leave it out"

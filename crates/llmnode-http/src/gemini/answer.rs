@@ -31,7 +31,8 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 
 /// A stream whose events a gateway has put into a list.
 fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (mut gathered, mut is_answer) = (Gathered::default(), false);
+    let mut gathered = Gathered::default();
+    let mut is_answer = false;
     for event in
         serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))?
     {
@@ -76,7 +77,8 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     // A block may also end an answer that has begun.
     if let (false, Some((reason, why))) = (answer.answers && answer.finish.is_some(), &answer.block)
     {
-        let (reason, why) = (one_line(reason, 40), one_line(why, 300));
+        let reason = one_line(reason, 40);
+        let why = one_line(why, 300);
         let message =
             format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
         return failed(Category::ContentFilter, message, Retry::No);
@@ -94,10 +96,8 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
         return failed(Category::ContentFilter, message, Retry::No);
     }
     // The model's own mistakes, which it can mend. The call of a tool that is not there is answered like any other.
-    let (malformed, unexpected) = (
-        matches!(reason, "MALFORMED_FUNCTION_CALL" | "TOO_MANY_TOOL_CALLS"),
-        reason == "UNEXPECTED_TOOL_CALL",
-    );
+    let malformed = matches!(reason, "MALFORMED_FUNCTION_CALL" | "TOO_MANY_TOOL_CALLS");
+    let unexpected = reason == "UNEXPECTED_TOOL_CALL";
     let mistake = format!("the call of a tool failed ({reason}): {why}");
     let mut parts = answer.parts;
     let mut completion = Completion::new(answer.text);
@@ -118,8 +118,11 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
         return Err(Unreadable::rejected(failure, parts, usage));
     }
     // With calls, even a turn without signatures has to be known as this model's own.
-    let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });
-    if parts.iter().all(bare) || (has_call && completion.calls.is_empty()) {
+    if parts
+        .iter()
+        .all(|part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. }))
+        || (has_call && completion.calls.is_empty())
+    {
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));

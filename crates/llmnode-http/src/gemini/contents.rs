@@ -122,7 +122,8 @@ pub(super) fn contents<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
 ) -> Result<(Option<Instruction<'a>>, Vec<Content<'a>>), String> {
-    let (mut system, mut contents) = (Vec::new(), Vec::new());
+    let mut system = Vec::new();
+    let mut contents = Vec::new();
     let ids = SentIds::of(messages.iter(), prepared.id_form);
     let mut called = CalledFunctions::default();
     let mut results = Results::default();
@@ -268,8 +269,7 @@ fn assistant<'a>(
 ) -> Vec<SentPart<'a>> {
     let carried = prepared.carried(message).unwrap_or_default();
     let pieces = pieces(message, carried, true, is_of_the_model);
-    let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"));
-    let mut unsigned = (!called.is_own && !pieces.iter().any(is_signed))
+    let mut unsigned = (!called.is_own && !pieces.iter().any(|piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"))))
         .then(|| serde_json::from_str(NO_SIGNATURE).ok())
         .flatten();
     let part = |piece| match piece {

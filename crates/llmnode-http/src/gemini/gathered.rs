@@ -172,10 +172,9 @@ impl Gathered {
 
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        let says = |reason: &Cow<'_, str>| {
+        if let Some(reason) = candidate.finish_reason.filter(|reason: &Cow<'_, str>| {
             !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED)
-        };
-        if let Some(reason) = candidate.finish_reason.filter(says) {
+        }) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }

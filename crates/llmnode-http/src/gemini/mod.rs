@@ -107,10 +107,8 @@ fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
     };
     let model = segment_encoded(model.strip_prefix("models/").unwrap_or(model));
     let path = format!("{}/{model}:{method}", base.path().trim_end_matches('/'));
-    let (given, alt) = (
-        base.query().into_iter(),
-        streams.then_some("alt=sse").into_iter(),
-    );
+    let given = base.query().into_iter();
+    let alt = streams.then_some("alt=sse").into_iter();
     let query: Vec<&str> = given.chain(alt).collect();
     base.at(&if query.is_empty() {
         path

@@ -19,8 +19,11 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
 }
 
 fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
-    let named = |own: &u16| *own == status || *own == status / 100;
-    (rule.status.is_empty() || rule.status.iter().any(named))
+    (rule.status.is_empty()
+        || rule
+            .status
+            .iter()
+            .any(|own: &u16| *own == status || *own == status / 100))
         && match &rule.pattern {
             BodyPattern::None => true,
             BodyPattern::Field(words) => words

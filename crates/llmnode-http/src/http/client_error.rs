@@ -64,8 +64,10 @@ impl ClientError {
 impl From<BoxError> for ClientError {
     fn from(error: BoxError) -> ClientError {
         let is_timeout = chain(&*error).any(|error| {
-            let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
-            error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
+            error.is::<Elapsed>()
+                || error
+                    .downcast_ref()
+                    .is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::TimedOut)
         });
         ClientError {
             error,

@@ -54,10 +54,8 @@ impl Connector {
             timeout,
             public_only,
         } = settings;
-        let (tcp, tls) = (
-            tcp(timeout, Resolver { public_only }),
-            TlsConnector::from(Arc::new(tls)),
-        );
+        let tcp = tcp(timeout, Resolver { public_only });
+        let tls = TlsConnector::from(Arc::new(tls));
         let direct = Connector(Arc::new(Inner {
             tcp: tcp.clone(),
             tls: tls.clone(),

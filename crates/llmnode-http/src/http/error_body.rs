@@ -94,10 +94,12 @@ impl ErrorBody {
             // As Groq says it. The text is in the next request, too, where the model is told.
             error.fields.push(word("tool_use_failed"));
         }
-        let boundary = |end: &usize| error.message.is_char_boundary(*end);
-        error
-            .message
-            .truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
+        error.message.truncate(
+            (0..=TEXT_CAP)
+                .rev()
+                .find(|end: &usize| error.message.is_char_boundary(*end))
+                .unwrap_or(0),
+        );
         error
     }
 
@@ -300,13 +302,12 @@ fn wrote_in(message: &str) -> Option<&str> {
 }
 
 fn status_named(name: &str) -> Option<u16> {
-    let is = |status: &u16| {
+    (400..600).find(|status: &u16| {
         let status = StatusCode::from_u16(*status).ok();
         status
             .and_then(|status| status.canonical_reason())
             .is_some_and(|reason| word(reason) == name)
-    };
-    (400..600).find(is)
+    })
 }
 
 /// FastAPI's list of faults (`msg` and `loc`) is a text, not an envelope.
@@ -341,10 +342,6 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
             None | Some(Value::Null | Value::Bool(false))
         )
     };
-    let failed = |base: &Value| {
-        base.get("status_code")
-            .is_some_and(|code| code.as_i64() != Some(0))
-    };
     let has_code = ["code", "type", "status", "error_code"]
         .into_iter()
         .any(any);
@@ -355,7 +352,10 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
         || of_choice.is_some_and(Value::is_object)
         || is("object", "error")
         || is("type", "error")
-        || body.get("base_resp").is_some_and(failed)
+        || body.get("base_resp").is_some_and(|base: &Value| {
+            base.get("status_code")
+                .is_some_and(|code| code.as_i64() != Some(0))
+        })
         || body
             .get("errors")
             .and_then(Value::as_array)

@@ -231,8 +231,11 @@ fn credential_forms(value: &str) -> Vec<Secret> {
 fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, ModelError> {
     let value = key.value.reveal();
     // Quotation marks and line ends remain if the reader of a file did not strip them.
-    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
-    if value.is_empty() || !value.bytes().all(fits) {
+    if value.is_empty()
+        || !value
+            .bytes()
+            .all(|byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\'))
+    {
         let message = format!(
             "the key in {} is empty, or contains a space, a line break, a quotation mark, a backslash or another \
              character that no key has",

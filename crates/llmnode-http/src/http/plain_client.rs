@@ -75,7 +75,8 @@ impl PlainClient {
 
     /// The URL of another path of the server. `path` follows the path of the server's own URL.
     pub fn uri_below(&self, path: &str) -> Option<http::Uri> {
-        let (base, url) = (self.url.path().trim_end_matches('/'), &self.url);
+        let base = self.url.path().trim_end_matches('/');
+        let url = &self.url;
         Url::parse(&format!(
             "{}://{}{base}{path}",
             url.scheme(),

@@ -82,7 +82,8 @@ impl Proxy {
     }
 
     fn to(url: &Url, credentials: Option<HeaderValue>) -> Proxy {
-        let (is_https, is_loopback) = (url.is_https(), url.is_loopback());
+        let is_https = url.is_https();
+        let is_loopback = url.is_loopback();
         Proxy {
             uri: url.to_uri(),
             credentials,

@@ -18,14 +18,24 @@ const EPOCH_MILLISECONDS: f64 = 1e11;
 
 pub(crate) fn rate_limits(headers: &HeaderMap, is_providers: bool, now: SystemTime) -> RateLimits {
     let of = |kind: &str| {
-        let openai = |figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}"));
-        let anthropic =
-            |figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}"));
-        read(&openai, now).or_else(|| read(&anthropic, now))
+        read(
+            &|figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}")),
+            now,
+        )
+        .or_else(|| {
+            read(
+                &|figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}")),
+                now,
+            )
+        })
     };
-    let plain = |figure: &str| text(headers, &format!("x-ratelimit-{figure}"));
     RateLimits {
-        requests: of("requests").or_else(|| read(&plain, now)),
+        requests: of("requests").or_else(|| {
+            read(
+                &|figure: &str| text(headers, &format!("x-ratelimit-{figure}")),
+                now,
+            )
+        }),
         tokens: of("tokens"),
         is_providers,
     }

@@ -92,7 +92,9 @@ fn http_date(text: &str) -> Option<SystemTime> {
     });
     let year = year.filter(|year| (1970..=9999).contains(year))?;
     let mut clock = time.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let hour = clock.next()??;
+    let minute = clock.next()??;
+    let second = clock.next()??;
     if clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -104,13 +106,17 @@ fn http_date(text: &str) -> Option<SystemTime> {
 pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let (date, time) = text.trim().strip_suffix('Z')?.split_once('T')?;
     let mut date = date.split('-').map(|part| part.parse::<u64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let year = date.next()??;
+    let month = date.next()??;
+    let day = date.next()??;
     let mut clock = time
         .split('.')
         .next()?
         .split(':')
         .map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let hour = clock.next()??;
+    let minute = clock.next()??;
+    let second = clock.next()??;
     let is_date =
         (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let is_time = hour < 24 && minute < 60 && second <= 60;

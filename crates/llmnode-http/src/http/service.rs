@@ -92,7 +92,8 @@ impl Service {
                 }
                 Ok(Err(error)) => Err(self.send_failure(&error, sending.has_begun())),
                 Err(_) if !sending.has_begun() => {
-                    let (host, timeout) = (self.endpoint.host(), deadline.timeout);
+                    let host = self.endpoint.host();
+                    let timeout = deadline.timeout;
                     let message =
                         format!("{host}: no connection within {timeout:?} (attempt timeout)");
                     Err(ModelError::unreached(Category::Timeout, message))
@@ -214,7 +215,8 @@ impl Service {
             connect_timeout,
             ..
         } = self;
-        let (host, cause) = (endpoint.host(), error.cause());
+        let host = endpoint.host();
+        let cause = error.cause();
         // Also without a connection after it: a custom client may have followed a redirect.
         if begun {
             let category = if error.is_timeout() {

@@ -107,7 +107,8 @@ impl Apis {
     }
 
     fn chosen(&self, way: Way) -> OpenAi {
-        let (chat, responses) = (Arc::clone(&self.chat), Arc::clone(&self.responses));
+        let chat = Arc::clone(&self.chat);
+        let responses = Arc::clone(&self.responses);
         OpenAi(Arc::new(Apis {
             chat,
             responses,

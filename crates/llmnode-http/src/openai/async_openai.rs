@@ -53,7 +53,8 @@ struct ConfigAdapter<C>(C);
 
 impl<C: Config> ConfigSource for ConfigAdapter<C> {
     fn url(&self, path: &str) -> Result<String, String> {
-        let (url, query) = (self.0.url(path), self.0.query());
+        let url = self.0.url(path);
+        let query = self.0.query();
         if query.is_empty() {
             return Ok(url);
         }

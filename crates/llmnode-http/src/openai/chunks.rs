@@ -269,7 +269,8 @@ impl StreamedAnswer for PartialCompletion {
             calls,
             ..
         } = *self;
-        let (finish_reason, usage) = (self.finish_reason, self.usage);
+        let finish_reason = self.finish_reason;
+        let usage = self.usage;
         let [details, blocks] = thoughts.map(|list| to_raw_value(&list).ok());
         let arguments: Vec<_> = calls
             .iter()
@@ -341,7 +342,8 @@ impl PartialCompletion {
     }
 
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let (thought, reasoning) = (said.reasoning_content.as_deref(), said.reasoning.as_deref());
+        let thought = said.reasoning_content.as_deref();
+        let reasoning = said.reasoning.as_deref();
         let (thought, content_thought) = (
             thought.filter(|thought| !thought.is_empty()),
             said.content.thought.as_deref(),
@@ -432,8 +434,11 @@ impl PartialCompletion {
             call.name.push_str(name);
         }
         let arguments = called.arguments();
-        let answers = |function| call.name == function || (call.name.is_empty() && !wanted.tools);
-        if at == 0 && wanted.function.is_some_and(answers) {
+        if at == 0
+            && wanted.function.is_some_and(|function| {
+                call.name == function || (call.name.is_empty() && !wanted.tools)
+            })
+        {
             sink.delta(Delta::Text(&arguments));
         }
         for (kept, new) in [
@@ -479,10 +484,9 @@ impl PartialCompletion {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known =
             last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
-        let continues = |at: &usize| !is_named && !self.calls[*at].name.is_empty();
         let known = known
             .or_else(|| by_id.get(id).copied())
-            .or_else(|| last.filter(continues));
+            .or_else(|| last.filter(|at: &usize| !is_named && !self.calls[*at].name.is_empty()));
         let at = known.unwrap_or_else(|| {
             // A call takes memory even without a name.
             self.bytes += size_of::<Call>();

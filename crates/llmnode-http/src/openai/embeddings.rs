@@ -129,7 +129,8 @@ impl EmbeddingsApi {
         let RequestHeaders { headers, secrets } =
             inner.headers.for_request().map_err(unprepared)?;
         let request = Request::new(Vec::new());
-        let (deadline, shape) = (inner.service.deadline(timeout), RequestShape::default());
+        let deadline = inner.service.deadline(timeout);
+        let shape = RequestShape::default();
         let asked = PreparedRequest {
             names: None,
             request: &request,

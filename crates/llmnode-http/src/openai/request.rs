@@ -90,7 +90,8 @@ impl<'a> Messages<'a> {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => all,
         };
-        let (mut sent, mut images) = (Vec::with_capacity(messages.len() + 1), Message::user(""));
+        let mut sent = Vec::with_capacity(messages.len() + 1);
+        let mut images = Message::user("");
         for message in messages {
             if message.answers().is_none() && images.attachments().next().is_some() {
                 sent.push(Cow::Owned(std::mem::replace(
@@ -170,7 +171,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         ..
     } = *prepared;
     let quirks = prepared.shape.quirks;
-    let (typed, function) = (prepared.typed(), prepared.function());
+    let typed = prepared.typed();
+    let function = prepared.function();
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request).map(|limit| quirks.limited(limit));
     let messages = instructed(prepared).with_images_after_results();

@@ -215,13 +215,13 @@ impl<'de> LenientVisitor<'de> for ChoicesVisitor {
 
     /// The choice with index 0 or without one, else the first.
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let (mut answer, mut others): (Option<Choice<'de>>, bool) = (None, false);
+        let mut answer: Option<Choice<'de>> = None;
+        let mut others: bool = false;
         while let Some(choice) = next_choice(&mut list, answer.is_some())? {
             others = answer.is_some();
-            let later = |answer: &Choice<'_>| {
+            if answer.as_ref().is_none_or(|answer: &Choice<'_>| {
                 answer.index.tokens > Some(0) && choice.index.tokens == Some(0)
-            };
-            if answer.as_ref().is_none_or(later) {
+            }) {
                 answer = Some(choice);
             }
         }

@@ -123,8 +123,12 @@ fn without_entities(text: &str) -> String {
                     Some(digits) => u32::from_str_radix(digits, 16).ok(),
                     None => number.parse().ok(),
                 });
-            let named = || NAMED.iter().find(|(own, _)| *own == name).map(|(_, c)| *c);
-            Some((number.and_then(char::from_u32).or_else(named)?, rest))
+            Some((
+                number
+                    .and_then(char::from_u32)
+                    .or_else(|| NAMED.iter().find(|(own, _)| *own == name).map(|(_, c)| *c))?,
+                rest,
+            ))
         });
         match decoded {
             Some((c, rest)) => {
@@ -379,10 +383,12 @@ impl Vocabulary {
         }
         let is_field = |word: &Word<'_>| self.fields.contains(&word.text);
         let refuses = |word: &Word<'_>| REFUSING.contains(&word.text);
-        let is_ours =
-            |word: &Word<'_>| is_field(word) || refuses(word) || VALUES.contains(&word.text);
         let says_all = run.iter().any(is_field) && run.iter().any(refuses);
-        says_all || (is_whole && !run.iter().all(is_ours))
+        says_all
+            || (is_whole
+                && !run.iter().all(|word: &Word<'_>| {
+                    is_field(word) || refuses(word) || VALUES.contains(&word.text)
+                }))
     }
 }
 

@@ -363,7 +363,6 @@ fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
 }
 
 fn of_content(path: &str, text: &str) -> Option<Field> {
-    let says = |name: &str| path.contains(name) || text.contains(name);
     let carried = [
         "reasoning_content",
         "reasoning_details",
@@ -371,7 +370,10 @@ fn of_content(path: &str, text: &str) -> Option<Field> {
         "thought_signature",
         "extra_content",
     ];
-    if carried.into_iter().any(says) {
+    if carried
+        .into_iter()
+        .any(|name: &str| path.contains(name) || text.contains(name))
+    {
         return Some(Field::Part(Part::CarriedFields));
     }
     if path.contains("signature") || path.contains("encrypted_content") {
@@ -495,7 +497,8 @@ fn schema(sent: &Sent<'_>) -> Option<Fact> {
     if sent.parts.contains(Part::Choices) {
         return Some(Fact::LeaveOut(Part::Choices));
     }
-    let (format, name) = (sent.format?, sent.situation.schema?);
+    let format = sent.format?;
+    let name = sent.situation.schema?;
     let out: ResponseFormats = ruled_out(FormatFault::Schema, format);
     (!out.is_empty()).then(|| Fact::Schema(name.to_owned(), out))
 }

@@ -196,8 +196,11 @@ fn maximum_in(text: &str) -> Option<u32> {
 fn number(text: &str) -> Option<(u32, &str)> {
     const MOST_BETWEEN: usize = 48;
     let at = text.find(|c: char| c.is_ascii_digit())?;
-    let is_word = |c: char| c.is_ascii_alphabetic() || " :`'\"(=_*".contains(c);
-    if at > MOST_BETWEEN || !text[..at].chars().all(is_word) {
+    if at > MOST_BETWEEN
+        || !text[..at]
+            .chars()
+            .all(|c: char| c.is_ascii_alphabetic() || " :`'\"(=_*".contains(c))
+    {
         return None;
     }
     let rest = &text[at..];

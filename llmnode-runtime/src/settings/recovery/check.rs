@@ -52,8 +52,10 @@ fn order(steps: &[Recovery]) -> Option<String> {
     if steps.is_empty() {
         return Some("no steps; `bubble` returns the failure at once".to_owned());
     }
-    let ends = |step: &Recovery| matches!(step, Recovery::Fallback | Recovery::Bubble);
-    if let Some(end) = steps.iter().position(ends) {
+    if let Some(end) = steps
+        .iter()
+        .position(|step: &Recovery| matches!(step, Recovery::Fallback | Recovery::Bubble))
+    {
         match (&steps[end], &steps[end + 1..]) {
             (_, []) | (Recovery::Fallback, [Recovery::Bubble]) => {}
             (last, [next, ..]) => {

@@ -63,11 +63,15 @@ impl<'p> Stacks<'p> {
     }
 
     pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
-        let follows = |step: &Recovery| match step {
-            Recovery::Model(_) => true,
-            step => step.asks_again() && decision != Some(Retry::No),
-        };
-        !self.node.idempotent && self.chosen(category, decision).1.iter().any(follows)
+        !self.node.idempotent
+            && self
+                .chosen(category, decision)
+                .1
+                .iter()
+                .any(|step: &Recovery| match step {
+                    Recovery::Model(_) => true,
+                    step => step.asks_again() && decision != Some(Retry::No),
+                })
     }
 
     /// The nearest level wins; within a level, a category comes before its group.

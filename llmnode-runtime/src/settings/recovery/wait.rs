@@ -36,7 +36,8 @@ impl WaitLimit {
         server: Option<Duration>,
         time_left: Option<&TimeLeft>,
     ) -> Result<Duration, String> {
-        let (WaitLimit(limit), server) = (self, server.unwrap_or_default());
+        let WaitLimit(limit) = self;
+        let server = server.unwrap_or_default();
         if server > limit {
             return Err(format!(
                 "; the server asks for a wait of {server:?}, longer than max_wait ({limit:?})"

@@ -259,7 +259,9 @@ struct TextBeside<'a> {
 
 /// Drops reasoning without an item after it, which the API refuses.
 fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
-    let (mut parts, mut calls, mut end) = (Vec::new(), 0, 0);
+    let mut parts = Vec::new();
+    let mut calls = 0;
+    let mut end = 0;
     for raw in items {
         let item = members(raw);
         match kind(&item) {

@@ -106,7 +106,8 @@ pub(super) fn items<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
 ) -> Result<(Option<String>, Vec<Item<'a>>), String> {
-    let (mut system, mut items): (Vec<&str>, Vec<Item<'a>>) = (Vec::new(), Vec::new());
+    let mut system: Vec<&str> = Vec::new();
+    let mut items: Vec<Item<'a>> = Vec::new();
     let ids = SentIds::of(messages.iter(), prepared.id_form);
     let mark = prepared.cache_mark(messages);
     for (at, message) in messages.iter().enumerate() {
