@@ -1,4 +1,17 @@
-//! How the answers of a node are read and checked: the reader, with the node's validators.
+//! How the answers of a node are read: from a text, as a value in the place that the caller holds for it.
+//!
+//! An [`OutputSpec`] is made by generated code, once for each node. It joins three things: how an answer is *written* (as it
+//! is, as JSON of a type, or in a form of its own), which *place* takes the value, and which function *collects* the checks of
+//! the value. Reading goes from the text through the reader (`llmnode_reader`) into the place; `run/` then runs the checks.
+//!
+//! Two things shape the code:
+//!
+//! - It is compiled for each output type, and a program has hundreds. So all that does not need the type is in `Source`, which
+//!   hands the value over through a [`Destination`]: a `dyn Slot` or a `dyn Any`. Whoever adds something here should add it there.
+//! - A schema is built on first use, and may be given from outside (a list that a correction has narrowed). So a source is asked
+//!   with the schema that was *sent*, and builds its own only where none was.
+//!
+//! The room knows nothing of models, attempts or records.
 
 pub(crate) mod foreign;
 
@@ -10,7 +23,7 @@ use llmnode_reader::internal::{
     CheckJson, Parsed, ReadResult, Slot, Uncovered, check_by, one_line, read, read_slot, repair,
     unanswerable,
 };
-use llmnode_reader::{Flag, OutputSchema, Reader, Violation};
+use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -46,24 +59,32 @@ impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
 /// `Source`.
 pub struct OutputSpec<T, S: ?Sized> {
     pub(crate) source: Source,
+    /// Lends the caller's place for the value in the form that the source can fill.
     pub(crate) place: fn(&mut Option<T>) -> Destination<'_>,
+    /// Collects the checks of a value. `None`: it has no validators.
     pub(crate) collect: Option<Collect<T, S>>,
 }
 
-/// Where answers come from, whatever their type is.
+/// How answers are read, whatever their type is.
 pub(crate) struct Source {
     written: Written,
+    /// Which validators the traversal of the output reaches, to be compared with those that its schema shows.
     coverage: fn(&mut Coverage),
+    /// Whether an answer can be refused. Nothing can be wrong with a text as it is.
     is_checked: bool,
 }
 
+/// How the model writes an answer.
 enum Written {
+    /// The answer itself is the value.
     Text,
+    /// JSON of a type, by the type's schema.
     Json(fn() -> Arc<OutputSchema>),
+    /// Anything else: arguments of a tool, JSON without a type, a form of another crate.
     Form(Box<dyn ErasedForm>),
 }
 
-/// Where an answer goes.
+/// Where a value goes once it is read.
 pub(crate) enum Destination<'a> {
     Text(&'a mut Option<String>),
     Json(&'a mut dyn Slot),
@@ -74,10 +95,12 @@ pub(crate) enum Destination<'a> {
 trait ErasedForm: Send + Sync {
     fn schema(&self) -> Arc<OutputSchema>;
 
+    /// The schema that the request has. `None`: the prompt describes the output in words.
     fn sent(&self) -> Option<Arc<OutputSchema>> {
         Some(self.schema())
     }
 
+    /// Reads an answer to the schema that was sent, if another one than its own was.
     fn read(
         &self,
         answer: &str,
@@ -92,6 +115,7 @@ trait ErasedForm: Send + Sync {
     }
 }
 
+/// Fills the place. It is one for a `T`, as the spec that made it was: else nothing could be done about it, and nothing is.
 fn put<T: 'static>(value: T, to: &mut dyn Any) {
     if let Some(to) = to.downcast_mut::<Option<T>>() {
         *to = Some(value);
@@ -107,10 +131,14 @@ fn put_answer<T: 'static>(answer: Parsed<T>, to: &mut dyn Any) -> Parsed<()> {
     }
 }
 
+/// What can go wrong with an answer, which decides what recovery makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
+    /// Nothing: any text is an answer.
     RawText,
+    /// Validators may refuse a text.
     CheckedText,
+    /// It may be no JSON, not of the type, or refused by validators.
     Json,
 }
 
@@ -152,17 +180,18 @@ impl<A: LlmOutput> TypeReader<A> {
     /// Creates it.
     #[expect(clippy::new_without_default, reason = "generated code calls it")]
     pub fn new() -> Self {
-        let build = |text: &str| serde_json::from_str(text).ok();
         TypeReader {
             schema: OutputSchema::of::<A>,
             read: read::<A>,
-            build,
+            build: |text| serde_json::from_str(text).ok(),
         }
     }
 }
 
+/// The arguments of a call, which become the tool that is called.
 struct Arguments<A, T> {
     reader: TypeReader<A>,
+    /// Makes the tool of its arguments.
     node: fn(A) -> T,
 }
 
@@ -179,19 +208,13 @@ impl<A: 'static, T: 'static> ErasedForm for Arguments<A, T> {
         to: &mut dyn Any,
     ) -> ReadResult<()> {
         let schema = schema.map_or_else(|| Schema::Built(self.schema()), Schema::Given);
-        let Parsed {
-            value,
-            repairs,
-            wrapped,
-        } = (self.reader.read)(answer, schema.get(), reader)?;
-        Ok(put_answer(
-            Parsed {
-                value: (self.node)(value),
-                repairs,
-                wrapped,
-            },
-            to,
-        ))
+        let arguments = (self.reader.read)(answer, schema.get(), reader)?;
+        let tool = Parsed {
+            value: (self.node)(arguments.value),
+            repairs: arguments.repairs,
+            wrapped: arguments.wrapped,
+        };
+        Ok(put_answer(tool, to))
     }
 
     /// Checks the type only, not the bounds of its schema.
@@ -202,6 +225,7 @@ impl<A: 'static, T: 'static> ErasedForm for Arguments<A, T> {
     }
 }
 
+/// The schema that an answer is read by.
 enum Schema<'a> {
     Given(&'a OutputSchema),
     Built(Arc<OutputSchema>),
@@ -216,8 +240,10 @@ impl Schema<'_> {
     }
 }
 
+/// The most members of one answer that are flagged as not written: a model may make up any number of them.
 const MAX_FLAGGED: usize = 16;
 
+/// JSON by a schema that is only known when the program runs.
 #[derive(Clone)]
 pub(crate) struct Untyped {
     pub(crate) schema: Arc<OutputSchema>,
@@ -234,23 +260,22 @@ impl Untyped {
         }
     }
 
+    /// Flags the members of an answer that `is_left_out` names: the program does not write them, and its record says so.
     pub(crate) fn flagging(
         self,
         is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
         let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
             let mut read = (self.check)(answer, sent, reader)?;
-            let members = read
-                .value
-                .as_object()
-                .into_iter()
-                .flat_map(|members| members.keys());
-            let left_out = members
-                .filter(|member| is_left_out(member))
-                .take(MAX_FLAGGED);
-            let flag = |member: &String| Flag::NotWritten(one_line(member, 80).into());
-            read.repairs
-                .extend(left_out.map(|member| repair(flag(member))));
+            let Some(members) = read.value.as_object() else {
+                return Ok(read);
+            };
+            let left_out = members.keys().filter(|member| is_left_out(member));
+            let flags: Vec<Repair> = left_out
+                .take(MAX_FLAGGED)
+                .map(|member| repair(Flag::NotWritten(one_line(member, 80).into())))
+                .collect();
+            read.repairs.extend(flags);
             Ok(read)
         };
         Untyped {
@@ -353,6 +378,8 @@ impl Source {
         reader: Reader,
         to: Destination<'_>,
     ) -> ReadResult<()> {
+        // The place is of the kind that the spec's constructor chose for this way of writing. The rest are texts for a node
+        // whose output is a `Value`, and the case that cannot be.
         match (&self.written, to) {
             (Written::Json(built), Destination::Json(to)) => {
                 let schema = schema.map_or_else(|| Schema::Built(built()), Schema::Given);
@@ -509,6 +536,8 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
+/// Refuses a schema that no answer can satisfy, and one whose validators would not all run: both are mistakes of the program,
+/// and are found at the first use of the node in place of the first answer that happens to show them.
 fn require_coverage(
     schema: Arc<OutputSchema>,
     coverage: fn(&mut Coverage),

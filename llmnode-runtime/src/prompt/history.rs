@@ -49,46 +49,47 @@ pub trait History {
 impl History for Vec<Message> {
     fn cut(&mut self, newest: usize) -> usize {
         let surplus = self.len().saturating_sub(newest);
-        let first = if surplus == 0 {
-            0
-        } else {
-            turn_from(self, surplus)
-        };
+        if surplus == 0 {
+            return 0;
+        }
+        let first = turn_from(self, surplus);
         drop_first(self, first)
     }
 
     fn cut_to_tokens(&mut self, most: u64) -> usize {
         let mut left = most;
-        let fits =
-            tokens(self)
-                .into_iter()
-                .rev()
-                .take_while(|tokens| match left.checked_sub(*tokens) {
-                    Some(rest) => {
-                        left = rest;
-                        true
-                    }
-                    None => false,
-                });
-        let newest = fits.count();
+        let mut newest = 0;
+        for tokens in tokens(self).into_iter().rev() {
+            let Some(rest) = left.checked_sub(tokens) else {
+                break;
+            };
+            left = rest;
+            newest += 1;
+        }
         self.cut(newest)
     }
 }
 
 /// Where the first turn begins at or behind `at`, or else the last one.
+///
+/// Looking forward keeps fewer messages than asked for, never more; only if that would leave none, the last turn stays.
 fn turn_from(history: &[Message], at: usize) -> usize {
-    let begins = |index: &usize| begins_turn(history, *index);
-    let next = (at..history.len()).find(begins);
-    next.or_else(|| (0..at).rev().find(begins)).unwrap_or(0)
+    let next = (at..history.len()).find(|index| begins_turn(history, *index));
+    next.or_else(|| (0..at).rev().find(|index| begins_turn(history, *index)))
+        .unwrap_or(0)
 }
 
 /// A user message behind another one belongs to its turn. One behind the results of tools only asks for the answer.
 fn begins_turn(history: &[Message], at: usize) -> bool {
-    let is = |at: usize, role: Role| history.get(at).is_some_and(|message| message.role == role);
-    let goes_on = at
-        .checked_sub(1)
-        .is_some_and(|before| is(before, Role::User) || is(before, Role::Tool));
-    is(at, Role::User) && !goes_on
+    if role_at(history, at) != Some(Role::User) {
+        return false;
+    }
+    let before = at.checked_sub(1).and_then(|at| role_at(history, at));
+    !matches!(before, Some(Role::User | Role::Tool))
+}
+
+fn role_at(history: &[Message], at: usize) -> Option<Role> {
+    history.get(at).map(|message| message.role)
 }
 
 /// The figures of the messages that are left count from the first of them.
@@ -105,25 +106,28 @@ fn drop_first(history: &mut Vec<Message>, first: usize) -> usize {
     first
 }
 
-/// The tokens of each message. What lies between two answers that were counted has their difference, shared by its estimates.
+/// The tokens of each message.
+///
+/// A provider counts all messages up to an answer, not each. So what lies between two answers that were counted has the
+/// difference of their counts, shared among those messages in the proportion of their estimates.
 fn tokens(history: &[Message]) -> Vec<u64> {
     let mut tokens: Vec<u64> = history.iter().map(estimated).collect();
-    let mut last: Option<(usize, u64)> = None;
-    for (at, counted) in history
-        .iter()
-        .enumerate()
-        .filter_map(|(at, one)| Some((at, one.tokens()?)))
-    {
-        if let Some((before, base)) = last
-            && let Some(exact) = counted.checked_sub(base)
+    let mut last_counted: Option<(usize, u64)> = None;
+    for (at, message) in history.iter().enumerate() {
+        let Some(count) = message.tokens() else {
+            continue;
+        };
+        if let Some((before, base)) = last_counted
+            && let Some(exact) = count.checked_sub(base)
         {
             share(&mut tokens[before + 1..=at], exact);
         }
-        last = Some((at, counted));
+        last_counted = Some((at, count));
     }
     tokens
 }
 
+/// Scales estimates so that their sum is `exact`. What rounding leaves over goes to the last one, which is the answer.
 fn share(tokens: &mut [u64], exact: u64) {
     let estimated = tokens.iter().sum::<u64>().max(1);
     let mut left = exact;
@@ -137,13 +141,14 @@ fn share(tokens: &mut [u64], exact: u64) {
     }
 }
 
+/// A token for four characters of text and calls, and the figures of the attachments.
 fn estimated(message: &Message) -> u64 {
-    let calls = message
-        .calls()
-        .iter()
-        .map(|call| call.name.chars().count() + call.arguments.chars().count());
-    let characters = message.content.chars().count() + calls.sum::<usize>();
-    message.attachments().map(Attachment::tokens).sum::<u64>() + characters as u64 / 4
+    let mut characters = message.content.chars().count();
+    for call in message.calls() {
+        characters += call.name.chars().count() + call.arguments.chars().count();
+    }
+    let attached: u64 = message.attachments().map(Attachment::tokens).sum();
+    attached + characters as u64 / 4
 }
 
 /// A field that `#[node(history)]` marks: anything that can be borrowed as a slice of messages.

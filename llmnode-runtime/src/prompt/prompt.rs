@@ -1,7 +1,10 @@
-//! Renders segments and values to the text of a message.
+//! Renders segments and values to the text of a message, and notes where the parts of a prompt end.
 //!
 //! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
 //! into a string of exactly that size. A value is inserted once and never read again as a template.
+//!
+//! Generated code calls [`Prompt::system`], the examples, [`Prompt::history`] and [`Prompt::user`] in this order. A fault does not
+//! stop it, since generated code has no `?` for it: the first one is kept, and [`Prompt::finish`] returns it.
 
 use std::fmt::{self, Write};
 
@@ -18,11 +21,13 @@ const MAX_TOTAL: usize = Attachment::MAX_TOTAL;
 #[derive(Default)]
 pub struct Prompt {
     messages: Vec<Message>,
+    /// The first fault.
     failed: Option<String>,
     pub(crate) section: Section,
-    /// Where the conversation begins: behind instructions and examples. `None`: nobody said it.
-    begins: Option<usize>,
-    history: Option<usize>,
+    /// Index of the first message of the conversation: behind instructions and examples. `None`: nothing has marked it.
+    conversation_start: Option<usize>,
+    /// Index of the first message of the history. `None`: the node has no field for one.
+    history_start: Option<usize>,
     /// The node has a place for earlier messages, so that its next call begins as this one.
     is_chat: bool,
     /// How many bytes of the user's message stand before its first value.
@@ -40,10 +45,10 @@ impl Prompt {
         if self.is_example() {
             return;
         }
-        if segments
+        let attaches = segments
             .iter()
-            .any(|segment| segment.as_attachment().is_some())
-        {
+            .any(|segment| segment.as_attachment().is_some());
+        if attaches {
             self.fail("`system` is text, and nothing can be attached to it");
         }
         let message = self.render("system", Role::System, segments);
@@ -57,7 +62,7 @@ impl Prompt {
         }
         self.begin_conversation();
         self.is_chat = true;
-        self.history.get_or_insert(self.messages.len());
+        self.history_start.get_or_insert(self.messages.len());
         let history = history.as_ref();
         self.reserve_messages(history.len());
         self.messages.extend_from_slice(history);
@@ -80,7 +85,7 @@ impl Prompt {
     /// before it is instructions and examples, which the next call writes itself.
     pub fn begin_conversation(&mut self) {
         if !self.is_example() {
-            self.begins.get_or_insert(self.messages.len());
+            self.conversation_start.get_or_insert(self.messages.len());
         }
     }
 
@@ -101,34 +106,33 @@ impl Prompt {
 
     /// How many messages stand before the history.
     pub(crate) fn values(&self) -> usize {
-        self.history.unwrap_or(self.messages.len())
+        self.history_start.unwrap_or(self.messages.len())
     }
 
     /// How many messages stand before the conversation: instructions and examples.
     pub(crate) fn opening(&self) -> usize {
-        self.begins.unwrap_or_else(|| {
+        self.conversation_start.unwrap_or_else(|| {
             self.messages
                 .iter()
-                .take_while(|message: &&Message| message.role == Role::System)
+                .take_while(|message| message.role == Role::System)
                 .count()
         })
     }
 
+    /// Returns the messages, or the first thing in them that cannot be sent.
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
-        let attached: usize = self
-            .messages
-            .iter()
-            .flat_map(Message::attachments)
-            .map(Attachment::sent_bytes)
-            .sum();
-        match self.failed {
-            Some(fault) => Err(fault),
-            None if attached > MAX_TOTAL => Err(format!(
+        if let Some(fault) = self.failed {
+            return Err(fault);
+        }
+        let attachments = self.messages.iter().flat_map(Message::attachments);
+        let attached: usize = attachments.map(Attachment::sent_bytes).sum();
+        if attached > MAX_TOTAL {
+            return Err(format!(
                 "the prompt's attachments have {attached} bytes as they are sent, more than the {MAX_TOTAL} of a \
                  request; attach fewer, or name them by URL or id"
-            )),
-            None => Ok(self.messages),
+            ));
         }
+        Ok(self.messages)
     }
 
     /// Adds a message. A system message without text is left out: it says nothing, and some providers refuse it.
@@ -158,51 +162,25 @@ impl Prompt {
         }
     }
 
+    /// Writes one message. `part` names it in messages about faults: `system` or `prompt`.
     fn render(&mut self, part: &str, role: Role, segments: &[Segment<'_>]) -> Message {
-        let texts: usize = segments
-            .iter()
-            .filter_map(Segment::as_text)
-            .map(str::len)
-            .sum();
-        let mut size = Counter(texts);
-        if write!(
-            size,
-            "{}",
-            Joined {
-                segments,
-                texts: false
-            }
-        )
-        .is_err()
-        {
-            let index = segments
-                .iter()
-                .position(|segment| write!(Counter(0), "{segment}").is_err())
-                .unwrap_or_default();
-            let number = segments
-                .iter()
-                .take(index + 1)
-                .filter(|one| one.as_text().is_none())
-                .count();
+        let Some(size) = written_bytes(segments) else {
+            let number = failing_value(segments);
             self.fail(&format!(
                 "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
             ));
             return Message::new(role, "");
-        }
-        let mut message = Message::new(role, String::with_capacity(size.0));
-        // Each slice ends with an attachment.
+        };
+        let mut message = Message::new(role, String::with_capacity(size));
+        // A message notes at which byte of its text an attachment stands. So the text is written up to each attachment before
+        // that is added: each slice ends with one.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
+            let joined = Joined {
+                segments: run,
+                with_texts: true,
+            };
             // Counting succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut.
-            if write!(
-                message.content,
-                "{}",
-                Joined {
-                    segments: run,
-                    texts: true
-                }
-            )
-            .is_err()
-            {
+            if write!(message.content, "{joined}").is_err() {
                 self.fail(&format!("a value of `{part}` could not be written as text"));
             }
             if let Some(value) = run.last().and_then(Segment::as_attachment) {
@@ -213,28 +191,55 @@ impl Prompt {
     }
 }
 
-/// The length of the literal text before the first value, in bytes.
-fn literal_beginning(segments: &[Segment<'_>]) -> usize {
-    segments
-        .iter()
-        .map_while(Segment::as_text)
-        .map(str::len)
-        .sum()
+/// The first pass: how many bytes the second one will write. `None`: a value cannot be written.
+fn written_bytes(segments: &[Segment<'_>]) -> Option<usize> {
+    let texts = segments.iter().filter_map(Segment::as_text);
+    let mut size = Counter {
+        bytes: texts.map(str::len).sum(),
+    };
+    let values = Joined {
+        segments,
+        with_texts: false,
+    };
+    write!(size, "{values}").ok()?;
+    Some(size.bytes)
 }
 
-/// Shares one formatter among all segments, which is faster than one for each value. `texts`: with the literal texts.
+/// Which value of the prompt cannot be written, counted from 1 without the literal texts.
+fn failing_value(segments: &[Segment<'_>]) -> usize {
+    let mut number = 0;
+    for segment in segments {
+        if segment.as_text().is_none() {
+            number += 1;
+        }
+        if write!(Counter::default(), "{segment}").is_err() {
+            break;
+        }
+    }
+    number
+}
+
+/// The length of the literal text before the first value, in bytes.
+fn literal_beginning(segments: &[Segment<'_>]) -> usize {
+    let texts = segments.iter().map_while(Segment::as_text);
+    texts.map(str::len).sum()
+}
+
+/// Shares one formatter among all segments, which is faster than one for each value.
 struct Joined<'a> {
     segments: &'a [Segment<'a>],
-    texts: bool,
+    /// The first pass leaves the literal texts out: their lengths are known.
+    with_texts: bool,
 }
 
 impl fmt::Display for Joined<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut chosen = self
-            .segments
-            .iter()
-            .filter(|one| self.texts || one.as_text().is_none());
-        chosen.try_for_each(|segment| segment.fmt(to))
+        for segment in self.segments {
+            if self.with_texts || segment.as_text().is_none() {
+                segment.fmt(to)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -246,11 +251,15 @@ impl fmt::Debug for Prompt {
     }
 }
 
-struct Counter(usize);
+/// Counts what is written into it.
+#[derive(Default)]
+struct Counter {
+    bytes: usize,
+}
 
 impl Write for Counter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.len();
+        self.bytes += text.len();
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
-//! Which part of a prompt is being written.
+//! Which part of a prompt is being written, so that a message about a fault can name it.
 
 use std::fmt::{self, Display};
 
+/// Its `Display` begins a message; it is empty for the prompt itself, which needs no name.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Section {
     #[default]

@@ -1,4 +1,7 @@
 //! The values that fill prompt variables: one trait for each way to write them, so that each has its own message.
+//!
+//! All of them write into a `dyn Write` and not into a `String`: the same code counts bytes in the first pass over a prompt and
+//! writes them in the second.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::{self, Display, Write};
@@ -85,17 +88,20 @@ impl<T: PromptOption + ?Sized> PromptOption for &T {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> PromptJson for T {
     fn write_json(&self, to: &mut dyn Write) -> fmt::Result {
-        serde_json::to_writer(Bytes(to), self).map_err(|_| fmt::Error)
+        serde_json::to_writer(Bytes { text: to }, self).map_err(|_| fmt::Error)
     }
 }
 
-struct Bytes<'a>(&'a mut dyn Write);
+/// Lets `serde_json`, which writes bytes, write into a text.
+struct Bytes<'a> {
+    text: &'a mut dyn Write,
+}
 
 impl std::io::Write for Bytes<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         // serde_json never splits a character.
         let text = std::str::from_utf8(bytes).map_err(std::io::Error::other)?;
-        self.0.write_str(text).map_err(std::io::Error::other)?;
+        self.text.write_str(text).map_err(std::io::Error::other)?;
         Ok(bytes.len())
     }
 
@@ -104,6 +110,7 @@ impl std::io::Write for Bytes<'_> {
     }
 }
 
+/// Writes `- item` lines; `(none)` tells the model that there is nothing, where an empty text would look like a mistake.
 fn write_items<'a, T: PromptItem + 'a>(
     items: impl Iterator<Item = &'a T>,
     to: &mut dyn Write,
@@ -111,7 +118,7 @@ fn write_items<'a, T: PromptItem + 'a>(
     let mut empty = true;
     for item in items {
         to.write_str(if empty { "- " } else { "\n- " })?;
-        write!(Indented(&mut *to), "{item}")?;
+        write!(Indented { text: to }, "{item}")?;
         empty = false;
     }
     if empty {
@@ -122,13 +129,18 @@ fn write_items<'a, T: PromptItem + 'a>(
 }
 
 /// Indents continuation lines, so that an element reads as one.
-struct Indented<'a>(&'a mut dyn Write);
+struct Indented<'a> {
+    text: &'a mut dyn Write,
+}
 
 impl Write for Indented<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let mut lines = text.split('\n');
-        self.0.write_str(lines.next().unwrap_or_default())?;
-        lines.try_for_each(|line| write!(self.0, "\n  {line}"))
+        self.text.write_str(lines.next().unwrap_or_default())?;
+        for line in lines {
+            write!(self.text, "\n  {line}")?;
+        }
+        Ok(())
     }
 }
 

@@ -63,6 +63,7 @@ impl AttemptInfo {
 }
 
 pub(super) type CheckResult = Result<(), Invalid>;
+/// Run at most once each: a check owns what its closure captured of the answer.
 type SyncCheck<'a, S> = dyn FnOnce(&S, &AttemptInfo) -> CheckResult + Send + 'a;
 type AsyncCheck<'a, S> =
     dyn FnOnce(&'a S, &'a AttemptInfo) -> BoxFuture<'a, CheckResult> + Send + 'a;
@@ -72,17 +73,31 @@ pub(super) enum Check<'a, S: ?Sized> {
     Async(Box<AsyncCheck<'a, S>>),
 }
 
+/// Names of fields that differ: the Rust name, and the JSON name.
+type FieldNames = &'static [(&'static str, &'static str)];
+
+/// A validator that is to run, and where in the answer it was found.
 pub(super) struct PendingCheck<'a, S: ?Sized> {
-    pub(super) path: String,
-    pub(super) names: &'static [(&'static str, &'static str)],
-    pub(super) validator: &'static str,
+    pub(super) found_at: FoundAt,
     pub(super) check: Check<'a, S>,
 }
 
+pub(super) struct FoundAt {
+    /// The path of the validated value, in JSON names: the model knows no others.
+    pub(super) path: String,
+    /// Lets the validator write its paths in Rust names.
+    pub(super) names: FieldNames,
+    /// The validator's name, for the message if it panics.
+    pub(super) validator: &'static str,
+}
+
 /// Collects the checks of an answer and of everything inside it.
+///
+/// It is a cursor: `path` and `names` are those of the value that is being traversed, and go back to those of the value around
+/// it when that one is left.
 pub struct Checks<'a, S: ?Sized> {
     path: String,
-    names: &'static [(&'static str, &'static str)],
+    names: FieldNames,
     pub(super) list: Vec<PendingCheck<'a, S>>,
 }
 
@@ -97,6 +112,7 @@ impl<S: ?Sized> Default for Checks<'_, S> {
 }
 
 impl<'a, S: ?Sized> Checks<'a, S> {
+    /// Begins below this path, for a value that is itself inside an answer.
     pub(crate) fn at(path: &str) -> Self {
         Checks {
             path: path.to_owned(),
@@ -152,27 +168,31 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     }
 
     pub(super) fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
-        self.list.push(PendingCheck {
+        let found_at = FoundAt {
             path: self.path.clone(),
             names: self.names,
             validator,
-            check,
-        });
+        };
+        self.list.push(PendingCheck { found_at, check });
     }
 }
 
 impl<S: ?Sized> fmt::Debug for Checks<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.list.iter().map(|check| (&check.path, check.validator)))
+            .entries(self.list.iter().map(|pending| {
+                let FoundAt {
+                    path, validator, ..
+                } = &pending.found_at;
+                (path, validator)
+            }))
             .finish()
     }
 }
 
+/// Appends `.name`, or `["name"]` for a key that would be read as more than one.
 fn push_key(path: &mut String, name: &str) {
-    if name.is_empty()
-        || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace())
-    {
+    if name.is_empty() || name.contains(separates_names) {
         path.push_str(&format!("[{name:?}]"));
     } else {
         if !path.is_empty() {
@@ -182,17 +202,24 @@ fn push_key(path: &mut String, name: &str) {
     }
 }
 
-/// `own`: a validator's path below `at`; its first name may be a Rust name.
-pub(super) fn join(at: &str, names: &[(&str, &str)], own: &str) -> String {
-    let end = own.find(['.', '[']).unwrap_or(own.len());
-    let (head, rest) = own.split_at(end);
-    let head = names
-        .iter()
-        .find(|(rust, _)| *rust == head)
-        .map_or(head, |(_, json)| *json);
+fn separates_names(c: char) -> bool {
+    matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace()
+}
+
+/// Returns the path in the answer of what a validator calls `below`, from its own type at `at` on.
+///
+/// The first name in `below` may be a Rust name, as validators are written in Rust; it becomes the JSON name.
+pub(super) fn join(at: &str, names: &[(&str, &str)], below: &str) -> String {
+    let end = below.find(['.', '[']).unwrap_or(below.len());
+    let (first, rest) = below.split_at(end);
+    let renamed = names.iter().find(|(rust, _)| *rust == first);
+    let first = match renamed {
+        Some((_, json)) => *json,
+        None => first,
+    };
     let mut path = at.to_owned();
-    if !head.is_empty() {
-        push_key(&mut path, head);
+    if !first.is_empty() {
+        push_key(&mut path, first);
     }
     path.push_str(rest);
     path

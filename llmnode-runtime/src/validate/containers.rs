@@ -1,4 +1,11 @@
 //! Traverses the containers of the standard library; its plain values have nothing to traverse.
+//!
+//! Each container is written once, by `container!`, for the three traits that a traversal may go by: `fields` (only what is
+//! inside), `checks` (own validators, too) and `all` (for type parameters). What differs is how it comes to its elements and
+//! what path each of them has: `sequence!` is for those with an index.
+//!
+//! A container that is missing here costs nobody a validator unnoticed: `coverage.rs` refuses an output that holds a validated
+//! type in it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -17,6 +24,7 @@ use super::coverage::Coverage;
 use super::coverage::{Validated, ValidatedFields};
 use super::traverse::{Validate, ValidateAll, ValidateFields};
 
+/// `|value, to, traverse| walk`: how `walk` calls `traverse` for each element of `value`.
 macro_rules! container {
     ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $traverse:ident| $walk:expr) => {
         impl<T: ValidatedFields, $($generics)*> ValidatedFields for $container {
@@ -27,25 +35,29 @@ macro_rules! container {
         impl<T: Validated, $($generics)*> Validated for $container {}
         impl<S: ?Sized, T: ValidateFields<S>, $($generics)*> ValidateFields<S> for $container {
             fn fields<'a>(&'a self, $to: &mut Checks<'a, S>) {
-                let ($value, $traverse) = (self, T::fields);
+                let $value = self;
+                let $traverse = T::fields;
                 $walk
             }
         }
         impl<S: ?Sized, Any, T: Validate<S, Any>, $($generics)*> Validate<S, Any> for $container {
             fn checks<'a>(&'a self, $to: &mut Checks<'a, S>) {
-                let ($value, $traverse) = (self, T::checks);
+                let $value = self;
+                let $traverse = T::checks;
                 $walk
             }
         }
         impl<S: ?Sized, T: ValidateAll<S>, $($generics)*> ValidateAll<S> for $container {
             fn all<'a>(&'a self, $to: &mut Checks<'a, S>) {
-                let ($value, $traverse) = (self, T::all);
+                let $value = self;
+                let $traverse = T::all;
                 $walk
             }
         }
     };
 }
 
+/// Containers whose elements have an index in the JSON.
 macro_rules! sequence {
     ($([$($generics:tt)*] $container:ty),* $(,)?) => {$(
         container!([$($generics)*] $container, |value, to, traverse| {

@@ -37,20 +37,29 @@ pub struct Coverage {
     marks: BTreeSet<&'static str>,
     /// Marks of types that traversal misses, each with the first such place.
     skipped: BTreeMap<String, String>,
+    visit: Visit,
+}
+
+/// How the type that is being visited is reached; it holds until the visit of that type ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    /// The nearest type around it that has a mark, for messages.
     owner: Option<&'static str>,
+    /// Its own validators run, not only those in its fields.
     validated: bool,
+    /// It has validators of its own, and traversal goes past them to its fields.
     fields_only: bool,
 }
 
 impl Coverage {
     /// Records a type's mark. Returns `false` if it was recorded before: its fields need no second visit.
     pub fn enter(&mut self, mark: &'static str) -> bool {
-        if self.fields_only {
+        if self.visit.fields_only {
             self.skipped.entry(mark.to_owned()).or_insert_with(|| {
                 "it is in a tuple or `Result` beside a type without validators".to_owned()
             });
         }
-        self.owner = Some(mark);
+        self.visit.owner = Some(mark);
         self.marks.insert(mark)
     }
 
@@ -61,43 +70,52 @@ impl Coverage {
 
     /// Traversal treats all elements alike: if one has no validators, those of the others do not run.
     pub(super) fn element<T: ValidatedFields>(&mut self) {
-        self.descend::<T>(self.validated, !self.validated);
+        let validated = self.visit.validated;
+        self.descend::<T>(validated, !validated);
     }
 
     fn descend<T: ValidatedFields + ?Sized>(&mut self, validated: bool, fields_only: bool) {
-        let before = (self.validated, self.fields_only, self.owner);
-        (self.validated, self.fields_only) = (validated, fields_only);
+        let around = self.visit;
+        self.visit.validated = validated;
+        self.visit.fields_only = fields_only;
         T::coverage(self);
-        (self.validated, self.fields_only, self.owner) = before;
+        self.visit = around;
     }
 
-    /// Compiled once, not for every type.
+    /// Notes all validators inside a type that traversal does not enter, by the marks in its schema.
+    ///
+    /// It takes the schema as a function and the type as its name, so that it is compiled once and not for every type.
     fn skip(&mut self, schema: fn() -> Value, field: Option<&str>, held_as: &str) {
         for mark in marks_of(&schema()) {
-            let place = self.owner.zip(field);
-            let place = place.map_or("it".to_owned(), |(owner, field)| {
-                format!("the field `{field}` of `{owner}`")
-            });
-            let place = format!("{place} is held as `{held_as}`, which llmnode cannot dive into");
+            let subject = match (self.visit.owner, field) {
+                (Some(owner), Some(field)) => format!("the field `{field}` of `{owner}`"),
+                _ => "it".to_owned(),
+            };
+            let place = format!("{subject} is held as `{held_as}`, which llmnode cannot dive into");
             self.skipped.entry(mark).or_insert(place);
         }
     }
 
+    /// Returns the first of these marks that traversal misses, and why.
+    ///
+    /// A mark can be reached in one place and skipped in another; that counts as missed.
     fn missing(&self, marks: &[String]) -> Option<Uncovered> {
-        marks.iter().find_map(|mark| {
-            let place = self.skipped.get(mark).cloned();
-            let place = place.or_else(|| {
-                (!self.marks.contains(mark.as_str()))
-                    .then(|| "it is held by a type that llmnode cannot dive into".to_owned())
-            });
-            place.map(|place| Uncovered {
+        for mark in marks {
+            let place = match self.skipped.get(mark) {
+                Some(place) => place.clone(),
+                None if self.marks.contains(mark.as_str()) => continue,
+                None => "it is held by a type that llmnode cannot dive into".to_owned(),
+            };
+            return Some(Uncovered {
                 mark: mark.clone(),
                 place,
-            })
-        })
+            });
+        }
+        None
     }
 }
 
+/// Returns a validator inside the output that would never run. It is computed once for each output type.
 pub(crate) fn uncovered(
     schema: &OutputSchema,
     coverage: fn(&mut Coverage),

@@ -36,8 +36,8 @@ pub fn validate_with_state<'a, T, S, Value, Kind>(
     to.push(
         validator,
         Check::Async(Box::new(move |state, attempt| {
-            let said = path(value, state, attempt).into_outcome();
-            Box::pin(async move { said.await.unwrap_or_else(|never| match never {}) })
+            let outcome = path(value, state, attempt).into_outcome();
+            Box::pin(async move { outcome.await.unwrap_or_else(|never| match never {}) })
         })),
     );
 }

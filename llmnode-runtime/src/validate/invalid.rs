@@ -26,10 +26,12 @@ use llmnode_reader::internal::{allow_only, list_allowed, write_joined};
 /// let invalid = fits("axe", &["key", "lamp"]).unwrap_err();
 /// assert_eq!(invalid.to_string(), r#"item: "axe" is not available; allowed: "key", "lamp""#);
 /// ```
-pub struct Invalid(Inner);
+pub struct Invalid(Reason);
 
-enum Inner {
+enum Reason {
+    /// The model is to blame: it is told, and asked again. Warnings are among them.
     Answer(Vec<Violation>),
+    /// The program is to blame: the call ends, and the model hears nothing.
     Abort(Box<dyn Error + Send + Sync>),
 }
 
@@ -42,7 +44,7 @@ impl Invalid {
     /// Rejects the value at a path. The message goes to the model. The path starts at the validated type, such as
     /// `"item"` or `"steps[2].item"`: first one of its fields, by its JSON name or its Rust name, then JSON names.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Invalid(Inner::Answer(vec![Violation::new(path, message)]))
+        Invalid(Reason::Answer(vec![Violation::new(path, message)]))
     }
 
     /// Accepts the answer with a warning. The record has it, and the model never sees it.
@@ -54,18 +56,18 @@ impl Invalid {
     pub fn warn_at(path: impl Into<String>, message: impl Into<String>) -> Self {
         let mut warning = Violation::new(path, message);
         warning.warning = true;
-        Invalid(Inner::Answer(vec![warning]))
+        Invalid(Reason::Answer(vec![warning]))
     }
 
     /// Ends the call at once with this error of the program. The model never sees it.
     pub fn abort(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Invalid(Inner::Abort(error.into()))
+        Invalid(Reason::Abort(error.into()))
     }
 
     /// Lists the allowed values for the violation added last: the first hundred of them.
     #[must_use]
     pub fn allowed(mut self, values: impl IntoIterator<Item = impl Display>) -> Self {
-        if let Inner::Answer(violations) = &mut self.0
+        if let Reason::Answer(violations) = &mut self.0
             && let Some(last) = violations.last_mut()
         {
             list_allowed(last, values);
@@ -92,7 +94,7 @@ impl Invalid {
     /// ```
     #[must_use]
     pub fn only(mut self) -> Self {
-        if let Inner::Answer(violations) = &mut self.0
+        if let Reason::Answer(violations) = &mut self.0
             && let Some(last) = violations.last_mut()
         {
             allow_only(last);
@@ -104,26 +106,27 @@ impl Invalid {
     #[must_use]
     pub fn and(self, other: Invalid) -> Self {
         match (self.0, other.0) {
-            (Inner::Answer(mut violations), Inner::Answer(more)) => {
+            (Reason::Answer(mut violations), Reason::Answer(more)) => {
                 violations.extend(more);
-                Invalid(Inner::Answer(violations))
+                Invalid(Reason::Answer(violations))
             }
-            (abort @ Inner::Abort(_), _) | (_, abort @ Inner::Abort(_)) => Invalid(abort),
+            (abort @ Reason::Abort(_), _) | (_, abort @ Reason::Abort(_)) => Invalid(abort),
         }
     }
 
     /// Returns what is wrong with the answer, with warnings. Empty for an error of the program.
     pub fn violations(&self) -> &[Violation] {
         match &self.0 {
-            Inner::Answer(violations) => violations,
-            Inner::Abort(_) => &[],
+            Reason::Answer(violations) => violations,
+            Reason::Abort(_) => &[],
         }
     }
 
+    /// Splits what the model did wrong from what the program did wrong, which is the error.
     pub(crate) fn into_violations(self) -> Result<Vec<Violation>, Box<dyn Error + Send + Sync>> {
         match self.0 {
-            Inner::Answer(violations) => Ok(violations),
-            Inner::Abort(error) => Err(error),
+            Reason::Answer(violations) => Ok(violations),
+            Reason::Abort(error) => Err(error),
         }
     }
 }
@@ -137,8 +140,8 @@ impl<E: Error + Send + Sync + 'static> From<E> for Invalid {
 impl Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Answer(violations) => write_joined(violations, "\n", f),
-            Inner::Abort(error) => write!(f, "aborted: {error}"),
+            Reason::Answer(violations) => write_joined(violations, "\n", f),
+            Reason::Abort(error) => write!(f, "aborted: {error}"),
         }
     }
 }
@@ -146,8 +149,8 @@ impl Display for Invalid {
 impl fmt::Debug for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Answer(violations) => f.debug_tuple("Invalid").field(violations).finish(),
-            Inner::Abort(error) => f.debug_tuple("Abort").field(error).finish(),
+            Reason::Answer(violations) => f.debug_tuple("Invalid").field(violations).finish(),
+            Reason::Abort(error) => f.debug_tuple("Abort").field(error).finish(),
         }
     }
 }

@@ -1,4 +1,7 @@
-//! Runs the collected checks of one answer.
+//! Runs the collected checks of one answer, in the order in which they were collected.
+//!
+//! Most validators are not async, and a node that has only such ones must not pay for a boxed future on every answer. So there
+//! are two loops over the same `note_result`: one that is done when it returns, and one that can wait.
 
 use std::error::Error;
 use std::future::{Ready, ready};
@@ -8,12 +11,14 @@ use llmnode_model::BoxFuture;
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_reader::Violation;
 
-use super::checks::{AttemptInfo, Check, CheckResult, Checks, PendingCheck, join};
-use super::invalid::Invalid;
+use super::checks::{AttemptInfo, Check, CheckResult, Checks, FoundAt, join};
 
 pub(crate) enum CheckOutcome {
+    /// All checks ran. No violations: the answer is accepted.
     Completed(Vec<Violation>),
+    /// A validator ended the call with an error of the program.
     Aborted(Box<dyn Error + Send + Sync>),
+    /// A validator panicked; the message names it.
     Panicked(String),
 }
 
@@ -34,16 +39,13 @@ pub(crate) fn run<'a, S: ?Sized + Sync>(
         return Either::Right(Box::pin(run_async(checks, state, attempt)));
     }
     let mut violations = Vec::new();
-    for PendingCheck {
-        check,
-        path,
-        names,
-        validator,
-    } in checks.list
-    {
-        let Check::Sync(check) = check else { continue };
-        let outcome = catch_panic(|| check(state, attempt));
-        if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
+    for pending in checks.list {
+        let Check::Sync(check) = pending.check else {
+            continue;
+        };
+        let result = catch_panic(|| check(state, attempt));
+        let noted = note_result(&mut violations, &pending.found_at, result);
+        if let Err(ended) = noted {
             return Either::Left(ready(ended));
         }
     }
@@ -56,42 +58,38 @@ async fn run_async<'a, S: ?Sized>(
     attempt: &'a AttemptInfo,
 ) -> CheckOutcome {
     let mut violations = Vec::new();
-    for PendingCheck {
-        path,
-        names,
-        validator,
-        check,
-    } in checks.list
-    {
-        let outcome = match check {
+    for pending in checks.list {
+        let result = match pending.check {
             Check::Sync(check) => catch_panic(|| check(state, attempt)),
             Check::Async(check) => catch_panic_async(|| check(state, attempt)).await,
         };
-        if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
+        let noted = note_result(&mut violations, &pending.found_at, result);
+        if let Err(ended) = noted {
             return ended;
         }
     }
     CheckOutcome::Completed(violations)
 }
 
-fn add(
+/// Adds what one validator found to the violations so far. An error ends the checks.
+///
+/// A validator writes paths from its own type on. Here they get the path at which that type was found in the answer.
+fn note_result(
     violations: &mut Vec<Violation>,
-    (path, names, validator): (&str, &'static [(&'static str, &'static str)], &str),
-    outcome: Result<CheckResult, String>,
-) -> Option<CheckOutcome> {
-    let found = match outcome.map(|said| said.map_err(Invalid::into_violations)) {
-        Ok(Ok(())) => return None,
-        Ok(Err(Ok(found))) => found,
-        Ok(Err(Err(error))) => return Some(CheckOutcome::Aborted(error)),
-        Err(said) => {
-            return Some(CheckOutcome::Panicked(format!(
-                "validator `{validator}` panicked: {said}"
-            )));
-        }
+    found_at: &FoundAt,
+    result: Result<CheckResult, String>,
+) -> Result<(), CheckOutcome> {
+    let checked = result.map_err(|message| {
+        let validator = found_at.validator;
+        CheckOutcome::Panicked(format!("validator `{validator}` panicked: {message}"))
+    })?;
+    let Err(invalid) = checked else {
+        return Ok(());
     };
-    violations.extend(found.into_iter().map(|mut one| {
-        one.path = join(path, names, &one.path);
-        one
-    }));
-    None
+    let found = invalid.into_violations().map_err(CheckOutcome::Aborted)?;
+    for mut violation in found {
+        violation.path = join(&found_at.path, found_at.names, &violation.path);
+        violations.push(violation);
+    }
+    Ok(())
 }
