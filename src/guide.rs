@@ -24,7 +24,8 @@ page!(
     all(doctest, feature = "cassette", feature = "openai")
 );
 page!(categories, any());
-page!(chat, doctest);
+page!(chat, all(doctest, feature = "chats"));
+page!(chats, all(doctest, feature = "chats"));
 page!(comparison, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");

@@ -27,6 +27,8 @@
 //! | `openai` (default) | [`OpenAi`], for OpenAI's API and compatible servers |
 //! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
 //! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
+//! | `chats` | [conversations that are kept](guide::chats): whole turns, one writer |
+//! | `chats-sqlite` | the same in one file of SQLite |
 //! | `evals` | [labelled cases, metrics, and a gate](guide::evaluate) that says whether a changed prompt is worse |
 //! | `graph` | [graphs](guide::graphs) of nodes from JSON files |
 //! | `journal` | [flows and maps](guide::durability) that survive a crash |
@@ -820,6 +822,12 @@ pub mod graph;
 #[cfg(feature = "cassette")]
 #[doc(inline)]
 pub use llmnode_cassette::{Cassette, CassetteMode};
+/// Conversations in a database: whole turns, one writer (feature `chats`).
+///
+/// [Chats in a database](guide::chats) is the guide.
+#[cfg(feature = "chats")]
+#[doc(inline)]
+pub use llmnode_chats as chats;
 #[cfg(feature = "evals")]
 #[doc(inline)]
 pub use llmnode_eval as evals;

@@ -6,6 +6,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod clock;
+mod conversation;
 pub mod dyn_node;
 mod error;
 mod format;
@@ -30,6 +31,7 @@ mod text;
 mod validate;
 
 pub use clock::{Clock, TestClock};
+pub use conversation::{BegunTurn, NewTurn, TurnStore};
 pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;

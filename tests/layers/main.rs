@@ -31,6 +31,7 @@ const CORE: &[&str] = &[
     "ledger",
     "error",
     "pause",
+    "conversation",
     "limits",
     "settings",
     "node",
@@ -157,6 +158,19 @@ const SMART: &[&str] = &[
     "generated",
     "optimise",
 ];
+const CHATS: &[&str] = &[
+    "ids",
+    "store",
+    "info",
+    "body",
+    "history",
+    "turns",
+    "memory",
+    "sqlite",
+    "chat",
+    "conversations",
+    "check_store",
+];
 const CLI: &[&str] = &[
     "terminal",
     "location",
@@ -275,6 +289,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("llmnode-runtime", CORE),
     ("llmnode-macros", MACROS),
     ("crates/llmnode-cassette", CASSETTE),
+    ("crates/llmnode-chats", CHATS),
     ("crates/llmnode-cli", CLI),
     ("crates/llmnode-eval", EVAL),
     ("crates/llmnode-flow", FLOW),

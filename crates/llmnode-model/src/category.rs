@@ -100,6 +100,8 @@ categories! {
         ConfigError = "config_error",
         /// Calls of tools wait for an approval, or for a result from outside.
         Paused = "paused",
+        /// Another call has the conversation, or calls of it wait for a decision. Nothing was asked, unless the message says it.
+        Conflict = "conflict",
     }
 }
 

@@ -531,11 +531,23 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).used_fallback = Some(used_fallback);
     }
 
-    pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
+    /// The conversation without its answer, and what the provider put beside that, as far as they are known.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        lock(&self.state).messages.clone()
+    }
+
+    pub(crate) fn carried(&self) -> Option<Arc<ProviderState>> {
+        lock(&self.state).carried.clone()
+    }
+
+    /// `None`: the call has not failed.
+    pub(crate) fn so_far(&self, category: impl Into<Option<Category>>) -> Arc<CallRecord> {
+        let category = category.into();
         let state = lock(&self.state);
         let history = state.history.clone();
+        let degraded = state.degraded.filter(|_| category.is_none());
         drop(state);
-        self.record(Some(category), history, None, self.now())
+        self.record(category, history, degraded, self.now())
     }
 
     fn record(

@@ -56,6 +56,15 @@ impl Unfinished {
         Unfinished(Paused(Box::new(conversation)))
     }
 
+    /// Without the first messages, which a conversation in a store has already.
+    pub(crate) fn without_history(mut self, messages: usize) -> Self {
+        let conversation = &mut *self.0.0;
+        let gone = messages.min(conversation.messages.len());
+        conversation.messages.drain(..gone);
+        conversation.prompt = conversation.prompt.map(|own| own.saturating_sub(gone));
+        self
+    }
+
     /// Returns the name of the node whose call failed.
     pub fn node(&self) -> &str {
         self.0.node()

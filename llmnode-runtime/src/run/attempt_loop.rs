@@ -5,10 +5,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use llmnode_model::Retry;
+use llmnode_model::{Request, Retry};
 
 use super::context::CallContext;
 use super::failure::Failure;
+use super::turn::Turn;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::Deadline;
@@ -41,6 +42,21 @@ impl<'r> Plan<'r> {
             settings,
             deadline: own.as_ref(),
         }
+    }
+
+    /// Claims the conversation of the call, as long as its deadline allows to wait for it.
+    pub(super) async fn begin_turn(
+        &self,
+        turn: &Turn<'_>,
+        request: &mut Request,
+        opening: usize,
+    ) -> Result<(), NodeError> {
+        let begin = async {
+            turn.begin(&self.context, request, opening)
+                .await
+                .map_err(Failure::from_exec_error)
+        };
+        self.in_time(begin).await.map_err(Failure::into_error)
     }
 
     /// The time that a request has: of its attempt, or of what is left of a deadline.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use tracing::{Instrument, Span};
 use super::context::{CallContext, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
-use super::erased_exec::{ErasedExec, NodeTraits, TypedExec};
+use super::erased_exec::{ErasedExec, NodeTraits, TypedExec, Writer};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
@@ -27,6 +27,8 @@ use super::listener::Listener;
 use super::map_item::MapItem;
 use super::node::Exec;
 use super::resume::Origin;
+use super::turn::{Turn, without_conversation};
+use crate::conversation::TurnStore;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
     CallGuard, CallRecord, Cost, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks,
@@ -62,14 +64,33 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     pub(super) options: CallOptions<'r>,
-    handover: Handover<'r>,
+    handover: Handover<'r, T>,
     under_way: BoxFuture<'r, Outcome<T>>,
 }
 
-/// The settings of a call on their way into its future, which takes them when it is first polled. It knows no types, so that
-/// it is compiled once.
-#[derive(Clone, Default)]
-struct Handover<'r>(Arc<Mutex<Handed<'r>>>);
+/// The settings of a call on their way into its future, which takes them when it is first polled.
+struct Handover<'r, T>(Arc<HandoverPlace<'r, T>>);
+
+struct HandoverPlace<'r, T> {
+    handed: Mutex<Handed<'r>>,
+    /// Writes the output for a conversation, if the call has one.
+    writer: OnceLock<Writer<T>>,
+}
+
+impl<T> Clone for Handover<'_, T> {
+    fn clone(&self) -> Self {
+        Handover(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Handover<'_, T> {
+    fn default() -> Self {
+        Handover(Arc::new(HandoverPlace {
+            handed: Mutex::default(),
+            writer: OnceLock::new(),
+        }))
+    }
+}
 
 #[derive(Default)]
 enum Handed<'r> {
@@ -79,9 +100,19 @@ enum Handed<'r> {
     Taken,
 }
 
-impl<'r> Handover<'r> {
+impl<'r> Handed<'r> {
+    fn take(place: &Mutex<Self>) -> CallOptions<'r> {
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *place, Handed::Taken) {
+            Handed::Given(options) => options,
+            Handed::NotYet | Handed::Taken => CallOptions::default(),
+        }
+    }
+}
+
+impl<'r, T> Handover<'r, T> {
     fn place(&self) -> MutexGuard<'_, Handed<'r>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.handed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has an effect once.
@@ -89,13 +120,6 @@ impl<'r> Handover<'r> {
         let mut place = self.place();
         if matches!(*place, Handed::NotYet) {
             *place = Handed::Given(std::mem::take(options));
-        }
-    }
-
-    fn take(&self) -> CallOptions<'r> {
-        match std::mem::replace(&mut *self.place(), Handed::Taken) {
-            Handed::Given(options) => options,
-            Handed::NotYet | Handed::Taken => CallOptions::default(),
         }
     }
 
@@ -112,6 +136,7 @@ pub(super) struct CallOptions<'r> {
     unfinished: Option<Unfinished>,
     allow_changed_tool: bool,
     recorder: Option<&'r dyn RunRecorder>,
+    conversation: Option<&'r dyn TurnStore>,
 }
 
 type Overrides = Option<Box<Settings>>;
@@ -159,7 +184,7 @@ impl<'r, T> Call<'r, T> {
     where
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
-        T: Send,
+        T: Send + 'r,
     {
         let handover = Handover::default();
         let given = handover.clone();
@@ -356,6 +381,35 @@ impl<S: ?Sized> Cx<'_, S> {
     }
 }
 
+impl<'r, T: Serialize> Call<'r, T> {
+    /// Makes the call a turn of a conversation that a store keeps: `Chat` of the feature `chats` is one. The prompt stands behind the
+    /// stored history, and the whole turn (prompt, rounds of tools, answer) is appended when the call succeeds, in one transaction.
+    ///
+    /// One call at a time has a conversation: it is claimed before the first request, so that another writer gets
+    /// [`conflict`](Category::Conflict) before it pays anything. If the call fails, is dropped or dies with its process, the history
+    /// stays as it was, and the store has the question and the rounds that were paid for. A call that pauses is kept with its pause;
+    /// [`approve`](Self::approve) with the same conversation goes on, once in all processes.
+    ///
+    /// In a flow with a journal, a call that is repeated after a crash has the history that it had, and a turn that is there already
+    /// is not appended again.
+    ///
+    /// A node with a field `#[node(history)]`, or one that asks no model itself, is a `config_error`.
+    pub fn conversation(mut self, conversation: &'r dyn TurnStore) -> Self {
+        self.options.conversation = Some(conversation);
+        // Fails if it is set already, to the same function.
+        self.handover.0.writer.set(answer_text::<T>).ok();
+        self
+    }
+}
+
+/// A text as it is, any other value as JSON.
+fn answer_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    match serde_json::to_value(value)? {
+        Value::String(text) => Ok(text),
+        _ => serde_json::to_string(value),
+    }
+}
+
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
         self.handover.give(&mut self.options);
@@ -423,13 +477,9 @@ impl<T: Serialize> CallReport<T> {
     /// # }
     /// ```
     pub fn message(&self) -> Result<Message, serde_json::Error> {
-        let text = match serde_json::to_value(&self.value)? {
-            Value::String(text) => text,
-            _ => serde_json::to_string(&self.value)?,
-        };
-        Ok(Message::assistant(text)
+        Ok(Message::assistant(answer_text(&self.value)?)
             .carrying(self.carried.clone())
-            .counted(self.tokens()))
+            .counted(tokens(&self.record)))
     }
 
     /// Returns the whole conversation with the answer: the `#[node(history)]` of the next call. It can be stored as JSON.
@@ -462,19 +512,19 @@ impl<T: Serialize> CallReport<T> {
     }
 }
 
-impl<T> CallReport<T> {
-    /// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
-    fn tokens(&self) -> Option<u64> {
-        if self.record.used_fallback == Some(UsedFallback::Value) {
-            return None;
-        }
-        let usage = self.record.attempts.last()?.usage?;
-        let answer = usage
-            .output?
-            .saturating_sub(usage.reasoning.unwrap_or_default());
-        Some(usage.input?.saturating_add(answer))
+/// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
+fn tokens(record: &CallRecord) -> Option<u64> {
+    if record.used_fallback == Some(UsedFallback::Value) {
+        return None;
     }
+    let usage = record.attempts.last()?.usage?;
+    let answer = usage
+        .output?
+        .saturating_sub(usage.reasoning.unwrap_or_default());
+    Some(usage.input?.saturating_add(answer))
+}
 
+impl<T> CallReport<T> {
     /// Returns what the answers from a journal used when an earlier process asked for them, with those of all calls within. It
     /// is not part of `total`.
     pub fn replayed(&self) -> Usage {
@@ -496,7 +546,7 @@ fn typed<'a, 'r: 'a, S, N>(
     caller: Caller<'a>,
     state: &'a S,
     node: &'a N,
-    handover: Handover<'r>,
+    handover: Handover<'r, N::Output>,
 ) -> BoxFuture<'a, Outcome<N::Output>>
 where
     S: ?Sized,
@@ -517,8 +567,9 @@ where
             node,
             state,
             value: None,
+            writer: handover.0.writer.get().copied(),
         };
-        let outcome = start(core, caller, &mut node, handover).await;
+        let outcome = start(core, caller, &mut node, &handover.0.handed).await;
         match (outcome, node.value) {
             (
                 Ok(CallReport {
@@ -554,10 +605,10 @@ fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_>,
-    handover: Handover<'r>,
+    handed: &'a Mutex<Handed<'r>>,
 ) -> BoxFuture<'a, Outcome<()>> {
     Box::pin(async move {
-        let options = handover.take();
+        let options = Handed::take(handed);
         // Boxed, since few calls have one.
         let paused = options.paused.as_ref().map(Origin::paused);
         let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
@@ -580,7 +631,9 @@ fn start<'a, 'r: 'a>(
             sinks(core),
             parent(&caller),
         );
-        let outcome = {
+        // Boxed, since few calls have one.
+        let turn = options.conversation.map(|store| Box::new(Turn::new(store)));
+        let mut outcome = {
             // A streamed call already has a listener.
             let observed = || Listener::observed(caller.flow(), &scope);
             let read = if options.listener.is_none() {
@@ -595,7 +648,8 @@ fn start<'a, 'r: 'a>(
             } else {
                 scope.span().clone()
             };
-            let execution = execution((core, &caller, listener), &scope, settings, node);
+            let of = (core, &caller, listener, turn.as_deref());
+            let execution = execution(of, &scope, settings, &mut *node);
             let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
@@ -603,6 +657,9 @@ fn start<'a, 'r: 'a>(
             })
             .await
         };
+        if let Some(turn) = &turn {
+            outcome = Box::pin(end_turn(turn, &scope, node.answer(), outcome)).await;
+        }
         match outcome {
             Ok(()) => {
                 let (messages, carried, mut total, mut replayed) = scope.take_result();
@@ -628,7 +685,12 @@ fn start<'a, 'r: 'a>(
     reason = "an `async fn` stores its arguments twice"
 )]
 fn execution<'r>(
-    (core, caller, listener): (&'r RunCore, &'r Caller<'r>, Option<&'r Listener<'r>>),
+    (core, caller, listener, turn): (
+        &'r RunCore,
+        &'r Caller<'r>,
+        Option<&'r Listener<'r>>,
+        Option<&'r Turn<'r>>,
+    ),
     call: &'r CallGuard<'r>,
     settings: &'r Settings,
     node: &'r mut dyn ErasedExec<'_>,
@@ -659,12 +721,56 @@ fn execution<'r>(
             attempt,
             origin,
             item,
+            turn,
         };
+        if turn.is_some() && !tries_itself {
+            return Err(without_conversation());
+        }
         if tries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
         exec_with_attempts(node, &context, (levels, kind)).await
     }
+}
+
+/// Appends the turn of a call that succeeded, or keeps what one that failed has paid for.
+async fn end_turn(
+    turn: &Turn<'_>,
+    scope: &CallGuard<'_>,
+    answer: Option<Result<String, serde_json::Error>>,
+    outcome: Result<(), NodeError>,
+) -> Result<(), NodeError> {
+    let whole = match outcome {
+        Ok(()) => conversation_with(scope, answer),
+        Err(error) => Err(error),
+    };
+    match whole {
+        Ok(messages) => turn.end(Ok(messages)).await,
+        Err(error) => {
+            turn.end(Err(&error)).await?;
+            Err(error)
+        }
+    }
+}
+
+fn conversation_with(
+    scope: &CallGuard<'_>,
+    answer: Option<Result<String, serde_json::Error>>,
+) -> Result<Vec<Message>, NodeError> {
+    let text = match answer {
+        Some(Ok(text)) => text,
+        Some(Err(fault)) => {
+            let why = format!("the answer cannot be kept in the conversation as JSON: {fault}");
+            return Err(NodeError::new(Category::ConfigError, why));
+        }
+        None => return Err(without_value()),
+    };
+    let mut messages = scope.messages();
+    let message = Message::assistant(text)
+        .carrying(scope.carried())
+        .counted(tokens(&scope.so_far(None)));
+    messages.push(message);
+    Ok(messages)
 }
 
 fn sinks(core: &RunCore) -> Sinks<'_> {

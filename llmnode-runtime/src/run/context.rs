@@ -7,6 +7,7 @@ use super::event::{FlowContext, Observer};
 use super::listener::Listener;
 use super::map_item::MapItem;
 use super::resume::Origin;
+use super::turn::Turn;
 use crate::ledger::{CallGuard, RunEvent, RunRecorder, record_event};
 use crate::limits::{CallLimits, Deadline};
 use crate::position::Position;
@@ -29,6 +30,8 @@ pub(crate) struct CallContext<'r> {
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The item of the innermost map around it.
     pub(super) item: Option<&'r MapItem<'r>>,
+    /// The conversation that the call has a turn in. Not inherited by inner calls.
+    pub(super) turn: Option<&'r Turn<'r>>,
 }
 
 /// Who makes a call: by default the run, else a node's execution, a map or a flow. A field that is `None` is that of the

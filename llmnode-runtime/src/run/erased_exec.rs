@@ -30,6 +30,9 @@ pub(super) trait ErasedExec<'n>: Send {
 
     fn settings(&self) -> &'n Settings;
 
+    /// The output as the text of a message. `None`: there is none, or nobody wants it.
+    fn answer(&self) -> Option<Result<String, serde_json::Error>>;
+
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
     fn fall_back<'a>(
@@ -43,7 +46,12 @@ pub(super) struct TypedExec<'n, N: Exec<S>, S: ?Sized> {
     pub(super) node: &'n N,
     pub(super) state: &'n S,
     pub(super) value: Option<N::Output>,
+    /// Writes the output for a conversation, if the call has one.
+    pub(super) writer: Option<Writer<N::Output>>,
 }
+
+/// A function and no trait object: only who sets it needs an output that serde can write.
+pub(super) type Writer<T> = fn(&T) -> Result<String, serde_json::Error>;
 
 impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
     fn key(&self) -> NodeKey {
@@ -68,6 +76,11 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
 
     fn settings(&self) -> &'n Settings {
         self.node.settings()
+    }
+
+    fn answer(&self) -> Option<Result<String, serde_json::Error>> {
+        let writer = self.writer?;
+        self.value.as_ref().map(writer)
     }
 
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {

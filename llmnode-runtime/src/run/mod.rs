@@ -49,6 +49,7 @@ mod run;
 mod shown;
 mod stream;
 mod tools;
+mod turn;
 mod typed_node;
 mod usage_checks;
 mod warm_up;

@@ -404,11 +404,16 @@ impl ModelAttempts<'_, '_> {
 
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let root = self.root();
-        let around = self.around.as_deref().unwrap_or_default();
+        if self.plan.context.turn.is_some() {
+            Box::pin(self.keep_turn(Some(&round)))
+                .await
+                .map_err(Failure::from_exec_error)?;
+        }
         let (node, journal) = (
             &*self.node,
             self.journal.as_ref().map(|journal| &*journal.conversation),
         );
+        let around = self.around.as_deref().unwrap_or_default();
         let around = ConversationId {
             conversation: (&root, around),
             depth: self.plan.context.call.depth,
@@ -427,7 +432,14 @@ impl ModelAttempts<'_, '_> {
             return Ok(());
         };
         match round.to_messages(states.into_iter().flatten().collect()) {
-            Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
+            Ok(messages) => {
+                self.next_turn(messages, round.has_only_unknown_tools(&self.request));
+                if self.plan.context.turn.is_some() {
+                    Box::pin(self.keep_turn(None))
+                        .await
+                        .map_err(Failure::from_exec_error)?;
+                }
+            }
             Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),
         }
         Ok(())
@@ -659,6 +671,37 @@ impl ModelAttempts<'_, '_> {
             .messages
             .drain(..opening.min(request.messages.len()));
         plan.context.call.set_messages(request.messages);
+    }
+
+    /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
+    /// counts as begun, since a crash may come at any time.
+    pub(super) async fn keep_turn(&self, round: Option<&Round>) -> Result<(), NodeError> {
+        let Some(turn) = self.plan.context.turn else {
+            return Ok(());
+        };
+        let before = self.opening + turn.history();
+        let messages = self.request.messages.get(before..self.prompt);
+        let messages = messages.unwrap_or_default().to_vec();
+        let own = self.first.saturating_sub(before);
+        let mut conversation = self.conversation(self.root(), messages, own);
+        if let Some(round) = round.or(self.round.as_deref()) {
+            conversation.calls = round.as_if_begun(&self.request.tools);
+            conversation.carried = round.carried.as_deref().cloned();
+            conversation.content = round.content.clone();
+        }
+        turn.keep(&Unfinished::new(conversation)).await
+    }
+
+    /// Leaves the question and the whole rounds in the call: a fallback value may answer it.
+    pub(super) fn leave_question(&self) {
+        if self.plan.context.turn.is_none() {
+            return;
+        }
+        let messages = self.request.messages.get(self.opening..self.prompt);
+        self.plan
+            .context
+            .call
+            .set_messages(messages.unwrap_or_default().to_vec());
     }
 
     /// What a failed call has paid for. `None`: no turn is whole.

@@ -83,6 +83,11 @@ impl<'r> Origin<'r> {
         self.paused
     }
 
+    /// Whether it continues a pause, and not a failure.
+    pub(super) fn is_approval(&self) -> bool {
+        self.paused.is_some() && !self.after_failure
+    }
+
     pub(super) fn is_paused(&self) -> bool {
         self.paused.is_some()
     }

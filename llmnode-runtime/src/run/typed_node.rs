@@ -134,7 +134,7 @@ async fn ask_loop(
             if held.is_some() {
                 settings.ignore_run_model();
             }
-            let (request, asking) = prepare(asked, context)?;
+            let (mut request, asking) = prepare(asked, context)?;
             of_agent = (!request.tools.is_empty())
                 .then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
@@ -142,15 +142,33 @@ async fn ask_loop(
                 .deadline()
                 .and_then(|given| Deadline::of_call(context.call, given));
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
+            if let Some(turn) = context.turn {
+                Box::pin(plan.begin_turn(turn, &mut request, asking.opening)).await?;
+            }
             ModelAttempts::new(&plan, held, request, asking, asked)?
         };
         asking.resume()?;
-        match attempt_loop::run(&plan, &mut asking).await {
+        let outcome = match context.turn {
+            None => attempt_loop::run(&plan, &mut asking).await,
+            Some(turn) => {
+                Box::pin(async {
+                    asking.keep_turn(None).await?;
+                    let clock = &*context.core.clock;
+                    turn.held(clock, attempt_loop::run(&plan, &mut asking))
+                        .await
+                })
+                .await
+            }
+        };
+        match outcome {
             Ok(()) => {
                 asking.finish();
                 Ok(())
             }
-            Err(ended) => Err(ended.keeping(asking.unfinished())),
+            Err(ended) => {
+                asking.leave_question();
+                Err(ended.keeping(asking.unfinished()))
+            }
         }
     };
     let Err(ended) = outcome else { return Ok(()) };
@@ -175,7 +193,7 @@ fn prepare(
         opening,
         is_chat,
         shared_text,
-    } = render(asked)?;
+    } = render(asked, context.turn.is_some())?;
     let mut request = Request::new(messages);
     request.cache = Some(cache_plan(
         context,
@@ -258,7 +276,8 @@ struct Rendered {
     shared_text: usize,
 }
 
-fn render(asked: &dyn ErasedNode<'_>) -> Result<Rendered, NodeError> {
+/// `is_turn`: a store has the history.
+fn render(asked: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeError> {
     let mut prompt = Prompt::new();
     catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
         let place = prompt.section;
@@ -267,8 +286,14 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<Rendered, NodeError> {
             format!("{place}a value of the prompt panicked: {said}"),
         )
     })?;
+    if is_turn && prompt.is_chat() {
+        return Err(NodeError::new(
+            Category::ConfigError,
+            "the node has a field `#[node(history)]`, and the call a `conversation`; leave out one of them",
+        ));
+    }
     let opening = prompt.opening();
-    let is_chat = prompt.is_chat();
+    let is_chat = is_turn || prompt.is_chat();
     let shared_text = prompt.shared_text();
     let messages = prompt
         .finish()

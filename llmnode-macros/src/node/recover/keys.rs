@@ -10,7 +10,7 @@ pub(crate) enum Group {
     Stop,
 }
 
-pub(crate) const CATEGORIES: [(&str, Group); 25] = [
+pub(crate) const CATEGORIES: [(&str, Group); 26] = [
     ("schema_error", Group::Answer),
     ("validation_error", Group::Answer),
     ("empty_response", Group::Answer),
@@ -36,6 +36,7 @@ pub(crate) const CATEGORIES: [(&str, Group); 25] = [
     ("prep_error", Group::Stop),
     ("config_error", Group::Stop),
     ("paused", Group::Stop),
+    ("conflict", Group::Stop),
 ];
 
 /// The only category of the group `Stop` that a fallback may follow.

@@ -235,6 +235,14 @@ impl Round {
         Ok(messages)
     }
 
+    /// The calls of a round that a crash may break off at any time.
+    pub(in crate::run) fn as_if_begun(&self, tools: &[ToolSpec]) -> Vec<OpenCall> {
+        let states = self.states.iter().map(CallState::result);
+        let mut states: Vec<_> = states.map(|result| result.map(CallState::ended)).collect();
+        states.resize_with(self.calls.len(), || None);
+        self.broken_off(states, &vec![true; self.calls.len()], tools)
+    }
+
     /// The calls of a round whose execution ended early: with the results that there are. A tool that was started and must not be
     /// executed twice has one that says so.
     pub(in crate::run) fn broken_off(

@@ -1,0 +1,185 @@
+//! A store without a database.
+
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::ops::{Bound, RangeInclusive};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use llmnode_model::internal::lock;
+use llmnode_runtime::{BoxFuture, NodeError};
+
+use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
+
+/// Conversations in memory, for tests and for programs of one run. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryChats {
+    tables: Arc<Mutex<Tables>>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    chats: BTreeMap<String, KeptChat>,
+    blobs: BTreeMap<String, String>,
+}
+
+#[derive(Debug)]
+struct KeptChat {
+    row: ChatRow,
+    /// Its own messages.
+    messages: Vec<StoredMessage>,
+}
+
+impl MemoryChats {
+    /// Creates an empty store.
+    pub fn new() -> Self {
+        MemoryChats::default()
+    }
+}
+
+impl Tables {
+    fn write(&mut self, change: &Change) -> bool {
+        let stored = self.chats.get(&change.row.id).map(|chat| chat.row.version);
+        let has_parent = |chat: &str| self.chats.contains_key(chat);
+        let parent = change.row.parent.as_ref();
+        let is_orphan = parent.is_some_and(|parent| !has_parent(&parent.chat));
+        if stored != change.over || is_orphan {
+            return false;
+        }
+        for Blob { hash, body } in &change.blobs {
+            self.blobs
+                .entry(hash.clone())
+                .or_insert_with(|| body.clone());
+        }
+        let chat = self
+            .chats
+            .entry(change.row.id.clone())
+            .or_insert_with(|| KeptChat {
+                row: ChatRow::default(),
+                messages: Vec::new(),
+            });
+        chat.row = change.row.clone();
+        chat.messages.extend_from_slice(&change.messages);
+        true
+    }
+
+    fn forks(&self, chat: &str) -> Vec<String> {
+        let is_fork = |row: &&ChatRow| {
+            row.parent
+                .as_ref()
+                .is_some_and(|parent| parent.chat == chat)
+        };
+        self.chats
+            .values()
+            .map(|chat| &chat.row)
+            .filter(is_fork)
+            .map(|row| row.id.clone())
+            .collect()
+    }
+
+    fn delete(&mut self, chats: &[String]) -> bool {
+        let has_other_fork = |chat: &String| {
+            self.forks(chat)
+                .iter()
+                .any(|fork| !chats.iter().any(|deleted| deleted == fork))
+        };
+        if chats.iter().any(has_other_fork) {
+            return false;
+        }
+        self.chats.retain(|id, _| !chats.contains(id));
+        let messages = self.chats.values().flat_map(|chat| &chat.messages);
+        let used: Vec<String> = messages.flat_map(|one| one.blobs.clone()).collect();
+        self.blobs.retain(|hash, _| used.contains(hash));
+        true
+    }
+}
+
+impl Store for MemoryChats {
+    fn now(&self) -> BoxFuture<'_, Result<u64, NodeError>> {
+        Box::pin(ready(Ok(now())))
+    }
+
+    fn read<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Option<ChatRow>, NodeError>> {
+        let row = lock(&self.tables)
+            .chats
+            .get(chat)
+            .map(|chat| chat.row.clone());
+        Box::pin(ready(Ok(row)))
+    }
+
+    fn messages<'a>(
+        &'a self,
+        chat: &'a str,
+        numbers: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
+        let tables = lock(&self.tables);
+        let own = tables.chats.get(chat).map(|chat| &*chat.messages);
+        let wanted = own.unwrap_or_default().iter();
+        let wanted = wanted.filter(|one| numbers.contains(&one.number)).cloned();
+        Box::pin(ready(Ok(wanted.collect())))
+    }
+
+    fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {
+        let tables = lock(&self.tables);
+        let found = hashes.iter().filter_map(|hash| {
+            let body = tables.blobs.get(hash)?.clone();
+            let hash = hash.clone();
+            Some(Blob { hash, body })
+        });
+        Box::pin(ready(Ok(found.collect())))
+    }
+
+    fn turn<'a>(
+        &'a self,
+        chat: &'a str,
+        turn: &'a str,
+    ) -> BoxFuture<'a, Result<Option<u64>, NodeError>> {
+        let tables = lock(&self.tables);
+        let own = tables.chats.get(chat).map(|chat| &*chat.messages);
+        let first = own.unwrap_or_default().iter().find(|one| one.turn == turn);
+        Box::pin(ready(Ok(first.map(|one| one.number))))
+    }
+
+    fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>> {
+        let is_written = lock(&self.tables).write(change);
+        Box::pin(ready(Ok(is_written)))
+    }
+
+    fn forks<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Vec<String>, NodeError>> {
+        let forks = lock(&self.tables).forks(chat);
+        Box::pin(ready(Ok(forks)))
+    }
+
+    fn list<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> BoxFuture<'a, Result<Vec<ChatRow>, NodeError>> {
+        let from = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        let tables = lock(&self.tables);
+        let rows = tables
+            .chats
+            .range::<str, _>((from, Bound::Unbounded))
+            .take_while(|(id, _)| id.starts_with(prefix))
+            .take(most as usize)
+            .map(|(_, chat)| chat.row.clone());
+        Box::pin(ready(Ok(rows.collect())))
+    }
+
+    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
+        let is_deleted = lock(&self.tables).delete(chats);
+        Box::pin(ready(Ok(is_deleted)))
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

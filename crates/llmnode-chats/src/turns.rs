@@ -1,0 +1,229 @@
+//! What may follow on a row: pure functions from the stored row to the next one. All stores share them.
+
+use llmnode_runtime::{Approval, BegunTurn, Category, NodeError, Paused};
+
+use crate::store::{ChatRow, Claim, FORMAT, KeptPause, KeptTurn};
+
+/// The call that wants the conversation.
+pub(crate) struct Claimant<'a> {
+    pub(crate) turn: &'a str,
+    pub(crate) owner: &'a str,
+    /// The id of the pause that it continues.
+    pub(crate) approves: Option<&'a str>,
+    pub(crate) now: u64,
+    /// Milliseconds.
+    pub(crate) lease: u64,
+}
+
+/// Why a claim was not granted.
+pub(crate) enum Refused {
+    /// It may be granted later.
+    Busy(NodeError),
+    Never(NodeError),
+}
+
+pub(crate) fn conflict(message: impl Into<String>) -> NodeError {
+    NodeError::new(Category::Conflict, message)
+}
+
+/// Formats that nobody has written yet cannot be understood.
+pub(crate) fn check_format(row: &ChatRow) -> Result<(), NodeError> {
+    if row.format <= FORMAT {
+        return Ok(());
+    }
+    let why = format!(
+        "the chat {:?} has format {}, and this version of llmnode reads up to {FORMAT}; use a newer one",
+        row.id, row.format
+    );
+    Err(NodeError::new(Category::ConfigError, why))
+}
+
+pub(crate) fn claim(row: &ChatRow, by: &Claimant<'_>) -> Result<ChatRow, Refused> {
+    check_format(row).map_err(Refused::Never)?;
+    check_pause(row, by).map_err(Refused::Never)?;
+    if let Some(claim) = &row.claim
+        && claim.turn != by.turn
+        && claim.until > by.now
+    {
+        let seconds = (claim.until - by.now).div_ceil(1000);
+        return Err(Refused::Busy(conflict(format!(
+            "another call has the chat {:?}: turn {}, for up to {seconds} more seconds; nothing was asked; try again later, or let \
+             the chat wait: `chat.wait(Duration::from_secs(60))`",
+            row.id,
+            short(&claim.turn),
+        ))));
+    }
+    let mut next = row.clone();
+    next.claim = Some(Claim {
+        owner: by.owner.to_owned(),
+        turn: by.turn.to_owned(),
+        until: by.now.saturating_add(by.lease),
+    });
+    Ok(next)
+}
+
+fn check_pause(row: &ChatRow, by: &Claimant<'_>) -> Result<(), NodeError> {
+    // A flow's journal repeats the same turn, whatever became of it.
+    let same = |turn: &str| turn == by.turn;
+    match (&row.pause, by.approves) {
+        (Some(pause), _) if same(&pause.turn) => Ok(()),
+        (Some(pause), Some(approves)) if pause.pause == approves => Ok(()),
+        (Some(pause), _) => Err(conflict(format!(
+            "the chat {:?} waits for a decision about {}; decide with `chat.decide(..)`, then go on with `.approve(..)`",
+            row.id,
+            waiting(pause)
+        ))),
+        (None, Some(_)) if row.unfinished.as_ref().is_some_and(|kept| same(&kept.turn)) => Ok(()),
+        (None, Some(_)) => Err(conflict(format!(
+            "the pause of the chat {:?} is not there any more: another call has continued it; if that one failed, \
+             `chat.unfinished()` has its results",
+            row.id
+        ))),
+        (None, None) => Ok(()),
+    }
+}
+
+fn waiting(pause: &KeptPause) -> String {
+    let Ok(paused) = serde_json::from_str::<Paused>(&pause.body) else {
+        return "calls of tools".to_owned();
+    };
+    let calls = paused.waiting();
+    let names: Vec<String> = calls
+        .iter()
+        .take(8)
+        .map(|call| format!("`{}` ({})", call.name, call.id))
+        .collect();
+    if names.is_empty() {
+        "calls that are decided and have not run".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+/// The newest pin that the turn has: a turn that goes on has those of its beginning.
+pub(crate) fn last_pin(row: &ChatRow, by: &Claimant<'_>) -> u64 {
+    let newest = row.pins.last().map_or(0, |pin| pin.number);
+    if let Some(pause) = &row.pause {
+        return pause.last_pin;
+    }
+    match &row.unfinished {
+        Some(kept) if kept.turn == by.turn => kept.last_pin,
+        _ => newest,
+    }
+}
+
+/// The row, if the turn still has it.
+fn own(row: &ChatRow, turn: &BegunTurn) -> Result<ChatRow, NodeError> {
+    let is_own = row
+        .claim
+        .as_ref()
+        .is_some_and(|claim| claim.owner == turn.owner);
+    if is_own && row.revision == turn.revision {
+        return Ok(row.clone());
+    }
+    Err(conflict(format!(
+        "another call has taken the chat {:?} over, since this one did not renew its claim in time; nothing of this turn is in the \
+         history",
+        row.id
+    )))
+}
+
+pub(crate) fn renewed(row: &ChatRow, turn: &BegunTurn, until: u64) -> Result<ChatRow, NodeError> {
+    let mut next = own(row, turn)?;
+    if let Some(claim) = &mut next.claim {
+        claim.until = until;
+    }
+    Ok(next)
+}
+
+pub(crate) fn kept(row: &ChatRow, turn: &BegunTurn, body: String) -> Result<ChatRow, NodeError> {
+    let mut next = own(row, turn)?;
+    if turn.approves.is_some() {
+        next.pause = None;
+    }
+    next.unfinished = Some(KeptTurn {
+        turn: turn.id.clone(),
+        last_pin: turn.last_pin,
+        body,
+    });
+    Ok(next)
+}
+
+/// `messages`: how many the turn appends.
+pub(crate) fn appended(
+    row: &ChatRow,
+    turn: &BegunTurn,
+    messages: u64,
+) -> Result<ChatRow, NodeError> {
+    let mut next = own(row, turn)?;
+    next.claim = None;
+    next.unfinished = None;
+    next.pause = None;
+    next.pins.retain(|pin| pin.number > turn.last_pin);
+    next.revision += 1;
+    next.messages += messages;
+    Ok(next)
+}
+
+pub(crate) fn paused(
+    row: &ChatRow,
+    turn: &BegunTurn,
+    paused: &Paused,
+    body: String,
+) -> Result<ChatRow, NodeError> {
+    let mut next = own(row, turn)?;
+    next.claim = None;
+    next.unfinished = None;
+    next.pause = Some(KeptPause {
+        turn: turn.id.clone(),
+        pause: paused.id(),
+        last_pin: turn.last_pin,
+        body,
+    });
+    Ok(next)
+}
+
+/// `None`: somebody else has the conversation, and nothing is to be done.
+pub(crate) fn failed(row: &ChatRow, turn: &BegunTurn, body: Option<String>) -> Option<ChatRow> {
+    let mut next = own(row, turn).ok()?;
+    next.claim = None;
+    if let Some(body) = body {
+        next.unfinished = Some(KeptTurn {
+            turn: turn.id.clone(),
+            last_pin: turn.last_pin,
+            body,
+        });
+    }
+    Some(next)
+}
+
+/// What a person says about a call that waits.
+pub(crate) enum Verdict {
+    Approval(Approval),
+    Result(serde_json::Value),
+}
+
+pub(crate) fn decided(
+    row: &ChatRow,
+    call: &str,
+    verdict: &Verdict,
+) -> Result<(ChatRow, Paused), NodeError> {
+    let mut next = row.clone();
+    let Some(pause) = &mut next.pause else {
+        return Err(conflict(format!(
+            "nothing waits in the chat {:?}: it was continued, or decided and continued, by another call",
+            row.id
+        )));
+    };
+    let paused: Paused = serde_json::from_str(&pause.body)?;
+    let paused = match verdict {
+        Verdict::Approval(approval) => paused.decide(call, approval.clone())?,
+        Verdict::Result(result) => paused.answer(call, result.clone())?,
+    };
+    pause.body = serde_json::to_string(&paused)?;
+    Ok((next, paused))
+}

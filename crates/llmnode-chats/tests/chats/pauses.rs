@@ -1,0 +1,173 @@
+//! Turns that wait for a person: kept, decided once, run once.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use llmnode::ModelError;
+use llmnode::prelude::*;
+use serde_json::json;
+
+use crate::support::{Folder, ask, stores, texts};
+
+#[derive(Default)]
+struct Bank {
+    paid: AtomicU32,
+}
+
+/// Pays money back.
+#[tool(require_approval, idempotent = false)]
+fn refund(euros: u32, state: &Bank) -> String {
+    state.paid.fetch_add(euros, Ordering::Relaxed);
+    format!("{euros} euros are paid back")
+}
+
+#[llm_node(prompt = "{question}", tools = [Refund], state = Bank)]
+struct Support {
+    question: String,
+}
+
+fn support() -> Support {
+    Support {
+        question: "The lamp is broken.".to_owned(),
+    }
+}
+
+fn calls_refund() -> Reply {
+    Reply::text("").call("refund", json!({"euros": 20}))
+}
+
+#[tokio::test]
+async fn a_pause_is_kept_with_its_turn_and_runs_once() {
+    let folder = Folder::new("pause");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply(calls_refund()).reply("Done.");
+        let run = Run::new(model.clone()).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        assert_eq!(error.category(), Category::Paused, "{name}: {error}");
+        assert!(texts(&chat).await.is_empty());
+        assert!(chat.info().await.unwrap().is_paused);
+        assert!(chat.unfinished().await.unwrap().is_none());
+        // A new question has to wait, and is told for what.
+        let error = run
+            .call(&ask("Hello?"))
+            .conversation(&chat)
+            .await
+            .unwrap_err();
+        assert_eq!(error.category(), Category::Conflict);
+        assert!(error.to_string().contains("`refund`"), "{error}");
+        // Undecided, it does not go on, and stays.
+        let paused = chat.paused().await.unwrap().unwrap();
+        let undecided = run
+            .call(&node)
+            .conversation(&chat)
+            .approve(paused.clone())
+            .await;
+        assert_eq!(undecided.unwrap_err().category(), Category::ConfigError);
+        let id = paused.waiting()[0].id.clone();
+        let decided = chat.decide(&id, Approval::yes()).await.unwrap();
+        assert!(decided.waiting().is_empty());
+        let kept = chat.paused().await.unwrap().unwrap();
+        assert!(kept.waiting().is_empty(), "{name}: the decision is stored");
+        run.call(&node)
+            .conversation(&chat)
+            .approve(kept.clone())
+            .await
+            .unwrap();
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 20);
+        let all = ["The lamp is broken.", "", "20 euros are paid back", "Done."];
+        assert_eq!(texts(&chat).await, all);
+        // Another process that has the pause, too, comes too late.
+        let again = run.call(&node).conversation(&chat).approve(kept).await;
+        assert_eq!(again.unwrap_err().category(), Category::Conflict, "{name}");
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 20);
+        let late = chat.decide(&id, Approval::yes()).await.unwrap_err();
+        assert_eq!(late.category(), Category::Conflict);
+    }
+}
+
+#[tokio::test]
+async fn an_approved_call_that_fails_later_keeps_the_result_of_its_tool() {
+    let folder = Folder::new("approved");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let down = ModelError::new(Category::BadRequest, "gone");
+        let model = ScriptedModel::new()
+            .reply(calls_refund())
+            .reply(Reply::error(down))
+            .reply("Done.");
+        let run = Run::new(model.clone()).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        let id = error.paused().unwrap().waiting()[0].id.clone();
+        let decided = chat.decide(&id, Approval::yes()).await.unwrap();
+        let error = run
+            .call(&node)
+            .conversation(&chat)
+            .approve(decided)
+            .await
+            .unwrap_err();
+        assert_eq!(error.category(), Category::BadRequest, "{name}");
+        assert!(chat.paused().await.unwrap().is_none());
+        let unfinished = chat.unfinished().await.unwrap().unwrap();
+        run.call(&node)
+            .conversation(&chat)
+            .resume(unfinished)
+            .await
+            .unwrap();
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 20, "paid once");
+        assert_eq!(texts(&chat).await.len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_call_ends_the_turn_without_its_tool() {
+    let folder = Folder::new("refused");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        chat.pin("Be kind.").await.unwrap();
+        let model = ScriptedModel::new().reply(calls_refund()).reply("Sorry.");
+        let run = Run::new(model.clone()).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        // A pin that comes meanwhile goes with the next turn.
+        chat.pin("Be brief.").await.unwrap();
+        let id = error.paused().unwrap().waiting()[0].id.clone();
+        let decided = chat.decide(&id, Approval::no("too dear")).await.unwrap();
+        run.call(&node)
+            .conversation(&chat)
+            .approve(decided)
+            .await
+            .unwrap();
+        let kept = [
+            "Be kind.",
+            "The lamp is broken.",
+            "",
+            "not allowed: too dear",
+            "Sorry.",
+        ];
+        assert_eq!(texts(&chat).await, kept, "{name}");
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// Of two processes that approve at once, one runs the tool.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_that_approve_at_once_pay_once() {
+    let folder = Folder::new("twice");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply(calls_refund());
+        let run = Run::new(model.otherwise(|_| Reply::text("Done."))).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        let id = error.paused().unwrap().waiting()[0].id.clone();
+        let decided = chat.decide(&id, Approval::yes()).await.unwrap();
+        let one = run.call(&node).conversation(&chat).approve(decided.clone());
+        let two = run.call(&node).conversation(&chat).approve(decided);
+        let (one, two) = tokio::join!(one, two);
+        assert_ne!(one.is_ok(), two.is_ok(), "{name}");
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 20);
+        assert_eq!(texts(&chat).await.len(), 4);
+    }
+}

@@ -1,0 +1,417 @@
+//! Turns: claimed before anything is paid, appended whole or not at all.
+
+use std::time::Duration;
+
+use llmnode::chats::{Conversations, NewTurn, TurnStore};
+use llmnode::prelude::*;
+use llmnode::{Event, ModelError, Role, TestClock};
+use serde_json::json;
+
+use crate::support::{Ask, Folder, ask, stores, texts};
+
+#[tokio::test]
+async fn each_turn_has_those_before_it() {
+    let folder = Folder::new("turns");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply("Dune.").reply("By Herbert.");
+        let run = Run::new(model.clone());
+        run.call(&ask("What shall I read?"))
+            .conversation(&chat)
+            .await
+            .unwrap();
+        let report = run
+            .call(&ask("Who wrote it?"))
+            .conversation(&chat)
+            .report()
+            .await
+            .unwrap();
+        let sent = &model.requests()[1].messages;
+        assert_eq!(
+            sent.len(),
+            4,
+            "{name}: instructions, one turn, and the question"
+        );
+        assert_eq!(sent[0].role, Role::System);
+        assert_eq!(sent[2].content, "Dune.");
+        // What is stored is what was sent: the report knows the same history.
+        assert_eq!(chat.history().await.unwrap(), report.history().unwrap());
+        let info = chat.info().await.unwrap();
+        assert_eq!((info.revision, info.messages), (2, 4));
+        assert!(!info.is_unfinished && !info.is_paused);
+        assert!(chat.unfinished().await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_typed_answer_and_a_stream_are_turns_too() {
+    #[llm_output]
+    struct Book {
+        title: String,
+    }
+    #[llm_node(prompt = "{question}", output = Book)]
+    struct Find {
+        question: String,
+    }
+    let chats = Conversations::in_memory();
+    let chat = chats.open("a").await.unwrap();
+    let model = ScriptedModel::new()
+        .reply("```json\n{\"title\": \"Dune\"}\n```")
+        .reply(Reply::pieces(["By ", "Herbert."]));
+    let run = Run::new(model);
+    let question = "A book?".to_owned();
+    run.call(&Find { question })
+        .conversation(&chat)
+        .await
+        .unwrap();
+    let who = ask("Who wrote it?");
+    let mut stream = run.call(&who).conversation(&chat).stream();
+    let mut text = String::new();
+    while let Some(event) = stream.next().await {
+        if let Event::Text(piece) = event {
+            text.push_str(&piece);
+        }
+    }
+    stream.finish().await.unwrap();
+    assert_eq!(text, "By Herbert.");
+    let kept = [
+        "A book?",
+        "{\"title\":\"Dune\"}",
+        "Who wrote it?",
+        "By Herbert.",
+    ];
+    assert_eq!(texts(&chat).await, kept);
+}
+
+#[tokio::test]
+async fn a_second_writer_reads_conflict_before_it_pays() {
+    let folder = Folder::new("second");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new();
+        let run =
+            Run::new(model.otherwise(|_| Reply::text("Dune.").after(Duration::from_millis(200))));
+        let first = ask("What shall I read?");
+        let second = ask("Hello?");
+        let slow = run.call(&first).conversation(&chat);
+        let late = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            run.call(&second).conversation(&chat).await
+        };
+        let (slow, late) = tokio::join!(slow, late);
+        slow.unwrap();
+        let error = late.unwrap_err();
+        assert_eq!(error.category(), Category::Conflict, "{name}: {error}");
+        assert!(
+            error.to_string().contains("another call has the chat"),
+            "{error}"
+        );
+        assert!(error.to_string().contains("seconds"), "{error}");
+        assert_eq!(error.usage().requests, 0, "nothing was paid");
+        assert_eq!(texts(&chat).await, ["What shall I read?", "Dune."]);
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_waits_comes_after_the_first() {
+    let folder = Folder::new("waits");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new();
+        let run =
+            Run::new(model.otherwise(|_| Reply::text("Yes.").after(Duration::from_millis(100))));
+        let waiting = chat.clone().wait(Duration::from_secs(30));
+        let questions: Vec<Ask> = (0..4)
+            .map(|number| ask(&format!("Is it {number}?")))
+            .collect();
+        let calls = questions
+            .iter()
+            .map(|question| run.call(question).conversation(&waiting));
+        let mut calls: Vec<_> = calls.collect();
+        let (a, b, c, d) = {
+            let mut next = || calls.pop().unwrap();
+            let all = (next(), next(), next(), next());
+            tokio::join!(all.0, all.1, all.2, all.3)
+        };
+        for outcome in [a, b, c, d] {
+            outcome.unwrap();
+        }
+        let info = chat.info().await.unwrap();
+        assert_eq!((info.revision, info.messages), (4, 8), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_with_its_time_and_with_the_deadline() {
+    let chats = Conversations::in_memory();
+    let chat = chats.open("a").await.unwrap();
+    let clock = TestClock::new();
+    let _held = chat.begin(NewTurn::new(&clock)).await.unwrap();
+    let run = Run::new(ScriptedModel::new());
+    let late = ask("Hello?");
+    let waiting = chat.clone().wait(Duration::from_secs(30));
+    let error = run.call(&late).conversation(&waiting).await.unwrap_err();
+    assert_eq!(error.category(), Category::Conflict, "{error}");
+    let error = run
+        .call(&late)
+        .deadline(Duration::from_secs(2))
+        .conversation(&waiting)
+        .await
+        .unwrap_err();
+    assert_eq!(error.category(), Category::Timeout, "{error}");
+}
+
+#[tokio::test]
+async fn a_failed_call_leaves_the_history_and_keeps_the_question() {
+    let folder = Folder::new("failed");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let down = ModelError::new(Category::BadRequest, "no such parameter");
+        let model = ScriptedModel::new()
+            .reply(Reply::error(down))
+            .reply("Dune.");
+        let run = Run::new(model.clone());
+        let question = ask("What shall I read?");
+        let error = run.call(&question).conversation(&chat).await.unwrap_err();
+        assert_eq!(error.category(), Category::BadRequest);
+        assert!(texts(&chat).await.is_empty(), "{name}");
+        let unfinished = chat.unfinished().await.unwrap().unwrap();
+        assert_eq!(unfinished.messages()[0].content, "What shall I read?");
+        // It goes on at once: the claim was given up.
+        run.call(&question)
+            .conversation(&chat)
+            .resume(unfinished)
+            .await
+            .unwrap();
+        assert_eq!(texts(&chat).await, ["What shall I read?", "Dune."]);
+        assert!(chat.unfinished().await.unwrap().is_none());
+        assert_eq!(model.requests().len(), 2);
+    }
+}
+
+/// Counts books.
+#[tool]
+fn count(_of: String) -> &'static str {
+    "3 books"
+}
+
+#[llm_node(prompt = "{question}", tools = [Count])]
+struct Agent {
+    question: String,
+}
+
+fn agent() -> Agent {
+    Agent {
+        question: "How many?".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn an_agent_goes_on_after_the_rounds_that_were_paid_for() {
+    let folder = Folder::new("agent");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let earlier = Run::new(ScriptedModel::new().reply("Good day."));
+        earlier
+            .call(&ask("Hello!"))
+            .conversation(&chat)
+            .await
+            .unwrap();
+        let down = ModelError::new(Category::BadRequest, "gone");
+        let model = ScriptedModel::new()
+            .reply(Reply::text("").call("count", json!({"of": "all"})))
+            .reply(Reply::error(down));
+        let error = Run::new(model)
+            .call(&agent())
+            .conversation(&chat)
+            .await
+            .unwrap_err();
+        assert_eq!(error.category(), Category::BadRequest, "{name}");
+        let unfinished = chat.unfinished().await.unwrap().unwrap();
+        assert_eq!(
+            unfinished.messages().len(),
+            3,
+            "the question and one whole round"
+        );
+        let large = ScriptedModel::new().reply("Three.");
+        let run = Run::new(large.clone());
+        run.call(&agent())
+            .conversation(&chat)
+            .resume(unfinished)
+            .await
+            .unwrap();
+        assert_eq!(large.requests().len(), 1, "no turn was asked for again");
+        let kept = ["Hello!", "Good day.", "How many?", "", "3 books", "Three."];
+        assert_eq!(texts(&chat).await, kept);
+        let numbered = chat.messages(3..).await.unwrap();
+        assert_eq!(numbered.len(), 4);
+        assert!(numbered.iter().all(|one| one.turn == numbered[0].turn));
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_call_keeps_its_question_and_gives_up_its_claim() {
+    let folder = Folder::new("dropped");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let run = Run::new(ScriptedModel::new().reply(Reply::never()).reply("Dune."));
+        let question = ask("What shall I read?");
+        let call = run.call(&question).conversation(&chat);
+        assert!(
+            tokio::time::timeout(Duration::from_millis(300), call)
+                .await
+                .is_err()
+        );
+        let waiting = chat.clone().wait(Duration::from_secs(10));
+        let unfinished = chat.unfinished().await.unwrap().unwrap();
+        assert_eq!(
+            unfinished.messages()[0].content,
+            "What shall I read?",
+            "{name}"
+        );
+        run.call(&question).conversation(&waiting).await.unwrap();
+        assert_eq!(texts(&chat).await, ["What shall I read?", "Dune."]);
+    }
+}
+
+/// A process that was taken for dead comes back when another one has the conversation.
+#[tokio::test]
+async fn a_late_owner_appends_nothing() {
+    let folder = Folder::new("late");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap().lease(Duration::ZERO);
+        let slow = ScriptedModel::new()
+            .otherwise(|_| Reply::text("Late.").after(Duration::from_millis(200)));
+        let slow = Run::new(slow);
+        let quick = Run::new(ScriptedModel::new().reply("Quick."));
+        let late = ask("One?");
+        let early = ask("Two?");
+        let (late, early) = tokio::join!(slow.call(&late).conversation(&chat), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            quick.call(&early).conversation(&chat).await
+        });
+        early.unwrap();
+        let error = late.unwrap_err();
+        assert_eq!(error.category(), Category::Conflict, "{name}: {error}");
+        assert_eq!(texts(&chat).await, ["Two?", "Quick."], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_fallback_value_is_an_answer_of_the_turn() {
+    #[llm_node(prompt = "{question}", fallback = sorry)]
+    struct Polite {
+        question: String,
+    }
+    fn sorry(_: &Polite, _: &NodeError) -> String {
+        "Sorry.".to_owned()
+    }
+    let chat = Conversations::in_memory().open("a").await.unwrap();
+    let down = ModelError::new(Category::BadRequest, "gone");
+    let run = Run::new(ScriptedModel::new().reply(Reply::error(down)));
+    let question = "Hello?".to_owned();
+    run.call(&Polite { question })
+        .conversation(&chat)
+        .await
+        .unwrap();
+    assert_eq!(texts(&chat).await, ["Hello?", "Sorry."]);
+}
+
+#[tokio::test]
+async fn what_cannot_have_a_conversation_says_so() {
+    #[llm_node(prompt = "{question}")]
+    struct WithHistory {
+        #[node(history)]
+        history: Vec<Message>,
+        question: String,
+    }
+    #[derive(Clone)]
+    struct Plain;
+    impl llmnode::Node for Plain {
+        type Output = u64;
+        const NAME: &'static str = "plain";
+    }
+    impl<S: ?Sized + Sync> llmnode::Exec<S> for Plain {
+        async fn exec(&self, _: &llmnode::Cx<'_, S>) -> Result<u64, llmnode::BoxError> {
+            Ok(7)
+        }
+    }
+    let chat = Conversations::in_memory().open("a").await.unwrap();
+    let model = ScriptedModel::new();
+    let run = Run::new(model.clone());
+    let node = WithHistory {
+        history: Vec::new(),
+        question: "Hello?".to_owned(),
+    };
+    let error = run.call(&node).conversation(&chat).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError, "{error}");
+    let error = run.call(&Plain).conversation(&chat).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError, "{error}");
+    assert!(model.requests().is_empty());
+    assert_eq!(chat.info().await.unwrap().messages, 0);
+}
+
+#[tokio::test]
+async fn a_pin_goes_with_the_next_turn_and_moves_no_revision() {
+    let folder = Folder::new("pins");
+    for (name, chats) in stores(&folder) {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply("Noted.").reply("Friday.");
+        let run = Run::new(model.clone());
+        chat.pin("Never ship before Friday.").await.unwrap();
+        assert_eq!(chat.info().await.unwrap().revision, 0);
+        assert!(texts(&chat).await.is_empty());
+        run.call(&ask("Hello!")).conversation(&chat).await.unwrap();
+        run.call(&ask("When?")).conversation(&chat).await.unwrap();
+        let sent = &model.requests()[0].messages;
+        assert_eq!(sent[0].role, Role::System);
+        assert_eq!(sent[1].content, "Never ship before Friday.", "{name}");
+        let kept = [
+            "Never ship before Friday.",
+            "Hello!",
+            "Noted.",
+            "When?",
+            "Friday.",
+        ];
+        assert_eq!(texts(&chat).await, kept);
+        let numbered = chat.messages(..).await.unwrap();
+        let pinned: Vec<bool> = numbered.iter().map(|one| one.is_pinned).collect();
+        assert_eq!(pinned, [true, false, false, false, false]);
+    }
+}
+
+/// A connection is held while a row is written, and never while a model answers.
+#[tokio::test]
+async fn ten_users_share_one_connection_while_models_answer() {
+    let folder = Folder::new("pool");
+    let chats = Conversations::sqlite(folder.file("chats.db")).unwrap();
+    let model =
+        ScriptedModel::new().otherwise(|_| Reply::text("Yes.").after(Duration::from_secs(30)));
+    let clock = TestClock::new();
+    let run = Run::new(model).with_clock(clock.clone());
+    let mut users = Vec::new();
+    for number in 0..10 {
+        users.push(chats.open(format!("user/{number}")).await.unwrap());
+    }
+    let question = ask("Is it?");
+    let answers = users.iter().map(|chat| async {
+        run.call(&question).conversation(chat).await.unwrap();
+    });
+    futures_join(answers.collect()).await;
+    for chat in &users {
+        assert_eq!(chat.info().await.unwrap().revision, 1);
+    }
+}
+
+async fn futures_join<F: Future<Output = ()>>(futures: Vec<F>) {
+    let mut futures: Vec<_> = futures.into_iter().map(Box::pin).collect();
+    std::future::poll_fn(|cx| {
+        futures.retain_mut(|future| future.as_mut().poll(cx).is_pending());
+        if futures.is_empty() {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
+}

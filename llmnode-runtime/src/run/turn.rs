@@ -1,0 +1,188 @@
+//! The turn that a call has in a conversation: claimed before the first request, kept while it runs, ended once.
+//!
+//! A [`Turn`] is made with the call and begins where the prompt is known. Whatever way the call ends, the turn does: by an answer, a
+//! pause or an error in [`Turn::end`], and if the call is dropped, when the turn is.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use llmnode_model::{Category, Message, Request};
+
+use super::attempt_loop::AttemptsError;
+use super::context::CallContext;
+use crate::clock::Clock;
+use crate::conversation::{BegunTurn, NewTurn, TurnStore};
+use crate::error::NodeError;
+use crate::pause::Unfinished;
+
+pub(super) struct Turn<'r> {
+    store: &'r dyn TurnStore,
+    begun: OnceLock<BegunTurn>,
+    has_ended: AtomicBool,
+}
+
+impl<'r> Turn<'r> {
+    pub(super) fn new(store: &'r dyn TurnStore) -> Self {
+        Turn {
+            store,
+            begun: OnceLock::new(),
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Claims the conversation, and puts its history between the instructions and the prompt.
+    pub(super) async fn begin(
+        &self,
+        context: &CallContext<'_>,
+        request: &mut Request,
+        opening: usize,
+    ) -> Result<(), NodeError> {
+        let opening = opening.min(request.messages.len());
+        let turn = NewTurn {
+            id: journaled_id(context, &request.messages[opening..]),
+            approves: context
+                .origin
+                .filter(|origin| origin.is_approval())
+                .and_then(|origin| origin.pause())
+                .map(|paused| paused.id()),
+            clock: &*context.core.clock,
+        };
+        let begun = self.store.begin(turn).await?;
+        let begun = self.begun.get_or_init(|| begun);
+        let history = begun.history.iter().cloned();
+        request.messages.splice(opening..opening, history);
+        request.question = request
+            .question
+            .and_then(|at| u16::try_from(usize::from(at) + begun.history.len()).ok());
+        Ok(())
+    }
+
+    /// How many messages of the conversation are not the turn's own.
+    pub(super) fn history(&self) -> usize {
+        self.begun.get().map_or(0, |begun| begun.history.len())
+    }
+
+    /// The turn, if there is something to write.
+    fn open(&self) -> Option<&BegunTurn> {
+        self.begun.get().filter(|begun| !begun.is_appended)
+    }
+
+    /// Writes down what a crash must not lose.
+    pub(super) async fn keep(&self, so_far: &Unfinished) -> Result<(), NodeError> {
+        match self.open() {
+            Some(begun) => self.store.keep(begun, so_far).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Renews the claim while the work goes on, and ends the work when somebody else has the conversation.
+    pub(super) async fn held(
+        &self,
+        clock: &dyn Clock,
+        work: impl Future<Output = Result<(), AttemptsError>>,
+    ) -> Result<(), AttemptsError> {
+        let Some(begun) = self.open() else {
+            return work.await;
+        };
+        let mut work = pin!(work);
+        let mut lost = pin!(self.until_lost(clock, begun));
+        poll_fn(|cx| {
+            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+                return Poll::Ready(outcome);
+            }
+            lost.as_mut()
+                .poll(cx)
+                .map(|error| Err(AttemptsError::from(error)))
+        })
+        .await
+    }
+
+    async fn until_lost(&self, clock: &dyn Clock, begun: &BegunTurn) -> NodeError {
+        loop {
+            // `until`, since a claim must not move the clock of a test.
+            match clock.now().checked_add(begun.renew_after) {
+                Some(time) => clock.until(time).await,
+                None => std::future::pending().await,
+            }
+            match self.store.renew(begun).await {
+                Ok(()) => {}
+                Err(error) if error.category() == Category::Conflict => return error,
+                Err(error) => {
+                    tracing::warn!(target: "llmnode::chat", "a claim was not renewed: {error:#}");
+                }
+            }
+        }
+    }
+
+    /// Ends the turn as the call ended. `messages`: the whole conversation with the answer.
+    ///
+    /// # Errors
+    /// The answer could not be appended.
+    pub(super) async fn end(
+        &self,
+        outcome: Result<Vec<Message>, &NodeError>,
+    ) -> Result<(), NodeError> {
+        let Some(begun) = self.open() else {
+            return match (self.begun.get(), outcome) {
+                (None, Ok(_)) => Err(without_conversation()),
+                _ => Ok(()),
+            };
+        };
+        let ended = match outcome {
+            Ok(mut messages) => {
+                messages.drain(..begun.history.len().min(messages.len()));
+                self.store.append(begun, &messages).await
+            }
+            Err(error) => self.fail(begun, error).await,
+        };
+        // A claim that could not be given up here is given up when the turn is dropped.
+        self.has_ended.store(ended.is_ok(), Ordering::Relaxed);
+        ended
+    }
+
+    async fn fail(&self, begun: &BegunTurn, error: &NodeError) -> Result<(), NodeError> {
+        if error.category() == Category::Paused
+            && let Some(paused) = error.paused()
+        {
+            return self.store.pause(begun, &paused).await;
+        }
+        let so_far = error
+            .unfinished()
+            .map(|unfinished| unfinished.without_history(begun.history.len()));
+        if let Err(fault) = self.store.fail(begun, so_far.as_ref()).await {
+            tracing::warn!(target: "llmnode::chat", "a failed turn was not kept: {fault:#}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.has_ended.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(begun) = self.open() {
+            self.store.abandon(begun);
+        }
+    }
+}
+
+/// The same in each process that repeats the call, since it does not depend on the history.
+fn journaled_id(context: &CallContext<'_>, question: &[Message]) -> Option<String> {
+    let recorder = context.call.recorder()?;
+    let request = Request::new(question.to_vec());
+    let within = context.origin.and_then(|origin| origin.journal.as_deref());
+    let journaled = recorder.conversation(&request, [None; 3], within)?;
+    Some(journaled.conversation)
+}
+
+pub(super) fn without_conversation() -> NodeError {
+    NodeError::new(
+        Category::ConfigError,
+        "`conversation` is for a node that asks a model itself; call that node with it, as in \
+         `cx.call(&node).conversation(&chat)`",
+    )
+}
