@@ -28,6 +28,7 @@ const MODULES: &[&str] = &[
     "llmnode-runtime/src/testing.rs",
     "crates/llmnode-model/src/media/mod.rs",
     "crates/llmnode-cassette/src/lib.rs",
+    "crates/llmnode-chats/src/lib.rs",
     "crates/llmnode-eval/src/lib.rs",
     "crates/llmnode-flow/src/lib.rs",
     "crates/llmnode-flow/src/flow/mod.rs",
@@ -46,6 +47,7 @@ const MODULES: &[&str] = &[
 
 /// Modules that are exported as one, and foreign crates.
 const NO_ITEMS: &[&str] = &[
+    "chats",
     "evals",
     "evaluate",
     "journal",

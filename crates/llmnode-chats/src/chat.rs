@@ -18,7 +18,7 @@ use crate::body::{self, Written};
 use crate::history;
 use crate::ids;
 use crate::info::ChatInfo;
-use crate::store::{Change, ChatRow, FORMAT, Parent, Pin, Store};
+use crate::store::{Change, ChatRow, Parent, Pin, Store};
 use crate::turns::{self, Claimant, Refused, Verdict, conflict};
 
 /// Tries of a write that others were faster with.
@@ -442,7 +442,7 @@ fn fresh(id: &str) -> ChatRow {
     ChatRow {
         id: id.to_owned(),
         version: ids::first_version(),
-        format: FORMAT,
+        format: ChatRow::FORMAT,
         ..ChatRow::default()
     }
 }

@@ -6,22 +6,10 @@ use llmnode_runtime::{BoxError, BoxFuture};
 
 use crate::ids;
 use crate::store::{
-    Blob, Change, ChatRow, Claim, FORMAT, KeptPause, KeptTurn, Parent, Pin, Store, StoredMessage,
+    Blob, Change, ChatRow, Claim, KeptPause, KeptTurn, Parent, Pin, Store, StoredMessage,
 };
 
-/// Tries whether a store keeps its promises. It writes conversations whose ids begin with `check-store/` and a random text, and deletes
-/// them.
-///
-/// ```
-/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-/// # runtime.block_on(async {
-/// llmnode_chats::check_store(&llmnode_chats::MemoryChats::new()).await?;
-/// # Ok::<(), llmnode_runtime::BoxError>(()) }).unwrap();
-/// ```
-///
-/// # Errors
-/// The first promise that is broken, or an error of the store.
-pub async fn check_store(store: &dyn Store) -> Result<(), BoxError> {
+pub(crate) async fn check_store(store: &dyn Store) -> Result<(), BoxError> {
     let place = format!("check-store/{}/", ids::unique());
     let checks: [Check; 6] = [
         |store, place| Box::pin(rows_come_back(store, place)),
@@ -51,7 +39,7 @@ fn row(place: &str, name: &str, version: i64) -> ChatRow {
     ChatRow {
         id: format!("{place}{name}"),
         version,
-        format: FORMAT,
+        format: ChatRow::FORMAT,
         changed: 1_700_000_000_123,
         ..ChatRow::default()
     }

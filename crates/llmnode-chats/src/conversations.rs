@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use llmnode_runtime::{Category, NodeError};
+use llmnode_runtime::{BoxError, Category, NodeError};
 
 use crate::chat::Chat;
+use crate::check_store::check_store;
 use crate::history;
 use crate::info::ChatInfo;
 use crate::memory::MemoryChats;
@@ -65,6 +66,31 @@ impl Conversations {
         Conversations {
             store: Arc::new(store),
         }
+    }
+
+    /// The tables of [`sqlite`](Self::sqlite), as SQL that one may run oneself.
+    #[cfg(feature = "sqlite")]
+    pub const SQLITE_TABLES: &str = crate::sqlite::TABLES;
+
+    /// Returns the store, for programs that look after its rows themselves.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Tries whether the store keeps its promises: a test for a store of one's own. It writes conversations whose ids begin with
+    /// `check-store/` and a random text, and deletes them.
+    ///
+    /// ```
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// llmnode_chats::Conversations::in_memory().check_store().await?;
+    /// # Ok::<(), llmnode_runtime::BoxError>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// The first promise that is broken, or an error of the store.
+    pub async fn check_store(&self) -> Result<(), BoxError> {
+        check_store(&*self.store).await
     }
 
     /// Opens a conversation. One that does not exist is empty, and is created by its first turn, pin or fork.

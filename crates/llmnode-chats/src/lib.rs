@@ -3,7 +3,7 @@
 //! A [`Chat`] is what a call takes. It reads the row of the conversation, decides what may follow (`turns.rs`, which knows no
 //! database), and writes the row over the one that it has read, or begins again if somebody else was faster. A [`Store`] therefore
 //! only has to write a row and its new messages in one transaction, under a condition: all rules about turns are in one place, for
-//! all databases, and [`check_store`] tells whether a store keeps its part.
+//! all databases, and [`Conversations::check_store`] tells whether a store keeps its part.
 
 mod body;
 mod chat;
@@ -19,13 +19,9 @@ mod store;
 mod turns;
 
 pub use chat::{Chat, ChatMessage};
-pub use check_store::check_store;
 pub use conversations::Conversations;
 pub use info::ChatInfo;
 pub use llmnode_runtime::{BegunTurn, NewTurn, TurnStore};
-pub use memory::MemoryChats;
-#[cfg(feature = "sqlite")]
-pub use sqlite::{SQLITE_TABLES, SqliteChats};
 pub use store::{
-    Blob, Change, ChatRow, Claim, FORMAT, KeptPause, KeptTurn, Parent, Pin, Store, StoredMessage,
+    Blob, Change, ChatRow, Claim, KeptPause, KeptTurn, Parent, Pin, Store, StoredMessage,
 };

@@ -13,7 +13,7 @@ use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
 
 /// Conversations in memory, for tests and for programs of one run. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryChats {
+pub(crate) struct MemoryChats {
     tables: Arc<Mutex<Tables>>,
 }
 
@@ -32,7 +32,7 @@ struct KeptChat {
 
 impl MemoryChats {
     /// Creates an empty store.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         MemoryChats::default()
     }
 }

@@ -4,12 +4,9 @@ use std::ops::RangeInclusive;
 
 use llmnode_runtime::{BoxFuture, NodeError};
 
-/// The format of a conversation that this version writes.
-pub const FORMAT: u32 = 1;
-
 /// Where conversations are kept. [`Conversations::over`](crate::Conversations::over) takes one.
 ///
-/// A store decides nothing. It has to keep two promises, which [`check_store`](crate::check_store) tries: `write` and `delete` are one
+/// A store decides nothing. It has to keep two promises, which [`check_store`](crate::Conversations::check_store) tries: `write` and `delete` are one
 /// transaction each, and `write` changes nothing unless the stored row has the version that it is written over. Errors of the database
 /// are `aborted`, what no retry mends is `config_error`.
 pub trait Store: Send + Sync + 'static {
@@ -86,6 +83,11 @@ pub struct ChatRow {
     pub unfinished: Option<KeptTurn>,
     /// What goes with the next turn, in order.
     pub pins: Vec<Pin>,
+}
+
+impl ChatRow {
+    /// The format that this version writes.
+    pub const FORMAT: u32 = 1;
 }
 
 /// What a fork shares.

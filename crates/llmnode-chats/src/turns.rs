@@ -2,7 +2,7 @@
 
 use llmnode_runtime::{Approval, BegunTurn, Category, NodeError, Paused};
 
-use crate::store::{ChatRow, Claim, FORMAT, KeptPause, KeptTurn};
+use crate::store::{ChatRow, Claim, KeptPause, KeptTurn};
 
 /// The call that wants the conversation.
 pub(crate) struct Claimant<'a> {
@@ -28,12 +28,14 @@ pub(crate) fn conflict(message: impl Into<String>) -> NodeError {
 
 /// Formats that nobody has written yet cannot be understood.
 pub(crate) fn check_format(row: &ChatRow) -> Result<(), NodeError> {
-    if row.format <= FORMAT {
+    if row.format <= ChatRow::FORMAT {
         return Ok(());
     }
     let why = format!(
-        "the chat {:?} has format {}, and this version of llmnode reads up to {FORMAT}; use a newer one",
-        row.id, row.format
+        "the chat {:?} has format {}, and this version of llmnode reads up to {}; use a newer one",
+        row.id,
+        row.format,
+        ChatRow::FORMAT
     );
     Err(NodeError::new(Category::ConfigError, why))
 }

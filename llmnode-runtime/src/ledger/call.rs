@@ -545,9 +545,9 @@ impl<'r> CallGuard<'r> {
         let category = category.into();
         let state = lock(&self.state);
         let history = state.history.clone();
-        let degraded = state.degraded.filter(|_| category.is_none());
+        let used_fallback = state.used_fallback.filter(|_| category.is_none());
         drop(state);
-        self.record(category, history, degraded, self.now())
+        self.record(category, history, used_fallback, self.now())
     }
 
     fn record(

@@ -165,13 +165,11 @@ async fn ask(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan {
-        context: CallContext { listener, .. },
-        settings,
-        ..
+        context, settings, ..
     } = plan;
     // A block, since a value that is moved keeps its room in the future.
     let mut answer = {
-        let mut outcome = match listener {
+        let mut outcome = match context.listener() {
             None => {
                 let mut sink = AttemptSink {
                     open,

@@ -5,11 +5,10 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use llmnode_model::{Request, Retry};
+use llmnode_model::Retry;
 
 use super::context::CallContext;
 use super::failure::Failure;
-use super::turn::Turn;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::Deadline;
@@ -44,21 +43,6 @@ impl<'r> Plan<'r> {
         }
     }
 
-    /// Claims the conversation of the call, as long as its deadline allows to wait for it.
-    pub(super) async fn begin_turn(
-        &self,
-        turn: &Turn<'_>,
-        request: &mut Request,
-        opening: usize,
-    ) -> Result<(), NodeError> {
-        let begin = async {
-            turn.begin(&self.context, request, opening)
-                .await
-                .map_err(Failure::from_exec_error)
-        };
-        self.in_time(begin).await.map_err(Failure::into_error)
-    }
-
     /// The time that a request has: of its attempt, or of what is left of a deadline.
     pub(super) fn time_left(&self, attempt_timeout: Option<Duration>) -> Option<Duration> {
         let now = || self.context.core.clock.now();
@@ -88,7 +72,7 @@ impl<'r> Plan<'r> {
         self.in_time(once).await
     }
 
-    async fn in_time<T>(
+    pub(super) async fn in_time<T>(
         &self,
         part: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {

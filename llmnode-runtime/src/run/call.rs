@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::context::{CallContext, Caller};
+use super::context::{CallContext, Caller, OwnParts};
 use super::core::RunCore;
 use super::cx::Cx;
 use super::erased_exec::{ErasedExec, NodeTraits, TypedExec, Writer};
@@ -69,12 +69,12 @@ pub struct Call<'r, T> {
 }
 
 /// The settings of a call on their way into its future, which takes them when it is first polled.
-struct Handover<'r, T>(Arc<HandoverPlace<'r, T>>);
+struct Handover<'r, T>(Arc<Mutex<HandoverState<'r, T>>>);
 
-struct HandoverPlace<'r, T> {
-    handed: Mutex<Handed<'r>>,
+struct HandoverState<'r, T> {
+    handed: Handed<'r>,
     /// Writes the output for a conversation, if the call has one.
-    writer: OnceLock<Writer<T>>,
+    writer: Option<Writer<T>>,
 }
 
 impl<T> Clone for Handover<'_, T> {
@@ -85,10 +85,10 @@ impl<T> Clone for Handover<'_, T> {
 
 impl<T> Default for Handover<'_, T> {
     fn default() -> Self {
-        Handover(Arc::new(HandoverPlace {
-            handed: Mutex::default(),
-            writer: OnceLock::new(),
-        }))
+        Handover(Arc::new(Mutex::new(HandoverState {
+            handed: Handed::NotYet,
+            writer: None,
+        })))
     }
 }
 
@@ -101,30 +101,39 @@ enum Handed<'r> {
 }
 
 impl<'r> Handed<'r> {
-    fn take(place: &Mutex<Self>) -> CallOptions<'r> {
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *place, Handed::Taken) {
+    /// Has an effect once.
+    fn give(&mut self, options: &mut CallOptions<'r>) {
+        if matches!(self, Handed::NotYet) {
+            *self = Handed::Given(std::mem::take(options));
+        }
+    }
+
+    fn take(&mut self) -> CallOptions<'r> {
+        match std::mem::replace(self, Handed::Taken) {
             Handed::Given(options) => options,
             Handed::NotYet | Handed::Taken => CallOptions::default(),
         }
     }
 }
 
-impl<'r, T> Handover<'r, T> {
-    fn place(&self) -> MutexGuard<'_, Handed<'r>> {
-        self.0.handed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Knows no type of the program, so that what takes the settings is compiled once.
+trait GivesOptions<'r>: Send + Sync {
+    fn take(&self) -> CallOptions<'r>;
+}
 
-    /// Has an effect once.
-    fn give(&self, options: &mut CallOptions<'r>) {
-        let mut place = self.place();
-        if matches!(*place, Handed::NotYet) {
-            *place = Handed::Given(std::mem::take(options));
-        }
+impl<'r, T> GivesOptions<'r> for Handover<'r, T> {
+    fn take(&self) -> CallOptions<'r> {
+        self.state().handed.take()
+    }
+}
+
+impl<'r, T> Handover<'r, T> {
+    fn state(&self) -> MutexGuard<'_, HandoverState<'r, T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_begun(&self) -> bool {
-        !matches!(*self.place(), Handed::NotYet)
+        !matches!(self.state().handed, Handed::NotYet)
     }
 }
 
@@ -132,11 +141,35 @@ impl<'r, T> Handover<'r, T> {
 pub(super) struct CallOptions<'r> {
     overrides: Overrides,
     pub(super) listener: Option<Arc<Listener<'r>>>,
+    recorder: Option<&'r dyn RunRecorder>,
+    /// Boxed, since few calls have one.
+    of_conversation: Option<Box<ConversationOptions<'r>>>,
+}
+
+#[derive(Default)]
+struct ConversationOptions<'r> {
     paused: Option<Paused>,
     unfinished: Option<Unfinished>,
     allow_changed_tool: bool,
-    recorder: Option<&'r dyn RunRecorder>,
-    conversation: Option<&'r dyn TurnStore>,
+    store: Option<&'r dyn TurnStore>,
+}
+
+impl<'r> CallOptions<'r> {
+    fn of_conversation(&mut self) -> &mut ConversationOptions<'r> {
+        self.of_conversation.get_or_insert_default()
+    }
+}
+
+/// The conversation that a call continues, if it does.
+fn origin<'o>(options: &'o CallOptions<'_>) -> Option<Box<Origin<'o>>> {
+    let options = options.of_conversation.as_deref()?;
+    let paused = options.paused.as_ref().map(Origin::paused);
+    let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
+    let origin = paused.or(unfinished)?;
+    // Boxed, since few calls have one.
+    Some(Box::new(
+        origin.allowing_changed_tool(options.allow_changed_tool),
+    ))
 }
 
 type Overrides = Option<Box<Settings>>;
@@ -282,14 +315,14 @@ impl<'r, T> Call<'r, T> {
     /// A pause runs once in a process. It is free again if the call fails before the first approved tool begins; if it fails later,
     /// [`NodeError::unfinished`] has the results.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
-        self.options.paused = Some(paused.into_paused());
+        self.options.of_conversation().paused = Some(paused.into_paused());
         self
     }
 
     /// Lets [`approve`](Self::approve) and [`resume`](Self::resume) run an approved call of a tool whose description or parameters
     /// are not those that were shown. Default: that is a `config_error`.
     pub fn allow_changed_tool(mut self) -> Self {
-        self.options.allow_changed_tool = true;
+        self.options.of_conversation().allow_changed_tool = true;
         self
     }
 
@@ -301,7 +334,7 @@ impl<'r, T> Call<'r, T> {
     /// The prompt is the node's own as it is now, so the history may be shorter, and model and settings may be others. The
     /// conversation of another node is a `config_error`.
     pub fn resume(mut self, unfinished: Unfinished) -> Self {
-        self.options.unfinished = Some(unfinished);
+        self.options.of_conversation().unfinished = Some(unfinished);
         self
     }
 
@@ -395,9 +428,8 @@ impl<'r, T: Serialize> Call<'r, T> {
     ///
     /// A node with a field `#[node(history)]`, or one that asks no model itself, is a `config_error`.
     pub fn conversation(mut self, conversation: &'r dyn TurnStore) -> Self {
-        self.options.conversation = Some(conversation);
-        // Fails if it is set already, to the same function.
-        self.handover.0.writer.set(answer_text::<T>).ok();
+        self.options.of_conversation().store = Some(conversation);
+        self.handover.state().writer = Some(answer_text::<T>);
         self
     }
 }
@@ -412,7 +444,7 @@ fn answer_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
-        self.handover.give(&mut self.options);
+        self.handover.state().handed.give(&mut self.options);
         self.under_way.as_mut().poll(cx)
     }
 }
@@ -567,9 +599,9 @@ where
             node,
             state,
             value: None,
-            writer: handover.0.writer.get().copied(),
+            writer: handover.state().writer,
         };
-        let outcome = start(core, caller, &mut node, &handover.0.handed).await;
+        let outcome = start(core, caller, &mut node, &handover).await;
         match (outcome, node.value) {
             (
                 Ok(CallReport {
@@ -605,17 +637,11 @@ fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_>,
-    handed: &'a Mutex<Handed<'r>>,
+    handover: &'a dyn GivesOptions<'r>,
 ) -> BoxFuture<'a, Outcome<()>> {
     Box::pin(async move {
-        let options = Handed::take(handed);
-        // Boxed, since few calls have one.
-        let paused = options.paused.as_ref().map(Origin::paused);
-        let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
-        let allow = options.allow_changed_tool;
-        let origin = paused
-            .or(unfinished)
-            .map(|origin| Box::new(origin.allowing_changed_tool(allow)));
+        let options = handover.take();
+        let origin = origin(&options);
         let caller = Caller {
             origin: origin.as_deref().or(caller.origin),
             ..caller.recorded_by(options.recorder)
@@ -632,7 +658,8 @@ fn start<'a, 'r: 'a>(
             parent(&caller),
         );
         // Boxed, since few calls have one.
-        let turn = options.conversation.map(|store| Box::new(Turn::new(store)));
+        let store = options.of_conversation.as_deref().and_then(|own| own.store);
+        let turn = store.map(|store| Box::new(Turn::new(store)));
         let mut outcome = {
             // A streamed call already has a listener.
             let observed = || Listener::observed(caller.flow(), &scope);
@@ -648,8 +675,11 @@ fn start<'a, 'r: 'a>(
             } else {
                 scope.span().clone()
             };
-            let of = (core, &caller, listener, turn.as_deref());
-            let execution = execution(of, &scope, settings, &mut *node);
+            let own = OwnParts {
+                listener,
+                turn: turn.as_deref(),
+            };
+            let execution = execution((core, &caller, &own), &scope, settings, &mut *node);
             let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
@@ -685,12 +715,7 @@ fn start<'a, 'r: 'a>(
     reason = "an `async fn` stores its arguments twice"
 )]
 fn execution<'r>(
-    (core, caller, listener, turn): (
-        &'r RunCore,
-        &'r Caller<'r>,
-        Option<&'r Listener<'r>>,
-        Option<&'r Turn<'r>>,
-    ),
+    (core, caller, own): (&'r RunCore, &'r Caller<'r>, &'r OwnParts<'r>),
     call: &'r CallGuard<'r>,
     settings: &'r Settings,
     node: &'r mut dyn ErasedExec<'_>,
@@ -717,13 +742,12 @@ fn execution<'r>(
             limits,
             deadline,
             flow,
-            listener,
+            own: Some(own),
             attempt,
             origin,
             item,
-            turn,
         };
-        if turn.is_some() && !tries_itself {
+        if own.turn.is_some() && !tries_itself {
             return Err(without_conversation());
         }
         if tries_itself {

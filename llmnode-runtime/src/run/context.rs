@@ -25,13 +25,29 @@ pub(crate) struct CallContext<'r> {
     pub(super) deadline: Option<&'r Deadline>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     /// Not inherited by inner calls.
-    pub(super) listener: Option<&'r Listener<'r>>,
+    pub(super) own: Option<&'r OwnParts<'r>>,
     pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The item of the innermost map around it.
     pub(super) item: Option<&'r MapItem<'r>>,
-    /// The conversation that the call has a turn in. Not inherited by inner calls.
+}
+
+/// What belongs to one call, and to none that it makes.
+#[derive(Clone, Copy)]
+pub(super) struct OwnParts<'r> {
+    pub(super) listener: Option<&'r Listener<'r>>,
+    /// The turn that the call has in a conversation.
     pub(super) turn: Option<&'r Turn<'r>>,
+}
+
+impl<'r> CallContext<'r> {
+    pub(super) fn listener(&self) -> Option<&'r Listener<'r>> {
+        self.own?.listener
+    }
+
+    pub(super) fn turn(&self) -> Option<&'r Turn<'r>> {
+        self.own?.turn
+    }
 }
 
 /// Who makes a call: by default the run, else a node's execution, a map or a flow. A field that is `None` is that of the

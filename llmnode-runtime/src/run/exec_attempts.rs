@@ -22,7 +22,7 @@ pub(super) fn exec_with_attempts<'a>(
     Box::pin(async move {
         let call = context.call;
         let settings = Resolved::new(levels, kind)?;
-        if let Some(listener) = context.listener {
+        if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
         let own = settings

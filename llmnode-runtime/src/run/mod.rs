@@ -5,6 +5,7 @@ mod at_gate;
 mod attempt;
 mod attempt_loop;
 mod batch;
+mod begin_turn;
 mod bounded;
 mod call;
 mod change_check;

@@ -225,7 +225,7 @@ impl ModelAttempts<'_, '_> {
                 Ok(_) => {
                     self.take_replayed(usage, &text, &[]);
                     self.plan.context.call.set_carried(carried);
-                    if let Some(listener) = self.plan.context.listener {
+                    if let Some(listener) = self.plan.context.listener() {
                         listener.emit_unstreamed(&text);
                     }
                     return Ok(None);
@@ -404,7 +404,7 @@ impl ModelAttempts<'_, '_> {
 
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let root = self.root();
-        if self.plan.context.turn.is_some() {
+        if self.plan.context.turn().is_some() {
             Box::pin(self.keep_turn(Some(&round)))
                 .await
                 .map_err(Failure::from_exec_error)?;
@@ -434,7 +434,7 @@ impl ModelAttempts<'_, '_> {
         match round.to_messages(states.into_iter().flatten().collect()) {
             Ok(messages) => {
                 self.next_turn(messages, round.has_only_unknown_tools(&self.request));
-                if self.plan.context.turn.is_some() {
+                if self.plan.context.turn().is_some() {
                     Box::pin(self.keep_turn(None))
                         .await
                         .map_err(Failure::from_exec_error)?;
@@ -676,7 +676,7 @@ impl ModelAttempts<'_, '_> {
     /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
     /// counts as begun, since a crash may come at any time.
     pub(super) async fn keep_turn(&self, round: Option<&Round>) -> Result<(), NodeError> {
-        let Some(turn) = self.plan.context.turn else {
+        let Some(turn) = self.plan.context.turn() else {
             return Ok(());
         };
         let before = self.opening + turn.history();
@@ -694,7 +694,7 @@ impl ModelAttempts<'_, '_> {
 
     /// Leaves the question and the whole rounds in the call: a fallback value may answer it.
     pub(super) fn leave_question(&self) {
-        if self.plan.context.turn.is_none() {
+        if self.plan.context.turn().is_none() {
             return;
         }
         let messages = self.request.messages.get(self.opening..self.prompt);
@@ -905,7 +905,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             self.plan.context.call.record_event(&event);
             // The text of a turn that the provider paused is the begin of the answer.
             let goes_on = round.calls().is_empty() && self.request.output.is_none();
-            if let Some(listener) = self.plan.context.listener.filter(|_| !goes_on) {
+            if let Some(listener) = self.plan.context.listener().filter(|_| !goes_on) {
                 listener.emit_tool_calls(round.calls());
             }
         }
@@ -923,7 +923,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         let Some(round) = self.round.take() else {
             return Ok(());
         };
-        if let Some(listener) = self.plan.context.listener {
+        if let Some(listener) = self.plan.context.listener() {
             listener.drained().await;
         }
         self.execute(round).await
@@ -1002,7 +1002,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         {
             self.request.raised = true;
         }
-        if let Some(listener) = self.plan.context.listener {
+        if let Some(listener) = self.plan.context.listener() {
             listener.failed(failure.category);
         }
         self.open

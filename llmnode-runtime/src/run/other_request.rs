@@ -73,7 +73,7 @@ pub(super) fn request<'a>(
             node_kind,
         )?;
         let timeout = settings.attempt_timeout()?;
-        if let Some(listener) = context.listener {
+        if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
         let own = settings

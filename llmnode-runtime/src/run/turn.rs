@@ -11,8 +11,6 @@ use std::task::Poll;
 
 use llmnode_model::{Category, Message, Request};
 
-use super::attempt_loop::AttemptsError;
-use super::context::CallContext;
 use crate::clock::Clock;
 use crate::conversation::{BegunTurn, NewTurn, TurnStore};
 use crate::error::NodeError;
@@ -36,27 +34,17 @@ impl<'r> Turn<'r> {
     /// Claims the conversation, and puts its history between the instructions and the prompt.
     pub(super) async fn begin(
         &self,
-        context: &CallContext<'_>,
+        new: NewTurn<'_>,
         request: &mut Request,
         opening: usize,
     ) -> Result<(), NodeError> {
-        let opening = opening.min(request.messages.len());
-        let turn = NewTurn {
-            id: journaled_id(context, &request.messages[opening..]),
-            approves: context
-                .origin
-                .filter(|origin| origin.is_approval())
-                .and_then(|origin| origin.pause())
-                .map(|paused| paused.id()),
-            clock: &*context.core.clock,
-        };
-        let begun = self.store.begin(turn).await?;
+        let begun = self.store.begin(new).await?;
         let begun = self.begun.get_or_init(|| begun);
+        let opening = opening.min(request.messages.len());
         let history = begun.history.iter().cloned();
         request.messages.splice(opening..opening, history);
-        request.question = request
-            .question
-            .and_then(|at| u16::try_from(usize::from(at) + begun.history.len()).ok());
+        let question = request.question.map(usize::from);
+        request.question = question.and_then(|at| u16::try_from(at + begun.history.len()).ok());
         Ok(())
     }
 
@@ -79,11 +67,11 @@ impl<'r> Turn<'r> {
     }
 
     /// Renews the claim while the work goes on, and ends the work when somebody else has the conversation.
-    pub(super) async fn held(
+    pub(super) async fn held<E: From<NodeError>>(
         &self,
         clock: &dyn Clock,
-        work: impl Future<Output = Result<(), AttemptsError>>,
-    ) -> Result<(), AttemptsError> {
+        work: impl Future<Output = Result<(), E>>,
+    ) -> Result<(), E> {
         let Some(begun) = self.open() else {
             return work.await;
         };
@@ -93,9 +81,7 @@ impl<'r> Turn<'r> {
             if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
                 return Poll::Ready(outcome);
             }
-            lost.as_mut()
-                .poll(cx)
-                .map(|error| Err(AttemptsError::from(error)))
+            lost.as_mut().poll(cx).map(|error| Err(E::from(error)))
         })
         .await
     }
@@ -168,15 +154,6 @@ impl Drop for Turn<'_> {
             self.store.abandon(begun);
         }
     }
-}
-
-/// The same in each process that repeats the call, since it does not depend on the history.
-fn journaled_id(context: &CallContext<'_>, question: &[Message]) -> Option<String> {
-    let recorder = context.call.recorder()?;
-    let request = Request::new(question.to_vec());
-    let within = context.origin.and_then(|origin| origin.journal.as_deref());
-    let journaled = recorder.conversation(&request, [None; 3], within)?;
-    Some(journaled.conversation)
 }
 
 pub(super) fn without_conversation() -> NodeError {

@@ -10,6 +10,7 @@ use llmnode_reader::internal::{Parsed, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, Plan};
+use super::begin_turn::begin_turn;
 use super::choices::{Choices, ChosenValues};
 use super::context::CallContext;
 use super::cx::Cx;
@@ -142,13 +143,13 @@ async fn ask_loop(
                 .deadline()
                 .and_then(|given| Deadline::of_call(context.call, given));
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
-            if let Some(turn) = context.turn {
-                Box::pin(plan.begin_turn(turn, &mut request, asking.opening)).await?;
+            if let Some(turn) = context.turn() {
+                Box::pin(begin_turn(&plan, turn, &mut request, asking.opening)).await?;
             }
             ModelAttempts::new(&plan, held, request, asking, asked)?
         };
         asking.resume()?;
-        let outcome = match context.turn {
+        let outcome = match context.turn() {
             None => attempt_loop::run(&plan, &mut asking).await,
             Some(turn) => {
                 Box::pin(async {
@@ -184,7 +185,7 @@ fn prepare(
     context: &CallContext<'_>,
 ) -> Result<(Request, Asking), NodeError> {
     let schema = asked.build_schema()?;
-    if let Some(listener) = context.listener {
+    if let Some(listener) = context.listener() {
         listener.set_schema(asked.schema())?;
     }
     let (tools, turns) = asked.tools()?;
@@ -193,7 +194,7 @@ fn prepare(
         opening,
         is_chat,
         shared_text,
-    } = render(asked, context.turn.is_some())?;
+    } = render(asked, context.turn().is_some())?;
     let mut request = Request::new(messages);
     request.cache = Some(cache_plan(
         context,

@@ -3,6 +3,7 @@
 //! A connection for each handle, behind a lock; every operation runs on a thread for work that blocks, so that no task waits for the
 //! disk. Nothing is held between two operations: what keeps writers apart is the claim, a row.
 
+mod fault;
 mod open;
 mod read;
 mod write;
@@ -13,19 +14,19 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
 use llmnode_runtime::{BoxFuture, Category, NodeError};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
+
+use self::fault::fault;
+pub(crate) use self::open::TABLES;
 
 use crate::memory::now;
 use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
-
-/// The tables, as SQL that one may run oneself.
-pub const SQLITE_TABLES: &str = include_str!("tables.sql");
 
 /// Conversations in a file of SQLite: what [`Conversations::sqlite`](crate::Conversations::sqlite) opens. Clones share the connection.
 ///
 /// Any number of processes may share a file. It is written with `synchronous=FULL`: what a call has returned is on the disk.
 #[derive(Clone, Debug)]
-pub struct SqliteChats {
+pub(crate) struct SqliteChats {
     path: PathBuf,
     connection: Arc<Mutex<Connection>>,
 }
@@ -35,7 +36,7 @@ impl SqliteChats {
     ///
     /// # Errors
     /// `config_error` if the path names no file, one of another program, or one of a newer llmnode; `aborted` if it cannot be opened.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
+    pub(crate) fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();
         let connection = open::open(&path)?;
         Ok(SqliteChats {
@@ -64,32 +65,6 @@ impl SqliteChats {
             }
         })
     }
-}
-
-/// An error of SQLite in words that say what to do.
-fn fault(path: &Path, error: rusqlite::Error) -> NodeError {
-    let path = path.display();
-    let message = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("{path}: another process has been writing for 5 seconds; try again")
-        }
-        Some(ErrorCode::CannotOpen) => {
-            format!("{path} cannot be opened; check that its folder is there and may be written")
-        }
-        Some(ErrorCode::ReadOnly) => {
-            format!("{path} cannot be written; check its permissions")
-        }
-        Some(ErrorCode::DiskFull) => format!("{path} cannot grow: the disk is full"),
-        Some(ErrorCode::DatabaseCorrupt) => {
-            format!("{path} is damaged; take a copy of it, and run SQLite's `.recover`")
-        }
-        Some(ErrorCode::NotADatabase) => {
-            let why = format!("{path} is not a file of SQLite; name another one");
-            return NodeError::new(Category::ConfigError, why).with_source(error);
-        }
-        _ => format!("{path}: {error}"),
-    };
-    NodeError::new(Category::Aborted, message).with_source(error)
 }
 
 impl Store for SqliteChats {

@@ -7,13 +7,16 @@ use llmnode_runtime::internal::files::{create_new, temp_path};
 use llmnode_runtime::{Category, NodeError};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::{SQLITE_TABLES, fault};
+use super::fault::fault;
 
 /// `llmc`
 const APPLICATION: i64 = 0x6c6c_6d63;
 
+/// The tables of an empty file.
+pub(crate) const TABLES: &str = include_str!("tables.sql");
+
 /// What each version of the tables adds to the one before. They run in one transaction.
-const MIGRATIONS: &[&str] = &[SQLITE_TABLES];
+const MIGRATIONS: &[&str] = &[TABLES];
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -123,7 +126,7 @@ mod tests {
             migrate(&mut connection, MIGRATIONS).unwrap(),
             Version::Ours
         ));
-        let both = [SQLITE_TABLES, second];
+        let both = [TABLES, second];
         for _ in 0..2 {
             let version = migrate(&mut connection, &both).unwrap();
             assert!(matches!(version, Version::Ours));
@@ -140,7 +143,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, MIGRATIONS).unwrap();
         let broken = "ALTER TABLE chat ADD COLUMN title TEXT; SELECT nonsense FROM nowhere";
-        assert!(migrate(&mut connection, &[SQLITE_TABLES, broken]).is_err());
+        assert!(migrate(&mut connection, &[TABLES, broken]).is_err());
         let version = migrate(&mut connection, MIGRATIONS).unwrap();
         assert!(matches!(version, Version::Ours));
     }

@@ -2,17 +2,18 @@
 
 use std::process::Command;
 
-use llmnode::chats::{Conversations, MemoryChats, SQLITE_TABLES, SqliteChats, check_store};
+use llmnode::chats::Conversations;
 use llmnode::prelude::*;
 
-use crate::support::{Folder, ask};
+use crate::support::{Folder, ask, stores};
 
 #[tokio::test]
 async fn memory_and_sqlite_keep_the_promises_of_a_store() {
     let folder = Folder::new("contract");
-    check_store(&MemoryChats::new()).await.unwrap();
-    let sqlite = SqliteChats::open(folder.file("chats.db")).unwrap();
-    check_store(&sqlite).await.unwrap();
+    for (name, chats) in stores(&folder) {
+        let checked = chats.check_store().await;
+        checked.unwrap_or_else(|fault| panic!("{name}: {fault}"));
+    }
 }
 
 #[tokio::test]
@@ -100,7 +101,7 @@ fn the_tables_are_a_file_that_one_can_run_oneself() {
         "blob",
     ] {
         assert!(
-            SQLITE_TABLES.contains(&format!("CREATE TABLE {table} (")),
+            Conversations::SQLITE_TABLES.contains(&format!("CREATE TABLE {table} (")),
             "{table}"
         );
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use llmnode::chats::{Change, ChatRow, Conversations, FORMAT, MemoryChats, Store, StoredMessage};
+use llmnode::chats::{Change, ChatRow, Conversations, StoredMessage};
 use llmnode::prelude::*;
 
 use crate::support::ask;
 
-async fn written(store: &MemoryChats, format: u32, bodies: &[&str]) {
+async fn written(chats: &Conversations, format: u32, bodies: &[&str]) {
     let messages = (1..).zip(bodies).map(|(number, body)| StoredMessage {
         number,
         turn: "turn".into(),
@@ -28,7 +28,7 @@ async fn written(store: &MemoryChats, format: u32, bodies: &[&str]) {
         messages: messages.collect(),
         ..Change::default()
     };
-    assert!(store.write(&change).await.unwrap());
+    assert!(chats.store().write(&change).await.unwrap());
 }
 
 const QUESTION: &str = r#"{"role":"user","content":"How many?"}"#;
@@ -41,9 +41,9 @@ async fn a_torn_history_is_refused_with_the_number_of_its_message() {
         (vec![QUESTION, "{\"role\":"], "message 2"),
         (vec!["7"], "message 1"),
     ] {
-        let store = MemoryChats::new();
-        written(&store, FORMAT, &bodies).await;
-        let error = Conversations::over(store).open("a").await.unwrap_err();
+        let chats = Conversations::in_memory();
+        written(&chats, ChatRow::FORMAT, &bodies).await;
+        let error = chats.open("a").await.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError, "{error}");
         assert!(error.to_string().contains(place), "{error}");
     }
@@ -51,10 +51,9 @@ async fn a_torn_history_is_refused_with_the_number_of_its_message() {
 
 #[tokio::test]
 async fn damage_that_comes_later_is_found_before_anything_is_paid() {
-    let store = MemoryChats::new();
-    let chats = Conversations::over(store.clone());
+    let chats = Conversations::in_memory();
     let chat = chats.open("a").await.unwrap();
-    written(&store, FORMAT, &[QUESTION, CALL]).await;
+    written(&chats, ChatRow::FORMAT, &[QUESTION, CALL]).await;
     let model = ScriptedModel::new();
     let run = Run::new(model.clone());
     let error = run
@@ -68,11 +67,10 @@ async fn damage_that_comes_later_is_found_before_anything_is_paid() {
 
 #[tokio::test]
 async fn a_newer_format_is_refused_untouched() {
-    let store = MemoryChats::new();
-    let chats = Conversations::over(store.clone());
+    let chats = Conversations::in_memory();
     let chat = chats.open("a").await.unwrap();
-    written(&store, FORMAT + 1, &[QUESTION]).await;
-    let before = store.read("a").await.unwrap();
+    written(&chats, ChatRow::FORMAT + 1, &[QUESTION]).await;
+    let before = chats.store().read("a").await.unwrap();
     let error = chats.open("a").await.unwrap_err();
     assert!(error.to_string().contains("use a newer one"), "{error}");
     let run = Run::new(ScriptedModel::new());
@@ -82,7 +80,7 @@ async fn a_newer_format_is_refused_untouched() {
         chat.pin("a").await.unwrap_err().category(),
         Category::ConfigError
     );
-    assert_eq!(store.read("a").await.unwrap(), before);
+    assert_eq!(chats.store().read("a").await.unwrap(), before);
 }
 
 /// A handle may be shared, and the trait is an object.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use llmnode::chats::{Chat, Conversations, MemoryChats};
+use llmnode::chats::{Chat, Conversations};
 use llmnode::prelude::*;
 
 #[llm_node(system = "You are a librarian. Be brief.", prompt = "{question}")]
@@ -42,7 +42,7 @@ impl Drop for Folder {
 /// Conversations in each store, by its name.
 pub(crate) fn stores(folder: &Folder) -> Vec<(&'static str, Conversations)> {
     vec![
-        ("memory", Conversations::over(MemoryChats::new())),
+        ("memory", Conversations::in_memory()),
         (
             "sqlite",
             Conversations::sqlite(folder.file("chats.db")).unwrap(),

@@ -172,11 +172,8 @@ impl Execution<'_, '_> {
         began: Option<Instant>,
         outcome: Outcome,
     ) -> Result<CallState, Failure> {
-        let CallContext {
-            call: scope,
-            listener,
-            ..
-        } = *self.with.context;
+        let scope = self.with.context.call;
+        let listener = self.with.context.listener();
         let Round { calls, states, .. } = self.round;
         let Outcome {
             effect,
