@@ -68,7 +68,7 @@ const HEAD: &str = "\
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][categories.md] says why a node failed.
+This page shows the mistakes of a first day: what the compiler says, and what to write instead. Search it for the first line of your error. `Line<3>, Column<8>` in the name of a type is a place in the prompt. If the program compiles and a call fails, look up the error's [category][categories.md].
 
 [categories.md]: categories.md
 ";

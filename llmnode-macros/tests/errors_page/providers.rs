@@ -10,8 +10,9 @@ const ROWS: &str = include_str!("../../../crates/llmnode-http/src/http/errors.js
 pub(crate) const HEADING: &str = "## What providers refuse";
 
 const HEAD: &str = "
-The statuses of each provider's errors, by category. Fields and texts of the body come before the status, as \
-`crates/llmnode-http/src/http/rules.rs` lists them; an error under 200 is found, too. What is in no row goes by its status.
+llmnode finds the category of a provider's error by fields and texts of the response's body, in the order of \
+`crates/llmnode-http/src/http/rules.rs`. The status decides only if the body says nothing. This table shows under which \
+statuses each provider sends an error of a category. Some send errors with status 200, and these are found, too.
 ";
 
 const COLUMNS: &[Category] = &[

@@ -1,4 +1,4 @@
-// Cause: the node is given away, and a call borrows it.
+// Cause: a call gets the node itself, and it takes a reference.
 // Mend: write `run.call(&choose)`.
 // Token: choose
 use llmnode::prelude::*;

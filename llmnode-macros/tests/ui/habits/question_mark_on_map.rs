@@ -1,4 +1,4 @@
-// Cause: `?` stands behind the awaited map, whose value is a `Vec` of results and no `Result`.
+// Cause: `?` follows an awaited map, whose value is a `Vec` of results.
 // Mend: write `run.map(nodes).concurrency(4).try_all().await?`.
 // Token: .try_all()
 // Missed: rustc has its own words for `?`, and they name no remedy.

@@ -1,5 +1,5 @@
 // Cause: the function that decides is `async`.
-// Mend: decide without waiting, or in a node of its own.
+// Mend: decide without waiting, or in a step of its own.
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Greet.", state = World, action = bool, route = is_long)]

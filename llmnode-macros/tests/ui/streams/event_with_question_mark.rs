@@ -1,5 +1,5 @@
-// Cause: an event of a stream is no `Result`.
-// Mend: drop the `?`; it is `finish` that fails.
+// Cause: an event of a stream is not a `Result`.
+// Mend: drop the `?`; only `finish` can fail.
 #![allow(unused)]
 
 use llmnode::prelude::*;

@@ -1,5 +1,5 @@
-// Cause: a set gets a function of `#[tool]`.
-// Mend: name its type, `.tool::<Double>()`.
+// Cause: `Toolset::tool` gets the function, not the type that `#[tool]` makes of it.
+// Mend: name the type: `.tool::<Double>()`.
 #![allow(unused)]
 
 use llmnode::prelude::*;

@@ -1,5 +1,5 @@
 // Cause: the validator does not take the attempt.
-// Mend: write `_: &llmnode::AttemptInfo`.
+// Mend: take it as the last parameter: `_: &llmnode::AttemptInfo`.
 use llmnode::{Invalid, llm_node};
 
 #[llm_node(prompt = "Choose.", output = u8, validate = is_small)]
