@@ -258,6 +258,85 @@ const NOT_IN_FUNCTIONS: &[&str] = &[
     "told", "tell", "tells", "said", "say", "says", "minded", "meant", "vain", "stand", "stands",
 ];
 
+/// Words that are no names of anything, of locals and fields neither: a name says what the thing is, in the words of its type.
+/// Behind each is what is written in its place, as the case is.
+const NO_NAMES: &[&str] = &[
+    "asked",    // node, request, attempts
+    "asking",   // attempts, node
+    "said",     // message, content, text
+    "own",      // what it is: settings, node_prices, own_name
+    "given",    // expected, value, settings
+    "known",    // found, names, previous
+    "book",     // live_record
+    "flowing",  // running_flow
+    "misfit",   // mismatch
+    "stand",    // state
+    "made",     // provenance, created
+    "wanted",   // expected
+    "in_words", // describe
+    "goes_on",  // continues
+    "is_told",  // is_reported
+    "visited",  // run_caught
+    "stepped",  // run_step
+];
+
+/// The rooms whose code is held to [`NO_NAMES`]. It grows until it is all.
+const PLAIN_ROOMS: &[&str] = &[
+    "llmnode-runtime/src/limits",
+    "llmnode-runtime/src/output",
+    "llmnode-runtime/src/output.rs",
+    "llmnode-runtime/src/prompt",
+    "llmnode-runtime/src/validate",
+];
+
+/// The identifiers in these tokens that are no names, each once. Tests are left out, and what stands behind a dot: that is
+/// named where it is declared.
+fn no_names(tokens: TokenStream, found: &mut BTreeSet<String>) {
+    let mut before = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => {
+                let name = name.to_string();
+                if NO_NAMES.contains(&&*name) && before != "." {
+                    found.insert(name.clone());
+                }
+                before = name;
+            }
+            TokenTree::Group(_) if before == "tests" => before.clear(),
+            TokenTree::Group(group) => {
+                no_names(group.stream(), found);
+                before.clear();
+            }
+            TokenTree::Punct(punct) => before = punct.to_string(),
+            TokenTree::Literal(_) => before.clear(),
+        }
+    }
+}
+
+#[test]
+fn locals_and_fields_have_names() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for room in PLAIN_ROOMS {
+        let path = root.join(room);
+        assert!(path.exists(), "there is no {room}");
+        match path.is_dir() {
+            true => sources(&path, &mut files),
+            false => files.push(path),
+        }
+    }
+    let mut faults = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut found = BTreeSet::new();
+        no_names(text.parse().unwrap(), &mut found);
+        if !found.is_empty() {
+            faults.push(format!("{}: {found:?}", file.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// The words of a name in either spelling, in small letters.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];

@@ -1,4 +1,7 @@
-//! The limits that concern one call.
+//! The limits that concern one call, and how a call comes to them.
+//!
+//! Meters stand innermost first: the call's own, those of its node, those of what is around it (an agent, a flow, a map), and
+//! the run's. A request counts at each of them, once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,8 +18,9 @@ use super::run::{LimitedNode, RunLimits};
 use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 
+/// The most requests of an agent for which no limit of requests is set anywhere: a loop must end, also if nobody thought of it.
 const REQUESTS: u64 = 100;
-
+/// The same for its calls of tools, of which one answer may have several.
 const TOOL_CALLS: u64 = 200;
 
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
@@ -27,24 +31,37 @@ pub struct CallLimits<'r> {
     pub(super) clock: &'r dyn Clock,
 }
 
+/// The limits of a map, which all of its calls share.
 #[derive(Clone)]
-pub(crate) struct MapLimits(Arc<Meter>);
+pub(crate) struct MapLimits {
+    meter: Arc<Meter>,
+}
 
 impl MapLimits {
+    /// `None`: nothing is limited.
     pub(crate) fn new(limits: Limits) -> Option<Self> {
-        (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
+        if limits.is_empty() {
+            return None;
+        }
+        let meter = Arc::new(Meter::new(Scope::Map, limits));
+        Some(MapLimits { meter })
     }
 
+    /// Counts what was spent on this map before it was resumed.
     pub(crate) fn add_prior_spend(&self, spent: &PriorSpend) {
-        self.0.add_prior_spend(&spent.all);
+        self.meter.add_prior_spend(&spent.all);
     }
 }
 
 impl<'r> CallLimits<'r> {
+    /// The limits of a call that begins. `limits`: those that the call itself sets.
+    ///
+    /// # Errors
+    /// A `config_error`, if any limit that concerns the call is invalid.
     pub(crate) fn begin(
         name: &str,
         node: LimitedNode,
-        own: Limits,
+        limits: Limits,
         around: Option<&CallLimits<'_>>,
         run: &'r RunLimits,
         clock: &'r dyn Clock,
@@ -56,91 +73,91 @@ impl<'r> CallLimits<'r> {
                 clock,
             });
         }
-        let named = run.named(name);
-        let own = (!own.is_empty())
-            .then(|| Arc::new(Meter::new(Scope::Call(name.to_owned().into()), own)));
         let mut meters = Vec::new();
-        meters.extend(own);
-        meters.extend(named);
+        if !limits.is_empty() {
+            let scope = Scope::Call(name.to_owned().into());
+            meters.push(Arc::new(Meter::new(scope, limits)));
+        }
+        meters.extend(run.named(name));
         meters.extend(run.node(node));
-        match around {
+        for meter in meters_around(around, run) {
             // A node may call nodes of its own type: each meter counts a request once.
-            Some(around) => around.meters.iter().for_each(|meter| {
-                if !meters.iter().any(|known| Arc::ptr_eq(known, meter)) {
-                    meters.push(Arc::clone(meter));
-                }
-            }),
-            None => meters.extend(run.run.clone()),
+            let is_listed = meters.iter().any(|listed| Arc::ptr_eq(listed, meter));
+            if !is_listed {
+                meters.push(Arc::clone(meter));
+            }
         }
         let limits = CallLimits { meters, run, clock };
         NodeError::refuse(limits.faults())?;
         Ok(limits)
     }
 
-    /// The limits around each call of a flow: its own, then those around it. `requests` is the limit of requests if nothing
-    /// else sets one.
+    /// The limits around each call of a flow: its own, then those around it. `default_requests` is the limit of requests if
+    /// nothing else sets one.
     ///
     /// # Errors
     /// A `config_error`, if a limit is invalid.
     pub fn of_flow(
         name: Cow<'static, str>,
-        (own, requests): (Limits, Option<u64>),
+        mut limits: Limits,
+        default_requests: Option<u64>,
         around: Option<&CallLimits<'_>>,
-        (run, clock): (&'r RunLimits, &'r dyn Clock),
+        run: &'r RunLimits,
+        clock: &'r dyn Clock,
     ) -> Result<Self, NodeError> {
-        let around = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
-        let stated = around.iter().any(|meter| meter.limits.requests.is_some());
-        let requests = own.requests.or(requests.filter(|_| !stated));
-        let own = Arc::new(Meter::new(Scope::Flow(name), Limits { requests, ..own }));
-        let meters = [own]
-            .into_iter()
-            .chain(around.iter().cloned())
-            .filter(|_| !run.ignored)
-            .collect();
-        let limits = CallLimits { meters, run, clock };
+        let around = meters_around(around, run);
+        let is_limited = around.iter().any(|meter| meter.limits.requests.is_some());
+        if limits.requests.is_none() && !is_limited {
+            limits.requests = default_requests;
+        }
+        let innermost = Arc::new(Meter::new(Scope::Flow(name), limits));
+        let limits = CallLimits {
+            meters: unless_ignored(innermost, around, run),
+            run,
+            clock,
+        };
         NodeError::refuse(limits.faults())?;
         Ok(limits)
     }
 
     /// Counts what was spent on this flow before it was resumed.
     pub fn add_prior_spend(&self, prior_spend: &PriorSpend) {
-        if let Some(own) = self.meters.first() {
-            own.add_prior_spend(&prior_spend.all);
+        if let Some(innermost) = self.meters.first() {
+            innermost.add_prior_spend(&prior_spend.all);
         }
     }
 
+    /// The limits around a call of a map.
     pub(crate) fn for_map_call(
-        MapLimits(own): &MapLimits,
+        map: &MapLimits,
         around: Option<&CallLimits<'_>>,
         run: &'r RunLimits,
         clock: &'r dyn Clock,
     ) -> Self {
-        let ignored = run.ignored;
-        let own = [Arc::clone(own)];
-        let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
-        let meters = own
-            .into_iter()
-            .chain(others.iter().cloned())
-            .filter(|_| !ignored)
-            .collect();
-        CallLimits { meters, run, clock }
+        let innermost = Arc::clone(&map.meter);
+        CallLimits {
+            meters: unless_ignored(innermost, meters_around(around, run), run),
+            run,
+            clock,
+        }
     }
 
+    /// The limits within an agent: these, and a ceiling for what none of them limits.
     pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
-        let stated = |figure: fn(&Limits) -> Option<u64>| {
-            self.run.ignored
-                || self
-                    .meters
-                    .iter()
-                    .any(|meter| figure(&meter.limits).is_some())
-        };
         let ceilings = Limits {
-            requests: (!stated(|limits| limits.requests)).then_some(REQUESTS),
-            tool_calls: (!stated(|limits| limits.tool_calls)).then_some(TOOL_CALLS),
+            requests: self
+                .is_unlimited(|limits| limits.requests)
+                .then_some(REQUESTS),
+            tool_calls: self
+                .is_unlimited(|limits| limits.tool_calls)
+                .then_some(TOOL_CALLS),
             ..Limits::new()
         };
-        let own = (!ceilings.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name), ceilings)));
-        let meters = own.into_iter().chain(self.meters.iter().cloned()).collect();
+        let mut meters = Vec::new();
+        if !ceilings.is_empty() {
+            meters.push(Arc::new(Meter::new(Scope::Call(name), ceilings)));
+        }
+        meters.extend(self.meters.iter().cloned());
         CallLimits {
             meters,
             run: self.run,
@@ -148,6 +165,12 @@ impl<'r> CallLimits<'r> {
         }
     }
 
+    fn is_unlimited(&self, figure: fn(&Limits) -> Option<u64>) -> bool {
+        let mut meters = self.meters.iter();
+        !self.run.ignored && meters.all(|meter| figure(&meter.limits).is_none())
+    }
+
+    /// Counts calls of tools that are about to be executed, at all meters or, if one refuses them, at none.
     pub(crate) fn charge_tools(&self, count: usize) -> Result<(), String> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let _gate = lock(&self.run.gate);
@@ -160,16 +183,14 @@ impl<'r> CallLimits<'r> {
         Ok(())
     }
 
+    /// What is wrong with limits and prices. It is asked before the first request, since a wrong limit protects nobody.
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for meter in &self.meters {
-            let of = meter.faults();
-            if !of.is_empty() {
-                faults.push(format!(
-                    "in the limits for {}, {}",
-                    meter.scope,
-                    of.join("; ")
-                ));
+            let found = meter.faults();
+            if !found.is_empty() {
+                let found = found.join("; ");
+                faults.push(format!("in the limits for {}, {found}", meter.scope));
             }
         }
         if let Some(fault) = self.run.prices.fault() {
@@ -178,7 +199,7 @@ impl<'r> CallLimits<'r> {
         faults
     }
 
-    /// All meters or none.
+    /// Reserves with all meters, or with none: then it returns the first meter that has no room.
     pub(super) fn holds(
         &self,
         intent: Intent<'_>,
@@ -201,12 +222,14 @@ impl<'r> CallLimits<'r> {
             .collect())
     }
 
+    /// Starts the time of the run, unless an earlier call has: a run's time counts from its first request.
     pub(crate) fn begin_time(&self) {
         if let Some((_, meter)) = self.run_time() {
             meter.begin_time(self.clock.now());
         }
     }
 
+    /// Ends an attempt, with the message of a refusal, when the time of the run is over.
     pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
         let Some((left, meter)) = self.run_time() else {
             return Ok(attempt.await);
@@ -220,6 +243,7 @@ impl<'r> CallLimits<'r> {
         })
     }
 
+    /// The shorter of what is left for the run and for the call.
     pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {
         let run = self.run_time().map(|(left, _)| TimeLeft {
             left,
@@ -229,11 +253,33 @@ impl<'r> CallLimits<'r> {
         run.into_iter().chain(call).min_by_key(|time| time.left)
     }
 
+    /// The meter that limits time, with what is left of it. Only a run's can.
     fn run_time(&self) -> Option<(Duration, &Meter)> {
-        let meter = self
-            .meters
-            .iter()
-            .find(|meter| meter.limits.time.is_some())?;
-        Some((meter.left(self.clock.now())?, meter))
+        let mut meters = self.meters.iter();
+        let meter = meters.find(|meter| meter.limits.time.is_some())?;
+        let left = meter.left(self.clock.now())?;
+        Some((left, meter))
     }
+}
+
+/// The meters of what is around a call; the run's alone, if nothing is.
+fn meters_around<'m>(around: Option<&'m CallLimits<'_>>, run: &'m RunLimits) -> &'m [Arc<Meter>] {
+    match around {
+        Some(around) => &around.meters,
+        None => run.run.as_slice(),
+    }
+}
+
+/// Innermost first. A run that ignores its limits, as one that only looks at prompts does, has no meters at all.
+fn unless_ignored(
+    innermost: Arc<Meter>,
+    around: &[Arc<Meter>],
+    run: &RunLimits,
+) -> Vec<Arc<Meter>> {
+    if run.ignored {
+        return Vec::new();
+    }
+    let mut meters = vec![innermost];
+    meters.extend(around.iter().cloned());
+    meters
 }

@@ -1,4 +1,4 @@
-//! The time by which a call has to end.
+//! The time by which a call has to end: all of its attempts and waits together, by the clock of the run.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -7,6 +7,7 @@ use super::refusal::Scope;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::CallGuard;
 
+/// When, and for the message: how long the call had, and which call it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -28,6 +29,7 @@ impl Deadline {
         Deadline::new(call.node().clone(), call.started(), duration)
     }
 
+    /// Ends the work with a message when the deadline passes.
     pub(crate) async fn limit<F: Future>(
         &self,
         clock: &dyn Clock,
@@ -55,12 +57,14 @@ impl Deadline {
     }
 }
 
+/// How much time is left, and for what: the call or the run.
 pub(crate) struct TimeLeft {
     pub(super) left: Duration,
     pub(super) scope: Scope,
 }
 
 impl TimeLeft {
+    /// Why a wait makes no sense. `None`: there is time for it.
     pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
         let TimeLeft { left, scope } = self;
         (wait >= *left).then(|| {

@@ -19,7 +19,7 @@ use super::run::RunLimits;
 use crate::clock::timeout_at;
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Of its own time, this part at most is spent on the wait.
+/// A request that has a time limit spends at most one part in so many of it on the wait.
 const PART: u32 = 4;
 
 /// Held by the first request. Dropped before it [passes](FirstRequest::passes), it leaves its place to the next one.
@@ -29,25 +29,31 @@ pub(super) struct FirstRequest<'c> {
     passed: bool,
 }
 
+/// What a request may do that would like to go.
 enum Turn {
+    /// It is the first one, and goes alone.
     Mine,
+    /// Everybody may go.
     Free,
     /// Others may go at that time.
     Until(Instant),
 }
 
 impl CallLimits<'_> {
-    /// Waits for the first request of the model, or returns that this is it. `own`: the time that the request has.
+    /// Waits for the first request of the model, or returns that this is it. `time_limit`: the time that the request has.
     pub(super) async fn first<'c>(
         &'c self,
         model: &'c str,
-        own: Option<Duration>,
+        time_limit: Option<Duration>,
     ) -> Option<FirstRequest<'c>> {
         if !self.meters.iter().any(|meter| meter.counts_tokens()) {
             return None;
         }
         let now = self.clock.now();
-        let patience = own.map_or(PATIENCE, |own| PATIENCE.min(own / PART));
+        let patience = match time_limit {
+            Some(time_limit) => PATIENCE.min(time_limit / PART),
+            None => PATIENCE,
+        };
         let end = now.checked_add(patience)?;
         loop {
             // Before the state is read, so that no change of it is missed.
@@ -67,6 +73,7 @@ impl CallLimits<'_> {
         }
     }
 
+    /// Takes the first place, if it is free. `end`: until when this request waits at most.
     fn turn(&self, model: &str, end: Instant) -> Turn {
         let mut counted = lock(&self.run.counted);
         let first = &mut of_model(&mut counted, model).first;

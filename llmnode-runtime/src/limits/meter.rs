@@ -1,4 +1,7 @@
-//! The counters of one scope.
+//! The counters of one scope: what was spent, and what is reserved.
+//!
+//! A limit is kept for what was *spent*; a request waits as long as *spent and reserved* together leave no room for it. So a
+//! limit may be passed by the last request, if that takes more than it has reserved, but never by two at once.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -21,51 +24,67 @@ const ANSWER: u64 = 256;
 /// Assumed for one of a model that is sent a default, and may think.
 const ANSWER_BELOW_DEFAULT: u64 = 8_192;
 
+/// The limits of one scope, with what counts towards them.
 pub(super) struct Meter {
     pub(super) scope: Scope,
     pub(super) limits: Limits,
+    /// The limit of money, exactly. `None`: there is none, or it is no amount, which `faults` reports.
     money: Option<Money>,
     counters: Mutex<Counters>,
     /// One permit, held by the first request in the queue until it leaves.
     queue: Semaphore,
+    /// Told when a reservation is settled, so that the first in the queue looks again.
     capacity: Notify,
 }
 
 struct Counters {
+    /// When the first request began.
     began: Option<Instant>,
     requests: Quantity,
     tokens: Quantity,
     money: Quantity,
     tool_calls: u64,
+    /// Answers whose tokens were reported, and those tokens: for the mean.
     answers: u64,
     answered: u64,
+    /// Why the limit of tokens cannot be enforced any longer. It stays: what one answer hid does not come back.
     unknown_tokens: Option<Unknown>,
     unknown_money: Option<Unknown>,
+    /// How many requests wait.
     queued: usize,
 }
 
+/// Whether there is room for a request.
 pub(super) enum Capacity {
     Free,
+    /// There may be, when others have settled.
     Later,
     Never(Refusal),
 }
 
+/// What a request will take, before it is made.
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
+    /// The prompt by its characters alone.
     pub(super) prompt: PromptTokens,
+    /// The prompt as the provider is expected to count it.
     pub(super) expected: PromptTokens,
     pub(super) answer: AnswerTokens,
+    /// Tokens that the model may think with, if nothing else is known of its answers.
     pub(super) thinking: u64,
     /// How many the request asks for.
     pub(super) answers: u64,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
-    pub(super) made: Option<&'a str>,
+    /// When the table of prices was made, for the message about a missing one.
+    pub(super) prices_made: Option<&'a str>,
 }
 
+/// What one request has reserved at one meter.
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
     pub(super) prompt: PromptTokens,
+    /// What is reserved: the most that the request is expected to take.
     most: Amount,
     /// They count if the usage is not reported.
     expected_input: u64,
@@ -73,13 +92,15 @@ pub(super) struct Hold {
     answers: u64,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Amount {
     tokens: u64,
     money: Money,
 }
 
+/// What came of a request.
 pub(super) enum Spent<'p> {
+    /// It never reached the provider.
     Unsent,
     /// The provider answered with an error, and counted no tokens.
     Refused,
@@ -133,6 +154,7 @@ impl Meter {
         faults
     }
 
+    /// Whether an estimate of the request is needed at all.
     pub(super) fn counts_tokens(&self) -> bool {
         self.limits.tokens.is_some() || self.limits.money.is_some()
     }
@@ -167,6 +189,7 @@ impl Meter {
         }
     }
 
+    /// The refusal of so many calls, if they are too many.
     pub(super) fn check_tools(&self, count: u64) -> Option<Refusal> {
         let limit = self.limits.tool_calls?;
         let executed = lock(&self.counters).tool_calls;
@@ -178,6 +201,7 @@ impl Meter {
         counters.tool_calls = counters.tool_calls.saturating_add(count);
     }
 
+    /// Takes a place at the end of the queue, which is left when the ticket is dropped.
     pub(super) fn join_queue(&self) -> QueueTicket<'_> {
         lock(&self.counters).queued += 1;
         QueueTicket {
@@ -186,39 +210,39 @@ impl Meter {
         }
     }
 
+    /// Takes the room for a request that has found it free. The caller holds the gate between the two.
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
+        let input = intent.expected.most;
         let output = counters.expected_output(intent);
-        let Intent {
-            prompt, expected, ..
-        } = intent;
-        let most = Amount {
-            tokens: expected.most.saturating_add(output),
-            money: intent
-                .price
-                .map(|price| price.most_of_tokens(expected.most, output))
-                .unwrap_or_default(),
+        let money = match intent.price {
+            Some(price) => price.most_of_tokens(input, output),
+            None => Money::default(),
         };
-        let hold = Hold {
-            prompt,
-            most,
-            expected_input: expected.estimate,
-            expected_output: output,
-            answers: intent.answers,
+        let most = Amount {
+            tokens: input.saturating_add(output),
+            money,
         };
         counters.requests.reserve(1);
-        counters.tokens.reserve(hold.most.tokens.into());
-        counters.money.reserve(hold.most.money.0);
-        hold
+        counters.tokens.reserve(most.tokens.into());
+        counters.money.reserve(most.money.0);
+        Hold {
+            prompt: intent.prompt,
+            most,
+            expected_input: intent.expected.estimate,
+            expected_output: output,
+            answers: intent.answers,
+        }
     }
 
     /// More of a request is known, which is under way: it has at least so many tokens of a prompt.
     pub(super) fn raise(&self, hold: &mut Hold, input: u64, price: Option<&Price>) {
         let tokens = input.saturating_add(hold.expected_output);
-        let money = price
-            .map(|price| price.of_tokens(input, hold.expected_output))
-            .unwrap_or_default();
+        let money = match price {
+            Some(price) => price.of_tokens(input, hold.expected_output),
+            None => Money::default(),
+        };
         let before = hold.most;
         if tokens <= before.tokens && money <= before.money {
             return;
@@ -236,29 +260,20 @@ impl Meter {
             .reserve(hold.most.money.0.saturating_sub(before.money.0));
     }
 
+    /// Counts what was spent in place of what was reserved, and lets the queue look again.
     pub(super) fn settle(&self, hold: Hold, spent: &Spent<'_>) {
-        let most = hold.most;
-        let (requests, tokens, money) = match spent {
-            Spent::Unsent => (0, 0, 0),
-            Spent::Refused => (1, 0, 0),
-            Spent::Estimated {
-                usage,
-                answered,
-                price,
-            } => {
-                let Amount { tokens, money } = hold.estimate(*usage, *answered, *price);
-                (1, tokens.into(), money.0)
-            }
-            // No estimate may hide that the limit cannot be enforced.
-            Spent::Read { tokens, money, .. } => {
-                let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
-                (1, tokens, money.as_ref().map_or(0, |money| money.0))
-            }
+        let reserved = hold.most;
+        let amount = hold.spent_amount(spent);
+        let requests = match spent {
+            Spent::Unsent => 0,
+            Spent::Refused | Spent::Estimated { .. } | Spent::Read { .. } => 1,
         };
         let mut counters = lock(&self.counters);
         counters.requests.settle(1, requests);
-        counters.tokens.settle(most.tokens.into(), tokens);
-        counters.money.settle(most.money.0, money);
+        counters
+            .tokens
+            .settle(reserved.tokens.into(), amount.tokens.into());
+        counters.money.settle(reserved.money.0, amount.money.0);
         if let Spent::Read {
             tokens,
             output,
@@ -272,6 +287,7 @@ impl Meter {
         self.capacity.notify_one();
     }
 
+    /// Counts what was never reserved here: it was spent in another process.
     pub(super) fn add_prior_spend(&self, spent: &Spending) {
         let mut counters = lock(&self.counters);
         counters.requests.settle(0, spent.requests);
@@ -283,6 +299,23 @@ impl Meter {
 }
 
 impl Hold {
+    fn spent_amount(&self, spent: &Spent<'_>) -> Amount {
+        match spent {
+            Spent::Unsent | Spent::Refused => Amount::default(),
+            Spent::Estimated {
+                usage,
+                answered,
+                price,
+            } => self.estimate(*usage, *answered, *price),
+            // No estimate may hide that the limit cannot be enforced: what is not reported counts nothing here, and makes the
+            // meter refuse the next request.
+            Spent::Read { tokens, money, .. } => Amount {
+                tokens: tokens.as_ref().copied().unwrap_or_default(),
+                money: money.as_ref().copied().unwrap_or_default(),
+            },
+        }
+    }
+
     /// What is reported, and an estimate of the rest.
     fn estimate(&self, usage: TokenUsage, answered: Option<u64>, price: Option<&Price>) -> Amount {
         // Some servers report a 0 at first.
@@ -293,24 +326,23 @@ impl Hold {
         // Of several answers one is read, so that the others are as long as it.
         let answered = answered.map(|tokens| tokens.saturating_mul(self.answers));
         let output = usage.output.max(answered).unwrap_or(self.expected_output);
-        let tokens = input.saturating_add(output).max(usage.total.unwrap_or(0));
         let mut whole = usage;
         whole.input = Some(input);
         whole.output = Some(output);
+        let money = match price {
+            Some(price) => price
+                .of(&whole)
+                .unwrap_or_else(|| price.of_tokens(input, output)),
+            None => Money::default(),
+        };
         Amount {
-            tokens,
-            money: price
-                .map(|price: &Price| {
-                    price
-                        .of(&whole)
-                        .unwrap_or_else(|| price.of_tokens(input, output))
-                })
-                .unwrap_or_default(),
+            tokens: input.saturating_add(output).max(usage.total.unwrap_or(0)),
+            money,
         }
     }
 }
 
-/// Passes its turn on when dropped, also by a panic.
+/// A place in the queue of a meter. Passes its turn on when dropped, also by a panic.
 pub(super) struct QueueTicket<'m> {
     meter: &'m Meter,
     turn: Option<SemaphorePermit<'m>>,
@@ -321,6 +353,7 @@ impl QueueTicket<'_> {
         std::ptr::eq(self.meter, meter)
     }
 
+    /// Waits until it is the first in the queue, or if it is, until there may be room.
     pub(super) async fn wait_turn(&mut self) {
         match self.turn {
             // The semaphore is never closed.
@@ -339,24 +372,28 @@ impl Drop for QueueTicket<'_> {
 impl Counters {
     /// The mean is that of requests, whose answers a node asks for in the same number.
     fn expected_output(&self, intent: Intent<'_>) -> u64 {
-        let Intent {
-            answer,
-            thinking,
-            answers,
-            ..
-        } = intent;
-        let mean = self.answered.checked_div(self.answers);
-        let mean_or =
-            |first: u64| mean.unwrap_or(first.saturating_add(thinking).saturating_mul(answers));
-        match answer {
+        let answers = intent.answers;
+        match intent.answer {
             AnswerTokens::AtMost(tokens) => u64::from(tokens).saturating_mul(answers),
             AnswerTokens::BelowDefault(most) => {
-                mean_or(ANSWER_BELOW_DEFAULT).min(u64::from(most).saturating_mul(answers))
+                let most = u64::from(most).saturating_mul(answers);
+                self.mean_output(ANSWER_BELOW_DEFAULT, intent).min(most)
             }
-            AnswerTokens::Unknown => mean_or(ANSWER),
+            AnswerTokens::Unknown => self.mean_output(ANSWER, intent),
         }
     }
 
+    /// The mean of the answers so far, or `first` for each answer while there is none.
+    fn mean_output(&self, first: u64, intent: Intent<'_>) -> u64 {
+        match self.answered.checked_div(self.answers) {
+            Some(mean) => mean,
+            None => first
+                .saturating_add(intent.thinking)
+                .saturating_mul(intent.answers),
+        }
+    }
+
+    /// The refusal, if a limit is reached by what was spent: no wait can change that.
     fn spent(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
         match (limits.requests, limits.tokens, money) {
             (Some(limit), ..) if self.requests.spent >= limit.into() => {
@@ -372,6 +409,7 @@ impl Counters {
         }
     }
 
+    /// Whether what is reserved leaves no room: that changes when it is settled.
     fn is_full(&self, limits: Limits, money: Option<Money>) -> bool {
         limits
             .requests
@@ -382,6 +420,7 @@ impl Counters {
             || money.is_some_and(|limit| self.money.is_full(limit.0))
     }
 
+    /// The refusal, if a figure that a limit needs is unknown, or will be.
     fn unenforceable(
         &self,
         tokens: Option<u64>,
@@ -391,17 +430,20 @@ impl Counters {
         if let (Some(limit), Some(unknown)) = (tokens, &self.unknown_tokens) {
             return Some(Refusal::unknown_tokens(limit, unknown.clone()));
         }
-        Some(Refusal::unknown_money(
-            money?,
-            self.unknown_money.clone().or_else(|| {
-                intent
-                    .model
-                    .filter(|_| intent.price.is_none())
-                    .map(|model| Unknown::price(model, intent.made))
-            })?,
-        ))
+        let limit = money?;
+        if let Some(unknown) = &self.unknown_money {
+            return Some(Refusal::unknown_money(limit, unknown.clone()));
+        }
+        match (intent.model, intent.price) {
+            (Some(model), None) => {
+                let unknown = Unknown::price(model, intent.prices_made);
+                Some(Refusal::unknown_money(limit, unknown))
+            }
+            _ => None,
+        }
     }
 
+    /// Notes what an answer took, and what it did not report. Of several unknown figures the first is told.
     fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {
         if let Some(output) = output {
             self.answers = self.answers.saturating_add(1);

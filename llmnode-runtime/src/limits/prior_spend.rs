@@ -1,4 +1,7 @@
 //! What a run had spent in earlier processes.
+//!
+//! A journal tells it attempt by attempt; it is summed up here by scope, and added to the meters before the first request. Prices
+//! are those of today: a journal holds usage, and a cost only where the program that wrote it had a price.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +19,11 @@ pub struct PriorSpend {
     prices: Arc<Prices>,
     /// Includes what this process spent: the limits of a flow or a map start again with each run of it.
     pub(super) all: Spending,
+    /// This and the following are without what this process spent: the meters of the run have counted that themselves.
     pub(super) run: Spending,
+    /// By the path of the node's type.
     pub(super) nodes: HashMap<String, Spending>,
+    /// By the node's name.
     pub(super) names: HashMap<String, Spending>,
 }
 
@@ -38,9 +44,9 @@ impl PriorSpend {
         }
     }
 
-    /// Adds an attempt of another process, or of this one (`own`). If it did not report its usage, its estimate counts,
-    /// unless the provider answered with an error or there was no connection.
-    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
+    /// Adds an attempt of another process, or of this one. If it did not report its usage, its estimate counts, unless the
+    /// provider answered with an error or there was no connection.
+    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, by_this_process: bool) {
         if attempt.unsent {
             return;
         }
@@ -81,24 +87,21 @@ impl PriorSpend {
             },
             tool_calls: 0,
         };
-        self.spent(node, &one, own);
+        self.spent(node, &one, by_this_process);
     }
 
     /// Adds a tool that was executed.
-    pub fn add_tool(&mut self, node: &NodeKey, own: bool) {
-        self.spent(
-            node,
-            &Spending {
-                tool_calls: 1,
-                ..Spending::default()
-            },
-            own,
-        );
+    pub fn add_tool(&mut self, node: &NodeKey, by_this_process: bool) {
+        let one = Spending {
+            tool_calls: 1,
+            ..Spending::default()
+        };
+        self.spent(node, &one, by_this_process);
     }
 
-    fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
+    fn spent(&mut self, node: &NodeKey, one: &Spending, by_this_process: bool) {
         self.all.add(one);
-        if !own {
+        if !by_this_process {
             self.run.add(one);
             add(&mut self.nodes, &node.path, one);
             add(&mut self.names, &node.name, one);

@@ -1,4 +1,4 @@
-//! Why a limit refuses a request, as a message.
+//! Why a limit refuses a request, as a message: which limit, for what, how much was spent, and where it is set.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,9 +11,12 @@ use super::quantity::Quantity;
 use crate::money::Money;
 use crate::prices::Price;
 
+/// What a limit is for.
 pub(super) enum Scope {
     Call(Cow<'static, str>),
+    /// All calls of a node, by its type.
     Node(&'static str),
+    /// The same by its name.
     Named(String),
     Flow(Cow<'static, str>),
     Map,
@@ -21,6 +24,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
+    /// Where the program sets such a limit.
     pub(super) fn setter(&self) -> &'static str {
         match self {
             Scope::Call(_) => "`Call::limits` or `Settings::limits`",
@@ -51,20 +55,29 @@ pub(crate) fn is_of_map(message: &str) -> bool {
     message.contains(&format!(" for {} is reached", Scope::Map))
 }
 
+/// Which figure is missing, so that a limit cannot be enforced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
     Usage,
-    Price(String, Option<String>),
+    Price {
+        model: String,
+        /// When the table of prices was made that lacks it.
+        prices_made: Option<String>,
+    },
     /// The model wrote to a cache, for which its price has no rate.
     CacheWrite(String),
     Model,
 }
 
 impl Unknown {
-    pub(super) fn price(model: &str, made: Option<&str>) -> Self {
-        Unknown::Price(one_line(model, 200), made.map(|made| one_line(made, 40)))
+    pub(super) fn price(model: &str, prices_made: Option<&str>) -> Self {
+        Unknown::Price {
+            model: one_line(model, 200),
+            prices_made: prices_made.map(|date| one_line(date, 40)),
+        }
     }
 
+    /// Why a price could not be applied to this usage.
     pub(super) fn cost(model: &str, price: &Price, usage: &TokenUsage) -> Self {
         if price.lacks_cache_write(usage) {
             Unknown::CacheWrite(one_line(model, 200))
@@ -76,6 +89,7 @@ impl Unknown {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
+    /// Requests, tokens or money.
     Spent {
         limit: String,
         spent: String,
@@ -86,6 +100,7 @@ pub(super) enum Refusal {
         count: u64,
     },
     Late(Duration),
+    /// A figure that the limit needs is unknown.
     Unenforceable {
         limit: String,
         unknown: Unknown,
@@ -180,9 +195,12 @@ impl fmt::Display for Unknown {
             Unknown::Usage => f.write_str(
                 "an answer came without its usage; have the server report it, or limit requests or time instead",
             ),
-            Unknown::Price(model, made) => {
-                let of = made.as_deref().map(|made| format!(" in the list of {made}")).unwrap_or_default();
-                write!(f, "the model {model:?} has no price{of}; add it to the table of `Run::with_prices`")
+            Unknown::Price { model, prices_made } => {
+                write!(f, "the model {model:?} has no price")?;
+                if let Some(date) = prices_made {
+                    write!(f, " in the list of {date}")?;
+                }
+                f.write_str("; add it to the table of `Run::with_prices`")
             }
             Unknown::CacheWrite(model) => write!(
                 f,

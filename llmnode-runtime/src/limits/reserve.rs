@@ -1,4 +1,9 @@
 //! What one request has reserved, until its spending is known.
+//!
+//! A reservation is settled in one of four ways, each of which counts something else: the request was never sent (nothing), the
+//! provider refused it without reading it (a request, no tokens), it was answered with usage (that usage), or it broke off (what
+//! was reported, and an estimate of the rest). Whoever drops a reservation settles it in the last of these ways: a future that
+//! is cancelled has no other chance to say what it cost.
 
 use std::time::Duration;
 
@@ -17,69 +22,75 @@ use crate::prices::{Listed, Price};
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
+    /// One for each of the meters, in their order. Empty: nothing is limited, or it is settled.
     holds: Vec<Hold>,
+    /// Of the model, the most reliable first.
     names: [Option<&'c str>; 3],
     /// Boxed, since most requests reserve nothing.
     so_far: Option<Box<AnswerSoFar>>,
+    /// Held while this is the first request of its model, for which the others wait.
     first: Option<FirstRequest<'c>>,
+    /// It waits to be sent: to drop it spends nothing.
     unsent: bool,
 }
 
 impl CallLimits<'_> {
-    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `own`: the time that
-    /// the request has.
+    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `time_limit`: the
+    /// time that the request has.
+    ///
+    /// It tries again whenever its turn comes in the queue of the meter that was full, and keeps its place there as long as that
+    /// meter is the one that is full. Prices and estimates are looked up in each turn, as they may have changed meanwhile.
     pub(crate) async fn reserve<'c>(
         &'c self,
         tokens: impl FnOnce() -> RequestTokens,
         names: [Option<&'c str>; 3],
-        own: impl FnOnce() -> Option<Duration>,
+        time_limit: impl FnOnce() -> Option<Duration>,
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
             return Ok(Reservation::new(self, Vec::new(), names, None));
         }
-        let RequestTokens {
-            prompt,
-            answer,
-            thinking,
-            answers,
-        } = tokens();
+        let tokens = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
-        let first = self.first(model, own()).await;
-        let known = || names.iter().flatten().copied();
-        let counted = || {
-            lock(&self.run.counted)
-                .get(known().next().unwrap_or_default())
-                .copied()
-                .unwrap_or_default()
-        };
-        let intent = || Intent {
-            prompt,
-            expected: counted().expect(prompt),
-            answer,
-            thinking,
-            answers,
-            model: known().next(),
-            made: self.run.prices.made(),
-            price: known().find_map(|name| self.run.prices.of(name)),
-        };
+        let first = self.first(model, time_limit()).await;
         let mut ticket: Option<QueueTicket<'_>> = None;
         loop {
-            let outcome = self.holds(intent(), ticket.as_ref());
+            let outcome = self.holds(self.intent(&tokens, &names), ticket.as_ref());
+            // A place in the queue of another meter than the full one is given up: it would hold others up for nothing.
             let kept = match &outcome {
                 Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
                 _ => None,
             };
             drop(ticket.take());
-            ticket = match outcome {
+            let mut next = match outcome {
                 Ok(holds) => return Ok(Reservation::new(self, holds, names, first)),
                 Err((meter, Capacity::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
-                Err((full, _)) => Some(kept.unwrap_or_else(|| full.join_queue())),
+                Err((full, _)) => kept.unwrap_or_else(|| full.join_queue()),
             };
-            if let Some(ticket) = &mut ticket {
-                ticket.wait_turn().await;
-            }
+            next.wait_turn().await;
+            ticket = Some(next);
+        }
+    }
+
+    /// What the request will take, by what is known at this moment of its model.
+    fn intent<'a>(&'a self, tokens: &RequestTokens, names: &[Option<&'a str>; 3]) -> Intent<'a> {
+        let mut named = names.iter().flatten().copied();
+        let price = named.clone().find_map(|name| self.run.prices.of(name));
+        let model = named.next();
+        let counted = lock(&self.run.counted)
+            .get(model.unwrap_or_default())
+            .copied()
+            .unwrap_or_default();
+        Intent {
+            prompt: tokens.prompt,
+            expected: counted.expect(tokens.prompt),
+            answer: tokens.answer,
+            thinking: tokens.thinking,
+            answers: tokens.answers,
+            model,
+            prices_made: self.run.prices.made(),
+            price,
         }
     }
 }
@@ -101,6 +112,7 @@ impl<'c> Reservation<'c> {
         }
     }
 
+    /// The provider has reported usage in the middle of an answer.
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         if !self.holds.is_empty() {
             self.so_far.get_or_insert_default().reports(usage);
@@ -109,6 +121,7 @@ impl<'c> Reservation<'c> {
         }
     }
 
+    /// A piece of the answer has come. It is counted, for the case that no usage ever is.
     pub(crate) fn writes(&mut self, piece: &str) {
         if !self.holds.is_empty() {
             self.so_far.get_or_insert_default().writes(piece);
@@ -116,6 +129,7 @@ impl<'c> Reservation<'c> {
         }
     }
 
+    /// The provider has read the prompt, so that nobody needs to wait for this request any longer.
     fn begins_to_answer(&mut self, usage: TokenUsage) {
         if let Some(first) = self.first.take() {
             self.learn(usage);
@@ -137,42 +151,52 @@ impl<'c> Reservation<'c> {
         self.unsent = true;
     }
 
+    /// Counts what came of the request in place of what was reserved.
     pub(crate) fn settle(&mut self, outcome: &Result<Completion, ModelError>) {
         if self.holds.is_empty() {
             return;
         }
         let so_far = self.so_far.take().unwrap_or_default();
         let spent = match outcome {
-            Ok(answer) => {
-                let usage = larger(answer.usage, so_far.usage());
-                match written_without_an_answer(answer) {
-                    Some(written) if usage.and_then(|usage| usage.total()).is_none() => {
-                        // What a filter withheld was written, too.
-                        let written = Some(written).filter(|written| *written > 0);
-                        self.estimated(usage, written.max(so_far.answered()))
-                    }
-                    _ => self.read(usage.unwrap_or_default(), answer.model.as_deref()),
-                }
-            }
-            Err(error) if !error.sent || !error.reached => Spent::Unsent,
-            Err(error) => {
-                let usage = larger(error.usage.as_deref().copied(), so_far.usage());
-                let answered = error.answered().max(so_far.answered());
-                match usage {
-                    Some(usage) if usage.total().is_some() => self.read(usage, None),
-                    None if answered.is_none() && !error.may_have_used_tokens() => Spent::Refused,
-                    _ if is_refusal(error) => self.estimated(usage, Some(answered.unwrap_or(0))),
-                    _ => self.estimated(usage, answered),
-                }
-            }
+            Ok(completion) => self.spent_on_answer(completion, &so_far),
+            Err(error) => self.spent_on_failure(error, &so_far),
         };
         self.close(&spent);
     }
 
+    fn spent_on_answer(&self, completion: &Completion, so_far: &AnswerSoFar) -> Spent<'c> {
+        let usage = larger(completion.usage, so_far.usage());
+        let is_reported = usage.and_then(|usage| usage.total()).is_some();
+        match written_without_an_answer(completion) {
+            Some(written) if !is_reported => {
+                // What a filter withheld was written, too.
+                let written = Some(written).filter(|written| *written > 0);
+                self.estimated(usage, written.max(so_far.answered()))
+            }
+            _ => self.read(usage.unwrap_or_default(), completion.model.as_deref()),
+        }
+    }
+
+    fn spent_on_failure(&self, error: &ModelError, so_far: &AnswerSoFar) -> Spent<'c> {
+        if !error.sent || !error.reached {
+            return Spent::Unsent;
+        }
+        let usage = larger(error.usage.as_deref().copied(), so_far.usage());
+        let answered = error.answered().max(so_far.answered());
+        match usage {
+            Some(usage) if usage.total().is_some() => self.read(usage, None),
+            None if answered.is_none() && !error.may_have_used_tokens() => Spent::Refused,
+            _ if is_refusal(error) => self.estimated(usage, Some(answered.unwrap_or(0))),
+            _ => self.estimated(usage, answered),
+        }
+    }
+
+    /// Gives everything back: the request is not made.
     pub(crate) fn release(&mut self) {
         self.close(&Spent::Unsent);
     }
 
+    /// Not all is reported, so the rest is estimated.
     fn estimated(&self, usage: Option<TokenUsage>, answered: Option<u64>) -> Spent<'c> {
         let usage = usage.unwrap_or_default();
         self.learn(usage);
@@ -190,6 +214,7 @@ impl<'c> Reservation<'c> {
             .find_map(|name| self.limits.run.prices.of(name))
     }
 
+    /// Notes how far the estimate of the prompt was off, for the next request of the model.
     fn learn(&self, usage: TokenUsage) {
         if let (Some(input), Some(hold)) = (usage.input, self.holds.first()) {
             let mut counted = lock(&self.limits.run.counted);
@@ -198,6 +223,7 @@ impl<'c> Reservation<'c> {
         }
     }
 
+    /// The answer is whole, so what it does not report is unknown. `reported`: the model's name in the answer.
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent<'c> {
         self.learn(usage);
         Spent::Read {
@@ -209,19 +235,20 @@ impl<'c> Reservation<'c> {
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
         let prices = &self.limits.run.prices;
-        let asked = self.names.into_iter().flatten();
-        let listed = prices.first_listed(asked.clone());
+        let names = self.names.into_iter().flatten();
+        let listed = prices.first_listed(names.clone());
         if let Some(Listed { name, price }) = prices.of_response(listed, reported, &usage) {
             return price
                 .of(&usage)
                 .ok_or_else(|| Unknown::cost(name, price, &usage));
         }
-        match reported.into_iter().chain(asked).next() {
+        match reported.into_iter().chain(names).next() {
             Some(name) => Err(Unknown::price(name, prices.made())),
             None => Err(Unknown::Model),
         }
     }
 
+    /// The one place where holds become counts. After it, the reservation is empty, and dropping it does nothing.
     fn close(&mut self, spent: &Spent<'_>) {
         if self.holds.is_empty() {
             return;
@@ -257,11 +284,12 @@ impl Drop for Reservation<'_> {
     }
 }
 
+/// Figure by figure, as a provider may report some in the stream and others at its end.
 fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
-    let (Some(known), Some(reported)) = (one, other) else {
-        return one.or(other);
-    };
-    Some(known.larger(reported))
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.larger(other)),
+        _ => one.or(other),
+    }
 }
 
 /// About how many tokens were written of what is no answer: a refusal, or what was filtered or failed. `None`: it is one.

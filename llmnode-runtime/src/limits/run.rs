@@ -19,21 +19,26 @@ use crate::prices::Prices;
 #[derive(Clone, Default)]
 pub struct RunLimits {
     pub(super) run: Option<Arc<Meter>>,
+    /// By the path of the node's type.
     nodes: HashMap<&'static str, Arc<Meter>>,
+    /// By the name of a node, such as one that a graph has made.
     named: HashMap<String, Arc<Meter>>,
     /// For nodes that only attributes limit; made at their first call.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     pub(crate) prices: Arc<Prices>,
     /// By the path of the node's type, for meters that are created later.
     prior_spend: Arc<Mutex<HashMap<String, Spending>>>,
+    /// By model: what providers counted of prompts, compared with the estimates.
     pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
     /// Told when the first request of a model passes, or leaves its place.
     pub(super) first_changed: Arc<Notify>,
     /// Held while a request reserves with all its meters or with none.
     pub(super) gate: Arc<Mutex<()>>,
+    /// Nothing is limited, as in a run that only looks at prompts.
     pub(crate) ignored: bool,
 }
 
+/// What a node's type says of its limits.
 #[derive(Clone, Copy)]
 pub(crate) struct LimitedNode {
     pub(crate) path: &'static str,
@@ -46,7 +51,8 @@ impl RunLimits {
         self.run = Some(Arc::new(Meter::new(Scope::Run, limits)));
     }
 
-    pub(crate) fn in_words(&self) -> Vec<String> {
+    /// The limits of the run as phrases, such as `100 requests`.
+    pub(crate) fn describe(&self) -> Vec<String> {
         let Some(meter) = &self.run else {
             return Vec::new();
         };
@@ -57,19 +63,13 @@ impl RunLimits {
             tool_calls,
             time,
         } = meter.limits;
-        let counts = [
-            (requests, "request"),
-            (tokens, "token"),
-            (tool_calls, "tool call"),
-        ];
-        let counts = counts
-            .into_iter()
-            .filter_map(|(most, one)| Some(plural(most?, one)));
-        let money = money.map(|money| format!("a cost of {money}"));
-        counts
-            .chain(money)
-            .chain(time.map(|time| format!("{time:?}")))
-            .collect()
+        let mut phrases = Vec::new();
+        phrases.extend(requests.map(|most| plural(most, "request")));
+        phrases.extend(tokens.map(|most| plural(most, "token")));
+        phrases.extend(tool_calls.map(|most| plural(most, "tool call")));
+        phrases.extend(money.map(|most| format!("a cost of {most}")));
+        phrases.extend(time.map(|most| format!("{most:?}")));
+        phrases
     }
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
@@ -86,20 +86,18 @@ impl RunLimits {
         self.named.get(name).cloned()
     }
 
-    pub(super) fn node(
-        &self,
-        LimitedNode { path, name, limits }: LimitedNode,
-    ) -> Option<Arc<Meter>> {
-        if let Some(meter) = self.nodes.get(path) {
+    /// The meter of all calls of a node. What the program sets for it comes before what its attribute says.
+    pub(super) fn node(&self, node: LimitedNode) -> Option<Arc<Meter>> {
+        if let Some(meter) = self.nodes.get(node.path) {
             return Some(Arc::clone(meter));
         }
-        if limits.is_empty() {
+        if node.limits.is_empty() {
             return None;
         }
         let mut meters = lock(&self.by_attributes);
-        let meter = meters.entry(path).or_insert_with(|| {
-            let meter = node_meter(name, limits);
-            if let Some(spent) = lock(&self.prior_spend).get(path) {
+        let meter = meters.entry(node.path).or_insert_with(|| {
+            let meter = node_meter(node.name, node.limits);
+            if let Some(spent) = lock(&self.prior_spend).get(node.path) {
                 meter.add_prior_spend(spent);
             }
             meter
@@ -125,15 +123,13 @@ impl RunLimits {
         let by_attributes = lock(&self.by_attributes);
         let mut later = lock(&self.prior_spend);
         for (path, spent) in &prior_spend.nodes {
-            if let Some(meter) = self
-                .nodes
-                .get(&**path)
-                .or_else(|| by_attributes.get(&**path))
-            {
+            let set_by_program = self.nodes.get(&**path);
+            let meter = set_by_program.or_else(|| by_attributes.get(&**path));
+            if let Some(meter) = meter {
                 meter.add_prior_spend(spent);
             }
-            let known = later.entry(path.clone()).or_default();
-            *known = std::mem::take(known).and(spent);
+            let sum = later.entry(path.clone()).or_default();
+            *sum = std::mem::take(sum).and(spent);
         }
     }
 }

@@ -66,7 +66,7 @@ impl RunCore {
             models: std::iter::once((None, id(&self.model)))
                 .chain(named)
                 .collect(),
-            limits: self.limits.in_words(),
+            limits: self.limits.describe(),
             prices_made: self.limits.prices.made().map(str::to_owned),
         }
     }

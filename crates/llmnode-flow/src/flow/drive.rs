@@ -306,15 +306,15 @@ fn limits<'r, S, A>(
     if limits == Limits::new() && requests.is_none() {
         return Ok(None);
     }
-    let around = within.limits();
-    let clock = &*core.clock;
-    CallLimits::of_flow(
+    let limits = CallLimits::of_flow(
         runner.name.clone(),
-        (limits, requests),
-        around,
-        (&core.limits, clock),
-    )
-    .map(Some)
+        limits,
+        requests,
+        within.limits(),
+        &core.limits,
+        &*core.clock,
+    )?;
+    Ok(Some(limits))
 }
 
 fn follow<'f, S, A>(
