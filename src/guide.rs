@@ -1,6 +1,6 @@
 // Where the pages' links lead in rustdoc is in `guide_links.md`. In the repository they lead to files, by the definitions at the end of
 // each page; the first definition of a name counts. Their snippets run with the tests. Pages for those who change llmnode (decisions,
-// performance, verification) are in the repository alone.
+// performance, probes, verification) are in the repository alone.
 #![doc = include_str!("guide_links.md")]
 #![doc = include_str!("../docs/README.md")]
 

@@ -337,7 +337,7 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Pages that are in the repository alone.
-const MAINTAINERS: [&str; 3] = ["decisions", "performance", "verification"];
+const MAINTAINERS: [&str; 4] = ["decisions", "performance", "probes", "verification"];
 
 fn is_for_maintainers(page: &std::path::Path) -> bool {
     page.file_stem()

@@ -18,7 +18,7 @@
 //! model is told of a violation is written in `run/feedback.rs`.
 //!
 //! Generated code does not know whether the type of a field has validators. It asks a probe, by the order in which the
-//! compiler looks for methods: see "Probes" in ARCHITECTURE.md.
+//! compiler looks for methods: see `docs/probes.md`.
 
 mod checks;
 mod containers;
