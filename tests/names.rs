@@ -286,6 +286,7 @@ const PLAIN_ROOMS: &[&str] = &[
     "llmnode-runtime/src/output",
     "llmnode-runtime/src/output.rs",
     "llmnode-runtime/src/prompt",
+    "llmnode-runtime/src/settings",
     "llmnode-runtime/src/validate",
 ];
 

@@ -1,6 +1,9 @@
 //! The settings of one call, resolved from those of the call, the model, the run and the node.
+//!
+//! [`Resolved::new`] refuses what cannot be for this node before anything is sent; [`Resolved::apply_to`] writes what is sent into a
+//! request, once for each model that is asked, and refuses what cannot be sent to that model. Faults of one kind are collected, so
+//! that the error lists all of them.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use llmnode_model::internal::join_field;
@@ -42,12 +45,12 @@ impl<'p> Resolved<'p> {
 
     pub(crate) fn model(&self) -> Option<&'p str> {
         let [call, run, node, defaults] = self.stacks.levels;
-        let of_run = |level| Some(level).filter(|_| !self.run_model_ignored);
-        let levels = [Some(call), of_run(run), Some(node), of_run(defaults)];
-        levels
-            .into_iter()
-            .flatten()
-            .find_map(|level: &'p Settings| level.model.as_deref())
+        let levels: &[&'p Settings] = if self.run_model_ignored {
+            &[call, node]
+        } else {
+            &[call, run, node, defaults]
+        };
+        levels.iter().find_map(|level| level.model.as_deref())
     }
 
     pub(crate) fn deadline(&self) -> Option<Duration> {
@@ -90,7 +93,10 @@ impl<'p> Resolved<'p> {
             .unwrap_or(true)
     }
 
-    /// `model`: settings of a registered model; `None`: the run's own is asked.
+    /// Writes what is sent into the request. `model`: settings of a registered model; `None`: the run's own is asked.
+    ///
+    /// # Errors
+    /// A `config_error` with all that cannot be sent.
     pub(crate) fn apply_to(
         &self,
         request: &mut Request,
@@ -112,20 +118,15 @@ impl<'p> Resolved<'p> {
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
         request.extra_on = None;
-        for (wire, fields) in levels
-            .iter()
-            .rev()
-            .filter_map(|level| level.extra_on.as_deref())
-            .flatten()
-        {
-            let joined = request
-                .extra_on
-                .get_or_insert_default()
-                .entry(*wire)
-                .or_default();
-            fields
-                .iter()
-                .for_each(|(name, value)| join_field(joined, name, value));
+        // From the farthest level on, so that a nearer one replaces or joins what it finds.
+        let farthest_first = levels.iter().rev();
+        let by_api = farthest_first.filter_map(|level| level.extra_on.as_deref());
+        for (api, fields) in by_api.flatten() {
+            let all = request.extra_on.get_or_insert_default();
+            let joined = all.entry(*api).or_default();
+            for (name, value) in fields {
+                join_field(joined, name, value);
+            }
         }
         let invalid_values = invalid_values(
             request.model.as_deref(),
@@ -165,6 +166,7 @@ impl<'p> Resolved<'p> {
         Reader::new().exact(self.stacks.nearest(|level| level.exact).unwrap_or(false))
     }
 
+    /// What is wrong for a node that asks no model.
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
         let levels @ [call, _, node, _] = self.stacks.levels;
         let mut faults = Vec::new();
@@ -200,6 +202,7 @@ impl<'p> Resolved<'p> {
         ))
     }
 
+    /// What is wrong for a node that asks a model.
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
         let [call, run, node, defaults] = self.stacks.levels;
         let retries = call
@@ -267,42 +270,49 @@ impl<'p> Resolved<'p> {
     }
 }
 
+/// Whether these settings let a node be asked more than once.
 fn asks_again(call: &Settings) -> bool {
-    let more = |count: Option<u32>| count.is_some_and(|count| count > 0);
     let mut steps = call.recover.iter().flat_map(|(_, steps)| steps.iter());
-    more(call.retries)
-        || more(call.transport_retries)
+    call.retries.is_some_and(|retries| retries > 0)
+        || call.transport_retries.is_some_and(|retries| retries > 0)
         || call.fallback_model.is_some()
         || steps.any(Recovery::asks_again)
 }
 
+/// What is wrong with the stacks of one level: each alone, and beside the others and the short forms of the same level.
 fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec<String> {
+    let mut faults = Vec::new();
     let mut keys = Vec::new();
-    let fault = |(failures, steps): &(Failures, Cow<'static, [Recovery]>)| {
+    for (failures, steps) in level.recover.iter() {
         if let Err(fault) = check(*failures, steps, fallback, answers) {
-            return Some(fault);
-        }
-        if keys.contains(failures) {
-            return Some(format!(
+            faults.push(fault);
+        } else if keys.contains(failures) {
+            faults.push(format!(
                 "recover({failures} = ..) is set twice; keep one of them"
             ));
+        } else {
+            keys.push(*failures);
+            faults.extend(set_in_both_forms(level, *failures));
         }
-        keys.push(*failures);
-        let (name, step) = match failures {
-            Failures::Answer => ("retries", Recovery::repair(level.retries?)),
-            Failures::Transport => (
-                "transport_retries",
-                Recovery::retry(level.transport_retries?),
-            ),
-            Failures::Final | Failures::Category(_) => return None,
-        };
-        Some(format!(
-            "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
-        ))
-    };
-    level.recover.iter().filter_map(fault).collect()
+    }
+    faults
 }
 
+fn set_in_both_forms(level: &Settings, failures: Failures) -> Option<String> {
+    let (name, step) = match failures {
+        Failures::Answer => ("retries", Recovery::repair(level.retries?)),
+        Failures::Transport => (
+            "transport_retries",
+            Recovery::retry(level.transport_retries?),
+        ),
+        Failures::Final | Failures::Category(_) => return None,
+    };
+    Some(format!(
+        "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
+    ))
+}
+
+/// What a registered model has no say in.
 fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
     let stated = [
         ("retries", model.retries.is_some()),
@@ -328,6 +338,7 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
     })
 }
 
+/// Fields that `extra` would write a second time, by the names that the APIs have for them.
 fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let temperature = request.temperature.is_some();
     let max_tokens = request.max_tokens.is_some();
@@ -335,7 +346,7 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let response_format = request.response_format.filter(|_| request.output.is_some());
     let formatted = response_format.is_some();
     let called = response_format == Some(ResponseFormat::Tool);
-    let said = [
+    let conflicts = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
         (max_tokens, "max_tokens", "max_completion_tokens"),
@@ -346,10 +357,10 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
         (called, "response_format", "tools"),
         (called, "response_format", "tool_choice"),
     ];
-    let said = said
+    let conflicts = conflicts
         .into_iter()
-        .filter(|(is, _, field)| *is && request.extra.contains_key(*field));
-    said.map(|(_, name, field)| {
+        .filter(|(is_set, _, field)| *is_set && request.extra.contains_key(*field));
+    conflicts.map(|(_, name, field)| {
         format!("{name} is set, and `extra` contains the field `{field}`, too; keep one of them")
     })
 }
@@ -383,15 +394,18 @@ fn zero_duration(name: &str, time: Option<Duration>) -> Option<String> {
     (time? == Duration::ZERO).then(|| format!("{name} is 0, so no request could be made"))
 }
 
-pub(crate) fn faults(own: &Settings) -> Vec<String> {
-    let stacks = recovery_faults(own, false, AnswerKind::Json);
-    invalid_values(own.model.as_deref(), own.temperature, own.max_tokens)
-        .chain(
-            invalid_values(own.fallback_model.as_deref(), None, None)
-                .map(|fault| format!("fallback: {fault}")),
-        )
-        .chain(stacks)
-        .collect()
+/// What is wrong with settings by themselves, whatever node they are for.
+pub(crate) fn faults(settings: &Settings) -> Vec<String> {
+    let mut faults = Vec::new();
+    faults.extend(invalid_values(
+        settings.model.as_deref(),
+        settings.temperature,
+        settings.max_tokens,
+    ));
+    let of_fallback = invalid_values(settings.fallback_model.as_deref(), None, None);
+    faults.extend(of_fallback.map(|fault| format!("fallback: {fault}")));
+    faults.extend(recovery_faults(settings, false, AnswerKind::Json));
+    faults
 }
 
 #[cfg(test)]
@@ -491,7 +505,7 @@ mod tests {
             (resolved.model(), resolved.deadline()),
             (Some("small"), node.deadline)
         );
-        let steps = resolved.stacks.of(Category::SchemaError, None).1;
+        let steps = resolved.stacks.for_failure(Category::SchemaError, None).1;
         assert_eq!(steps[0], Recovery::repair(4));
         // As with the run's own, a node that holds its model has another one.
         resolved.ignore_run_model();
@@ -665,7 +679,7 @@ mod tests {
         };
         let resolved = Resolved::new([&silent, &run, &silent, &silent], taken).unwrap();
         assert_eq!(
-            resolved.stacks.of(Category::Network, None).1,
+            resolved.stacks.for_failure(Category::Network, None).1,
             [Recovery::retry(1)]
         );
         assert!(Resolved::new([&run, &silent, &silent, &silent], taken).is_err());

@@ -1,10 +1,12 @@
-//! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time.
+//! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time; here they are checked for the settings of calls
+//! and runs, and for nodes that are built when the program runs.
 
 use llmnode_model::{Category, Group};
 
 use super::recovery::{Failures, Recovery};
 use crate::output::AnswerKind;
 
+/// Checks one stack; the first fault is returned. `fallback`: the node has a fallback value.
 pub(crate) fn check(
     failures: Failures,
     steps: &[Recovery],
@@ -22,6 +24,7 @@ pub(crate) fn check(
     }
 }
 
+/// Why these failures can have no stack at all.
 fn key(failures: Failures, answers: AnswerKind) -> Option<String> {
     let Failures::Category(category) = failures else {
         return None;
@@ -48,14 +51,15 @@ fn key(failures: Failures, answers: AnswerKind) -> Option<String> {
     Some(never.to_owned())
 }
 
+/// Why the steps cannot stand in this order.
 fn order(steps: &[Recovery]) -> Option<String> {
     if steps.is_empty() {
         return Some("no steps; `bubble` returns the failure at once".to_owned());
     }
-    if let Some(end) = steps
+    let end = steps
         .iter()
-        .position(|step: &Recovery| matches!(step, Recovery::Fallback | Recovery::Bubble))
-    {
+        .position(|step| matches!(step, Recovery::Fallback | Recovery::Bubble));
+    if let Some(end) = end {
         match (&steps[end], &steps[end + 1..]) {
             (_, []) | (Recovery::Fallback, [Recovery::Bubble]) => {}
             (last, [next, ..]) => {
@@ -65,12 +69,17 @@ fn order(steps: &[Recovery]) -> Option<String> {
             }
         }
     }
-    steps.iter().enumerate().find_map(|(index, step)| {
-        let again = matches!(step, Recovery::Model(_)) && steps[..index].contains(step);
-        again.then(|| format!("`{step}` is listed twice, and no model is asked twice"))
-    })
+    for (index, step) in steps.iter().enumerate() {
+        if matches!(step, Recovery::Model(_)) && steps[..index].contains(step) {
+            return Some(format!(
+                "`{step}` is listed twice, and no model is asked twice"
+            ));
+        }
+    }
+    None
 }
 
+/// Why a step makes no sense for these failures of this node.
 fn misplaced(
     step: &Recovery,
     failures: Failures,
@@ -117,6 +126,7 @@ fn is_answer(failures: Failures) -> bool {
     }
 }
 
+/// Failures that the same request has again, whenever it is sent.
 fn fails_again(failures: Failures) -> bool {
     use Category::{ApiKeyError, BadRequest, ContextLengthError, NotFound, QuotaError};
     let never = [

@@ -1,4 +1,8 @@
-//! The progress of a call through its stacks.
+//! The progress of a call through its stacks: what was tried, and what is left.
+//!
+//! A stack is not walked by a pointer but by counts, one for each stack: failures of different kinds alternate, and each kind goes
+//! on where it stopped. Another model begins anew with all counts, and remembers what was still to come in the stack that led to
+//! it (`onward`), for when it fails, too.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,7 +21,9 @@ const ADAPTIONS: u32 = 4;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
-    taken: Vec<(Failures, u32)>,
+    /// For each stack, how many tries were taken of it.
+    taken: Vec<Taken>,
+    /// What validators see as the attempt's number.
     bad_answers: u32,
     adaptions: u32,
     /// Models asked so far. The run's own may have no name.
@@ -26,22 +32,32 @@ pub(crate) struct Progress<'p> {
     onward: VecDeque<Recovery>,
 }
 
+struct Taken {
+    stack: Failures,
+    tries: u32,
+}
+
 /// `Err`: why the endpoint's retry budget grants none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
+/// All of a failure that matters for what follows it.
 pub(crate) struct FailedAttempt {
     pub(crate) category: Category,
+    /// What the provider's client decided, if it differs from the category's default.
     pub(crate) decision: Option<Retry>,
+    /// The wait that the server asks for.
     pub(crate) retry_after: Option<Duration>,
     /// How the answer begins, if it is the same as the last bad one. It ends this model's tries; another model or the fallback
     /// may follow.
     pub(crate) repeats: Option<String>,
     pub(crate) time_left: Option<TimeLeft>,
+    /// The time of the call or the run is over: nothing can be asked again.
     pub(crate) too_late: bool,
     /// The model is told about a mistake of its own, which takes a turn.
     pub(crate) takes_a_turn: bool,
 }
 
+/// What follows a failed attempt.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
     Again { kind: AttemptKind, wait: Duration },
@@ -74,9 +90,10 @@ impl<'p> Progress<'p> {
 
     /// Tries after bad answers keep counting, those after failures of the transport start again.
     pub(crate) fn next_turn(&mut self) {
-        self.taken.retain(|(failures, _)| !is_transport(*failures));
+        self.taken.retain(|taken| !is_transport(taken.stack));
     }
 
+    /// What validators are told of the attempt that is about to be made.
     pub(crate) fn attempt(&self) -> AttemptInfo {
         if !self.stacks.asks_model() {
             return AttemptInfo::new(self.bad_answers, self.stacks.further_executions());
@@ -85,7 +102,7 @@ impl<'p> Progress<'p> {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
             return AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
         }
-        let (key, steps) = self.stacks.of(Category::ValidationError, None);
+        let (key, steps) = self.stacks.for_failure(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
         let attempt = AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
         let others = self.to_come(&steps).any(|step| match step {
@@ -95,12 +112,13 @@ impl<'p> Progress<'p> {
         attempt.with_fallback(others)
     }
 
+    /// Looks at the stack for rate limits: a closed gate is one that another call has met.
     pub(crate) fn at_gate(&self) -> AtGate {
-        let (_, steps) = self.stacks.of(Category::RateLimitError, None);
-        if self
+        let (_, steps) = self.stacks.for_failure(Category::RateLimitError, None);
+        let has_other_model = self
             .to_come(&steps)
-            .any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name)))
-        {
+            .any(|step| matches!(step, Recovery::Model(name) if !self.has_asked(name)));
+        if has_other_model {
             return AtGate::OtherModel;
         }
         match self.to_come(&steps).any(|step| *step == Recovery::Fallback) {
@@ -123,9 +141,14 @@ impl<'p> Progress<'p> {
     }
 
     pub(crate) fn longest_wait(&self) -> Duration {
-        WaitLimit::of(self.stacks).0
+        WaitLimit::new(self.stacks).longest
     }
 
+    /// What follows this failure, with a note on what was left out, for the error's message.
+    ///
+    /// Steps are looked at in the order of the stack. One that has tries left is taken, unless there is a reason against a further
+    /// try; then all of its tries count as taken, so that no later failure comes back to it. A request that is *adapted* (sent in
+    /// another way, after a refusal that showed how) comes before all stacks: it is the same try, made right.
     pub(crate) fn after(
         &mut self,
         failed: &FailedAttempt,
@@ -144,7 +167,7 @@ impl<'p> Progress<'p> {
         if self.stacks.withhold(failed.category, failed.decision) {
             note = NOT_REPEATED.to_owned();
         }
-        let (key, steps) = self.stacks.of(failed.category, failed.decision);
+        let (key, steps) = self.stacks.for_failure(failed.category, failed.decision);
         let mut passed = 0_u32;
         let mut steps = steps.into_iter();
         while let Some(step) = steps.next() {
@@ -186,6 +209,7 @@ impl<'p> Progress<'p> {
         Next::Bubble
     }
 
+    /// A step that is no repetition.
     fn next_without_retry(&mut self, step: Recovery, failed: &FailedAttempt) -> Option<Next> {
         match step {
             Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
@@ -197,6 +221,7 @@ impl<'p> Progress<'p> {
         }
     }
 
+    /// The request in another way. `Err`: it was sent in so many ways that another is no hope.
     fn adapt(&mut self, failed: &FailedAttempt) -> Result<Next, String> {
         let adaptions = self.adaptions + u32::from(!failed.takes_a_turn);
         if adaptions > ADAPTIONS {
@@ -260,20 +285,21 @@ impl<'p> Progress<'p> {
         }
     }
 
+    /// The wait before a retry. Without a `backoff`, failures of the transport have one that is random; others have none.
     fn wait(
         &self,
-        own: Option<Backoff>,
+        backoff: Option<Backoff>,
         key: Failures,
         taken: u32,
         failed: &FailedAttempt,
     ) -> Result<Duration, String> {
-        let limit = WaitLimit::of(self.stacks);
-        let (own, longest) = match own {
-            Some(backoff) => (backoff.wait(taken), limit.0.max(backoff.to)),
-            None if is_transport(key) => (jitter(taken), limit.0),
-            None => (Duration::ZERO, limit.0),
+        let limit = WaitLimit::new(self.stacks);
+        let (ours, longest) = match backoff {
+            Some(backoff) => (backoff.wait(taken), limit.longest.max(backoff.to)),
+            None if is_transport(key) => (jitter(taken), limit.longest),
+            None => (Duration::ZERO, limit.longest),
         };
-        limit.wait_before_retry(own, longest, failed.retry_after, failed.time_left.as_ref())
+        limit.wait_before_retry(ours, longest, failed.retry_after, failed.time_left.as_ref())
     }
 
     /// No backoff: only the wait that the server asks for.
@@ -290,9 +316,10 @@ impl<'p> Progress<'p> {
     }
 
     fn has_asked(&self, model: &str) -> bool {
-        self.models.iter().any(|asked| asked == model)
+        self.models.iter().any(|name| name == model)
     }
 
+    /// All counts are of one model.
     fn change_model(&mut self, name: String) -> Next {
         self.models.push(name.clone());
         self.taken.clear();
@@ -302,25 +329,25 @@ impl<'p> Progress<'p> {
     }
 
     fn taken(&self, key: Failures) -> u32 {
-        self.taken
-            .iter()
-            .find(|(stack, _)| *stack == key)
-            .map_or(0, |(_, taken)| *taken)
+        let mut taken = self.taken.iter();
+        let found = taken.find(|taken| taken.stack == key);
+        found.map_or(0, |taken| taken.tries)
     }
 
     fn counter(&mut self, key: Failures) -> &mut u32 {
-        let at = self
-            .taken
-            .iter()
-            .position(|(stack, _)| *stack == key)
-            .unwrap_or_else(|| {
-                self.taken.push((key, 0));
-                self.taken.len() - 1
+        let position = self.taken.iter().position(|taken| taken.stack == key);
+        let index = position.unwrap_or(self.taken.len());
+        if position.is_none() {
+            self.taken.push(Taken {
+                stack: key,
+                tries: 0,
             });
-        &mut self.taken[at].1
+        }
+        &mut self.taken[index].tries
     }
 }
 
+/// How many tries these steps have. A step that is no repetition has none.
 fn tries(steps: &[Recovery]) -> u32 {
     steps.iter().fold(0, |sum: u32, step| match step {
         Recovery::Retry { times, .. } | Recovery::Repair { times } => sum.saturating_add(*times),

@@ -1,4 +1,4 @@
-//! Which stack a failure selects.
+//! Which stack a failure selects, and what of it a node can do.
 
 use std::time::Duration;
 
@@ -10,14 +10,20 @@ use crate::settings::Settings;
 
 pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not idempotent";
 
+/// What a node can do, which decides which steps are left of a stack.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeKind {
+    /// It has a fallback value.
     pub(crate) fallback: bool,
+    /// It may be executed again.
     pub(crate) idempotent: bool,
+    /// `None`: it asks no model.
     pub(crate) answers: Option<AnswerKind>,
 }
 
+/// All stacks of one call.
 pub(crate) struct Stacks<'p> {
+    /// Nearest first: of the call, the run, the node, and the run's defaults.
     pub(crate) levels: [&'p Settings; 4],
     node: NodeKind,
 }
@@ -27,6 +33,7 @@ impl<'p> Stacks<'p> {
         Stacks { levels, node }
     }
 
+    /// The field as the nearest level sets it. `None`: no level does.
     pub(crate) fn nearest<T>(&self, field: impl Fn(&'p Settings) -> Option<T>) -> Option<T> {
         self.levels.iter().find_map(|level| field(level))
     }
@@ -39,8 +46,9 @@ impl<'p> Stacks<'p> {
         self.nearest(|level| level.fallback_model.as_deref())
     }
 
-    /// Also returns the key that counts its tries. `decision`: set if it differs from the category's default.
-    pub(crate) fn of(
+    /// The steps that may follow a failure, and the key that counts its tries: failures with the same stack share its tries.
+    /// `decision`: what the provider's client decided about this failure, if it differs from the category's default.
+    pub(crate) fn for_failure(
         &self,
         category: Category,
         decision: Option<Retry>,
@@ -62,16 +70,16 @@ impl<'p> Stacks<'p> {
         (key, steps)
     }
 
+    /// Whether a further try is left out only since the node is not idempotent, which the error then says.
     pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
-        !self.node.idempotent
-            && self
-                .chosen(category, decision)
-                .1
-                .iter()
-                .any(|step: &Recovery| match step {
-                    Recovery::Model(_) => true,
-                    step => step.asks_again() && decision != Some(Retry::No),
-                })
+        if self.node.idempotent {
+            return false;
+        }
+        let (_, steps) = self.chosen(category, decision);
+        steps.iter().any(|step| match step {
+            Recovery::Model(_) => true,
+            step => step.asks_again() && decision != Some(Retry::No),
+        })
     }
 
     /// The nearest level wins; within a level, a category comes before its group.
@@ -85,24 +93,24 @@ impl<'p> Stacks<'p> {
             };
             return (Failures::Category(Category::ExecError), steps);
         }
-        let own = Failures::Category(category);
+        let category_key = Failures::Category(category);
         let group = group(category, decision);
         for level in self.levels {
-            for key in [Some(own), group].into_iter().flatten() {
-                if let Some((_, steps)) =
-                    level.recover.iter().find(|(failures, _)| *failures == key)
-                {
-                    return (key, steps.to_vec());
-                }
+            if let Some(steps) = stack_in(level, category_key) {
+                return (category_key, steps.to_vec());
             }
-            if let Some((group, times)) =
-                group.and_then(|group| Some((group, times(level, group)?)))
-            {
+            let Some(group) = group else {
+                continue;
+            };
+            if let Some(steps) = stack_in(level, group) {
+                return (group, steps.to_vec());
+            }
+            if let Some(times) = times(level, group) {
                 return (group, self.group_steps(group, times));
             }
         }
         match group {
-            None => (own, Vec::new()),
+            None => (category_key, Vec::new()),
             Some(group) => (group, self.group_steps(group, default_times(group))),
         }
     }
@@ -110,24 +118,27 @@ impl<'p> Stacks<'p> {
     /// Whether a level states what follows the failure, and how often.
     pub(super) fn states(&self, category: Category, decision: Option<Retry>) -> bool {
         let group = group(category, decision);
-        let is_its = |key: Failures| key == Failures::Category(category) || Some(key) == group;
         self.levels.iter().any(|level| {
-            let has_stack = level.recover.iter().any(|(failures, _)| is_its(*failures));
-            has_stack || group.is_some_and(|group| times(level, group).is_some())
+            let has_stack = stack_in(level, Failures::Category(category)).is_some();
+            has_stack
+                || group.is_some_and(|group| {
+                    stack_in(level, group).is_some() || times(level, group).is_some()
+                })
         })
     }
 
+    /// What `retries = n` and its like are short for: the request again, then the fallback model, then the fallback value.
     fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
-        let again = match group {
-            Failures::Answer => Recovery::repair(times),
-            _ => Recovery::retry(times),
-        };
-        steps.extend((times > 0).then_some(again));
-        steps.extend(
-            self.fallback_model()
-                .map(|model| Recovery::Model(model.to_owned().into())),
-        );
+        if times > 0 {
+            steps.push(match group {
+                Failures::Answer => Recovery::repair(times),
+                _ => Recovery::retry(times),
+            });
+        }
+        if let Some(model) = self.fallback_model() {
+            steps.push(Recovery::Model(model.to_owned().into()));
+        }
         steps.push(Recovery::Fallback);
         steps
     }
@@ -148,6 +159,7 @@ impl<'p> Stacks<'p> {
         self.nearest(|level| level.attempts).unwrap_or(1)
     }
 
+    /// How often a node that asks no model may be executed after the first time.
     pub(super) fn further_executions(&self) -> u32 {
         if self.node.idempotent {
             self.attempts().saturating_sub(1)
@@ -159,31 +171,43 @@ impl<'p> Stacks<'p> {
     fn exec_steps(&self) -> Vec<Recovery> {
         let attempts = self.attempts();
         let wait = self.wait().unwrap_or(Backoff::fixed(Duration::ZERO));
-        let again = (attempts > 1).then(|| Recovery::retry_with(attempts - 1, wait));
-        again.into_iter().chain([Recovery::Fallback]).collect()
+        if attempts > 1 {
+            vec![Recovery::retry_with(attempts - 1, wait), Recovery::Fallback]
+        } else {
+            vec![Recovery::Fallback]
+        }
     }
 
+    /// The stack of a category with the end that every stack has, for people who look at it.
     pub(crate) fn full_stack(&self, category: Category) -> Vec<Recovery> {
-        let (_, mut steps) = self.of(category, None);
+        let (_, mut steps) = self.for_failure(category, None);
         if steps.last() != Some(&Recovery::Bubble) {
             steps.push(Recovery::Bubble);
         }
         steps
     }
 
+    /// How many corrections follow bad answers, if nothing else does. Most calls are of this kind, and need no stack to know it.
     pub(crate) fn only_corrections(&self) -> Option<u32> {
-        let stated = self.levels.iter().any(|level| !level.recover.is_empty());
-        let plain = !stated
-            && self.node.idempotent
-            && self.fallback_model().is_none()
-            && !self.node.fallback;
-        plain.then(|| {
-            let retries = self.nearest(|level| level.retries);
-            retries.unwrap_or(default_times(Failures::Answer))
-        })
+        let has_stacks = self.levels.iter().any(|level| !level.recover.is_empty());
+        let has_others = self.fallback_model().is_some() || self.node.fallback;
+        if has_stacks || has_others || !self.node.idempotent {
+            return None;
+        }
+        let retries = self.nearest(|level| level.retries);
+        Some(retries.unwrap_or(default_times(Failures::Answer)))
     }
 }
 
+/// The stack that a level sets for exactly these failures.
+fn stack_in(level: &Settings, failures: Failures) -> Option<&[Recovery]> {
+    let mut stacks = level.recover.iter();
+    let (_, steps) = stacks.find(|(key, _)| *key == failures)?;
+    Some(steps)
+}
+
+/// The group whose stack a failure has if its category has none. A provider's client may decide that this failure is one of
+/// another group than its category. `None`: of the group stop, which nothing recovers.
 fn group(category: Category, decision: Option<Retry>) -> Option<Failures> {
     match (decision, category.group()) {
         (Some(Retry::Transport), _) => Some(Failures::Transport),
@@ -194,6 +218,7 @@ fn group(category: Category, decision: Option<Retry>) -> Option<Failures> {
     }
 }
 
+/// What a level says in the short form.
 fn times(level: &Settings, group: Failures) -> Option<u32> {
     match group {
         Failures::Answer => level.retries,
@@ -242,7 +267,7 @@ mod tests {
     }
 
     fn of(levels: [&Settings; 4], node: NodeKind, category: Category) -> String {
-        let steps = Stacks::new(levels, node).of(category, None).1;
+        let steps = Stacks::new(levels, node).for_failure(category, None).1;
         steps
             .iter()
             .map(ToString::to_string)
@@ -442,7 +467,7 @@ mod tests {
         let own = Settings::new().recover(Category::BadResponse, [Recovery::model("a")]);
         let node = Settings::new().retries(3);
         let of = |call: &Settings, category, decision| {
-            Stacks::new([call, &silent, &node, &silent], PLAIN).of(category, decision)
+            Stacks::new([call, &silent, &node, &silent], PLAIN).for_failure(category, decision)
         };
         let (transport, answer) = ([Recovery::retry(2)], [Recovery::repair(3)]);
         assert_eq!(
@@ -471,7 +496,7 @@ mod tests {
             .recover(Failures::Transport, [Recovery::retry(1)]);
         let of = |category, decision| {
             Stacks::new([&call, &silent, &node, &silent], PLAIN)
-                .of(category, decision)
+                .for_failure(category, decision)
                 .1
         };
         assert_eq!(

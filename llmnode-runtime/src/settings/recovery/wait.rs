@@ -16,34 +16,38 @@ pub(super) fn jitter(tries: u32) -> Duration {
         .mul_f64(random())
 }
 
+/// `max_wait`: a server that asks for more is not waited for.
 #[derive(Clone, Copy)]
-pub(super) struct WaitLimit(pub(super) Duration);
+pub(super) struct WaitLimit {
+    pub(super) longest: Duration,
+}
 
 impl WaitLimit {
-    pub(super) fn of(stacks: &Stacks<'_>) -> Self {
-        WaitLimit(
-            stacks
-                .nearest(|level| level.max_wait)
-                .unwrap_or(Settings::MAX_WAIT),
-        )
+    pub(super) fn new(stacks: &Stacks<'_>) -> Self {
+        let max_wait = stacks.nearest(|level| level.max_wait);
+        WaitLimit {
+            longest: max_wait.unwrap_or(Settings::MAX_WAIT),
+        }
     }
 
     /// The server's wait plus ours, at most `longest`. `Err`: why there is no further try.
+    ///
+    /// Ours may be longer than `max_wait`, where the program sets it; the server's may not.
     pub(super) fn wait_before_retry(
         self,
-        own: Duration,
+        ours: Duration,
         longest: Duration,
         server: Option<Duration>,
         time_left: Option<&TimeLeft>,
     ) -> Result<Duration, String> {
-        let WaitLimit(limit) = self;
+        let limit = self.longest;
         let server = server.unwrap_or_default();
         if server > limit {
             return Err(format!(
                 "; the server asks for a wait of {server:?}, longer than max_wait ({limit:?})"
             ));
         }
-        let wait = server.saturating_add(own).min(longest);
+        let wait = server.saturating_add(ours).min(longest);
         match time_left.and_then(|left| left.outlasted_by(wait)) {
             Some(why) => Err(format!("; {why}")),
             None => Ok(wait),
@@ -52,17 +56,16 @@ impl WaitLimit {
 }
 
 impl Backoff {
+    /// The wait before the try after so many.
     pub(crate) fn wait(self, tries: u32) -> Duration {
-        let doubled = self.from.saturating_mul(
-            1_u32
-                .checked_shl(tries.saturating_add(1))
-                .unwrap_or(u32::MAX),
-        );
+        let times = 1_u32.checked_shl(tries.saturating_add(1));
+        let doubled = self.from.saturating_mul(times.unwrap_or(u32::MAX));
         let range = doubled.min(self.to).saturating_sub(self.from);
         self.from.saturating_add(range.mul_f64(random()))
     }
 }
 
+/// A number from 0 up to 1. The standard library's random keys are enough for a wait, so there is no crate for it.
 fn random() -> f64 {
     let bits = RandomState::new().hash_one(0_u8) >> 11;
     bits as f64 / (1_u64 << 53) as f64
