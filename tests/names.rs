@@ -282,6 +282,7 @@ const NO_NAMES: &[&str] = &[
 
 /// The rooms whose code is held to [`NO_NAMES`]. It grows until it is all.
 const PLAIN_ROOMS: &[&str] = &[
+    "crates/llmnode-model/src",
     "llmnode-runtime/src/limits",
     "llmnode-runtime/src/output",
     "llmnode-runtime/src/output.rs",

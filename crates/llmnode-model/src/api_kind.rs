@@ -34,11 +34,11 @@ impl fmt::Display for ApiKind {
 /// Objects are merged, lists are joined, and anything else is replaced.
 pub fn join_field(fields: &mut Map<String, Value>, name: &str, value: &Value) {
     match (fields.get_mut(name), value) {
-        (Some(Value::Object(own)), Value::Object(more)) => {
+        (Some(Value::Object(existing)), Value::Object(more)) => {
             more.iter()
-                .for_each(|(name, value)| join_field(own, name, value));
+                .for_each(|(name, value)| join_field(existing, name, value));
         }
-        (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().cloned()),
+        (Some(Value::Array(existing)), Value::Array(more)) => existing.extend(more.iter().cloned()),
         _ => {
             fields.insert(name.to_owned(), value.clone());
         }

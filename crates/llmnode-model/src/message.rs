@@ -231,9 +231,9 @@ impl Message {
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let plain = self.attachments.is_empty();
         self.pieces().flat_map(move |(text, attachment)| {
-            let said = plain || !text.trim().is_empty();
+            let has_text = plain || !text.trim().is_empty();
             [
-                said.then_some(Part::Text(text)),
+                has_text.then_some(Part::Text(text)),
                 attachment.map(Part::Attachment),
             ]
             .into_iter()
@@ -440,11 +440,11 @@ mod tests {
 
         #[test]
         fn calls_of_tools_come_back_from_their_json(
-            said in "\\PC{0,6}",
+            has_text in "\\PC{0,6}",
             calls in prop::collection::vec(("\\PC{1,6}", "[a-z_]{1,9}", "\\PC{0,9}"), 1..4),
         ) {
             let calls = calls.iter().map(|(id, name, arguments)| ToolCall::new(id, name, arguments));
-            let asked = Message::assistant(said).calling(calls);
+            let asked = Message::assistant(has_text).calling(calls);
             let answered = asked.calls().iter().map(|call| Message::tool(&*call.id, "a result"));
             let whole: Vec<Message> = answered.clone().chain([asked.clone()]).collect();
             let json = serde_json::to_string(&whole).unwrap();

@@ -15,7 +15,7 @@ pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F:
     let mut future = pin!(async { make().await });
     poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(poll) => poll.map(Ok),
-        Err(said) => Poll::Ready(Err(said)),
+        Err(message) => Poll::Ready(Err(message)),
     })
     .await
 }
@@ -23,24 +23,24 @@ pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F:
 /// Runs the program's code; returns the message of a panic.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let mut run = Some(run);
-    let mut given = None;
+    let mut result = None;
     catch(&mut || {
         if let Some(run) = run.take() {
-            given = Some(run());
+            result = Some(run());
         }
     })?;
-    given.ok_or_else(String::new)
+    result.ok_or_else(String::new)
 }
 
 /// Compiled once, not for every node.
 fn catch(run: &mut dyn FnMut()) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        let said = text(&*panic).to_owned();
+        let message = text(&*panic).to_owned();
         // A payload may panic as it is dropped. The payload of that panic is leaked.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
             std::mem::forget(again);
         }
-        said
+        message
     })
 }
 

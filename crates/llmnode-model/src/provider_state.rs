@@ -102,11 +102,11 @@ impl ProviderState {
     /// Returns the parts, unless they came from elsewhere.
     #[doc(hidden)]
     pub fn parts_for(&self, api: &str, model: &str) -> Option<&[CarriedPart]> {
-        let own = self
+        let is_same = self
             .from
             .split_once('/')
             .is_some_and(|from| from == (api, model));
-        own.then_some(&*self.parts)
+        is_same.then_some(&*self.parts)
     }
 
     /// Returns the bytes of JSON in it.

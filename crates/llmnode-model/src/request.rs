@@ -117,10 +117,12 @@ impl Request {
     #[doc(hidden)]
     pub fn reserved_fields_in_extra(
         &self,
-        own: &'static [&'static str],
+        reserved: &'static [&'static str],
     ) -> impl Iterator<Item = String> {
-        let own = own.iter().filter(|field| self.extra.contains_key(**field));
-        own.map(|field| {
+        let reserved = reserved
+            .iter()
+            .filter(|field| self.extra.contains_key(**field));
+        reserved.map(|field| {
             format!("`extra` contains the field `{field}`, which llmnode sets itself; leave it out")
         })
     }

@@ -69,10 +69,10 @@ impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
 
     fn post(self, outputs: Vec<<N as Node>::Output>, state: &mut S) -> Result<N::Action, BoxError> {
         let items = self.items().len();
-        let given = outputs.len();
-        if items != given {
+        let count = outputs.len();
+        if items != count {
             let message = format!(
-                "`{}` has {items} items, and {given} outputs were given for them",
+                "`{}` has {items} items, and {count} outputs were given for them",
                 Self::NAME
             );
             return Err(NodeError::new(Category::ConfigError, message).into());

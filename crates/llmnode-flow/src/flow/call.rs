@@ -58,7 +58,7 @@ where
         number: 0,
     };
     let within = Caller::default().of_flow(&of_flow);
-    let flowing = FlowCursor {
+    let cursor = FlowCursor {
         core,
         state,
         at,
@@ -67,7 +67,7 @@ where
         log,
         happened,
     };
-    match <N as Runnable<S>>::advance(flowing, None).await? {
+    match <N as Runnable<S>>::advance(cursor, None).await? {
         Progress::Done(action) => Ok(action),
         Progress::Continue => Err(NodeError::new(
             Category::ConfigError,

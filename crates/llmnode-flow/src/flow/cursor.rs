@@ -65,7 +65,7 @@ impl<'f, S> FlowCursor<'f, S> {
             happened,
         } = self;
         let state = catch_panic(|| part(state))
-            .map_err(|said| panicked("the path to the part of the state", said))?;
+            .map_err(|message| panicked("the path to the part of the state", message))?;
         Ok(FlowCursor {
             core,
             state,
@@ -88,12 +88,12 @@ impl<'f, S> FlowCursor<'f, S> {
 
     pub(super) fn prepared<N>(&self, prepare: impl Fn(&S) -> N) -> Result<N, NodeError> {
         catch_panic(|| prepare(&*self.state))
-            .map_err(|said| panicked("the expression that prepares the step", said))
+            .map_err(|message| panicked("the expression that prepares the step", message))
     }
 
     pub(super) fn write_parameters(&mut self, enter: impl FnOnce(&mut S)) -> Result<(), NodeError> {
         catch_panic(|| enter(self.state))
-            .map_err(|said| panicked("the writing of the flow's parameters", said))
+            .map_err(|message| panicked("the writing of the flow's parameters", message))
     }
 
     pub(super) fn unknown_step(&self, flow: &str) -> NodeError {
@@ -133,8 +133,8 @@ impl<'f, S> FlowCursor<'f, S> {
     }
 }
 
-pub(super) fn panicked(what: &str, said: String) -> NodeError {
-    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+pub(super) fn panicked(what: &str, message: String) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {message}"))
 }
 
 impl<S> std::fmt::Debug for FlowCursor<'_, S> {

@@ -242,7 +242,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             number,
         };
         let within = self.within.of_flow(&of_flow).with_origin(origin.as_ref());
-        let flowing = FlowCursor {
+        let cursor = FlowCursor {
             core: self.recording_core.as_deref().unwrap_or(self.core),
             state: self.state,
             at: &mut self.at,
@@ -251,7 +251,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             log: &mut self.recorder,
             happened: &mut self.happened,
         };
-        let progress = (self.runner.advance)(flowing).await;
+        let progress = (self.runner.advance)(cursor).await;
         self.record_state();
         match &progress {
             Ok(Progress::Continue) => self.recorder.step_ended(&self.at, false, &self.usage_sum),

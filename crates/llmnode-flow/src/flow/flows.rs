@@ -61,7 +61,7 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
                 let (part, flow) = split(state, item);
                 (part, flow.runner())
             });
-            Some(split.map_err(|said| panicked("the function that splits the state", said)))
+            Some(split.map_err(|message| panicked("the function that splits the state", message)))
         });
         let options = ForkOptions {
             total,
@@ -135,7 +135,7 @@ where
                     let flow = FlowCall::new(&mut *run, runner).at_most(max_steps);
                     (flow.recorded_by(recorder).await, true)
                 }
-                Err(said) => (Err(NodeError::items_panicked(&said)), false),
+                Err(message) => (Err(NodeError::items_panicked(&message)), false),
             };
             counter.ended(outcome.is_err());
             if !take(outcome.map_err(|error| error.of_item(index))) || !further {
@@ -297,8 +297,8 @@ where
             .enumerate()
             .try_for_each(|(index, (part, action))| {
                 let joined = catch_panic(|| join(run.state_mut(), part, action));
-                joined.map_err(|said| {
-                    panicked("the function that joins the states", said).of_item(index)
+                joined.map_err(|message| {
+                    panicked("the function that joins the states", message).of_item(index)
                 })
             })
     }

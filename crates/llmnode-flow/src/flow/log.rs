@@ -155,7 +155,9 @@ impl<'r> FlowRecorder<'r> {
         };
         let tallied = usage_sum.take();
         let now = self.now();
-        (record.category, record.usage, record.asking) = (category, tallied.usage, tallied.asking);
+        record.category = category;
+        record.usage = tallied.usage;
+        record.asking = tallied.asking;
         record.elapsed = now.saturating_duration_since(began);
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);
@@ -177,12 +179,13 @@ impl<'r> FlowRecorder<'r> {
         };
         let next = (!ended).then_some(at);
         let elapsed = now.saturating_duration_since(self.began);
-        watching.note(|book| {
+        watching.note(|live_record| {
             taken
                 .iter()
-                .for_each(|(from, action)| book.count_edge(from, action));
-            book.add(record.clone());
-            (book.position, book.elapsed) = (next.cloned(), elapsed);
+                .for_each(|(from, action)| live_record.count_edge(from, action));
+            live_record.add(record.clone());
+            live_record.position = next.cloned();
+            live_record.elapsed = elapsed;
         });
         watching.notify(&FlowEvent::StepEnded {
             step: &record,
@@ -224,7 +227,10 @@ impl<'r> FlowRecorder<'r> {
         let Some(watching) = &self.watching else {
             return;
         };
-        watching.note(|book| (book.category, book.elapsed) = (category, elapsed));
+        watching.note(|live_record| {
+            live_record.category = category;
+            live_record.elapsed = elapsed;
+        });
         watching.notify(&FlowEvent::FlowEnded {
             steps: self.steps,
             elapsed,

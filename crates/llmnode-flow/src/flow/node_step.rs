@@ -70,7 +70,7 @@ pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
         Ok(prepared) => prepared.map_err(|error| {
             step_error(Category::PrepError, "prep failed", error).of_node(N::NAME)
         }),
-        Err(said) => Err(panicked("prep", said).of_node(N::NAME)),
+        Err(message) => Err(panicked("prep", message).of_node(N::NAME)),
     }
 }
 
@@ -83,6 +83,6 @@ pub(super) fn post<S, N: Step<S>>(
     match catch_panic(|| node.post(output, state)) {
         Ok(action) => action
             .map_err(|error| step_error(Category::Aborted, "post failed", error).of_node(name)),
-        Err(said) => Err(panicked("post", said).of_node(name)),
+        Err(message) => Err(panicked("post", message).of_node(name)),
     }
 }

@@ -44,9 +44,10 @@ where
     S: ?Sized,
     Value: IntoOutcome<Vec<N>, BoxError, Kind, Pending: Send> + 'a,
 {
-    let made = path(state).into_outcome();
+    let prepared = path(state).into_outcome();
     Box::pin(async move {
-        made.await
+        prepared
+            .await
             .map_err(|error| step_error(Category::PrepError, "batch failed", error).into())
     })
 }

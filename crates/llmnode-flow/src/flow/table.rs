@@ -175,8 +175,8 @@ impl<S, A> Table<S, A> {
         flow: &mut FlowCursor<'_, S>,
         then: impl FnOnce() -> Arm<A>,
     ) -> Result<Progress<A>, NodeError> {
-        let arm =
-            catch_panic(then).map_err(|said| panicked("what follows from an action", said))?;
+        let arm = catch_panic(then)
+            .map_err(|message| panicked("what follows from an action", message))?;
         let edge = match &arm.edge {
             EdgeSelector::Index(index) => step.edges.get(*index),
             EdgeSelector::Action(action, _) => {
@@ -222,15 +222,15 @@ impl<S, A> Table<S, A> {
         let label = step.label.as_str();
         let name = &self.name;
         if let (None, EdgeSelector::Action(action, _)) = (edge, by) {
-            let known: Vec<_> = step
+            let actions: Vec<_> = step
                 .edges
                 .iter()
                 .map(|edge| format!("`{}`", edge.action))
                 .collect();
             let action = one_line(&**action, 200);
-            let known = one_line(known.join(", "), 500);
+            let actions = one_line(actions.join(", "), 500);
             return format!(
-                "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {known}"
+                "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {actions}"
             );
         }
         let action = edge.map_or("", Edge::shown);

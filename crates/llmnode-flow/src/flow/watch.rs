@@ -57,7 +57,9 @@ impl FlowWatch {
     /// Returns the position: the step that runs or is next. `None`: no flow has begun, or it has ended with an
     /// action.
     pub fn position(&self) -> Option<Position> {
-        self.lock().as_ref().and_then(|book| book.position.clone())
+        self.lock()
+            .as_ref()
+            .and_then(|live_record| live_record.position.clone())
     }
 
     pub(super) fn open(&self, outline: Outline, at: Position) {
@@ -65,8 +67,8 @@ impl FlowWatch {
     }
 
     pub(super) fn note(&self, note: impl FnOnce(&mut LiveRecord)) {
-        if let Some(book) = &mut *self.lock() {
-            note(book);
+        if let Some(live_record) = &mut *self.lock() {
+            note(live_record);
         }
     }
 
@@ -126,12 +128,12 @@ impl LiveRecord {
 
     /// Bounded by the edges of the flow: an action without an edge ends it before.
     pub(super) fn count_edge(&mut self, from: &Position, action: &str) {
-        let known = self
+        let position = self
             .ways
             .get(from)
             .and_then(|actions| actions.get(action))
             .copied();
-        let index = known.unwrap_or_else(|| {
+        let index = position.unwrap_or_else(|| {
             let index = self.edges.len();
             self.ways
                 .entry(from.clone())

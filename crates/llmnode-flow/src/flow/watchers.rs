@@ -85,7 +85,7 @@ impl<'r> ActiveWatchers<'r> {
 
     pub(super) fn step_begins(&self, at: &Position, node: &str) {
         self.lock().at = at.clone();
-        self.note(|book| book.position = Some(at.clone()));
+        self.note(|live_record| live_record.position = Some(at.clone()));
         self.notify(&FlowEvent::StepBegins { position: at, node });
     }
 
@@ -146,8 +146,8 @@ impl Observer for ActiveWatchers<'_> {
 }
 
 fn run_hook(hook: impl FnOnce()) {
-    if let Err(said) = catch_panic(hook) {
-        tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
+    if let Err(message) = catch_panic(hook) {
+        tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {message}");
     }
 }
 

@@ -73,9 +73,9 @@ fn within_base64(value: &str, engine: &impl Engine) -> Vec<String> {
         let encoded = engine.encode(&bytes);
         let begin = (before * 8).div_ceil(6);
         let end = bytes.len() * 8 / 6;
-        let own = encoded.get(begin..end).unwrap_or_default();
-        if own.len() >= MIN_BASE64_LEN {
-            forms.push(own.to_owned());
+        let whole_groups = encoded.get(begin..end).unwrap_or_default();
+        if whole_groups.len() >= MIN_BASE64_LEN {
+            forms.push(whole_groups.to_owned());
         }
     }
     forms

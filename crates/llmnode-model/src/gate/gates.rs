@@ -18,7 +18,7 @@ pub struct Gates(Arc<Shared>);
 struct Shared {
     /// Something was refused once: until then, nobody needs to look.
     active: Arc<AtomicBool>,
-    known: Mutex<Vec<Known>>,
+    gates: Mutex<Vec<Known>>,
     lanes: Option<Mutex<Lanes>>,
 }
 
@@ -55,15 +55,15 @@ impl Gates {
 
     /// Returns the gate of a model. `owner` tells models apart that share these gates and may have the same name.
     pub fn of(&self, owner: usize, model: &str) -> Arc<Gate> {
-        let mut known = lock(&self.0.known);
-        if let Some(found) = known
+        let mut gates = lock(&self.0.gates);
+        if let Some(found) = gates
             .iter()
             .find(|one| one.owner == owner && *one.model == *model)
         {
             return Arc::clone(&found.gate);
         }
         let gate = Arc::new(Gate::new(Arc::clone(&self.0.active)));
-        known.push(Known {
+        gates.push(Known {
             owner,
             model: model.into(),
             gate: Arc::clone(&gate),

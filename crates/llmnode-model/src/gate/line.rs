@@ -88,12 +88,12 @@ impl Gate {
         &self,
         now: Instant,
         sent: Option<Instant>,
-        asked: Option<Duration>,
+        retry_after: Option<Duration>,
         most: Duration,
     ) {
         self.active.store(true, Ordering::Relaxed);
         let state = &mut *lock(&self.state);
-        state.refused(now, sent, asked, most);
+        state.refused(now, sent, retry_after, most);
         self.closings.store(state.closings, Ordering::Relaxed);
         self.changed.notify_waiters();
     }

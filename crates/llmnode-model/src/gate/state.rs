@@ -63,7 +63,7 @@ struct Closed {
     refused: u32,
     is_outage: bool,
     /// The server said how long to wait.
-    asked: bool,
+    has_retry_after: bool,
     failed_probes: u32,
     /// When the next request may probe, and when the newest one did.
     next_probe: Option<Instant>,
@@ -195,19 +195,19 @@ impl State {
 
     /// `Ok`: it is sent; whether it probes.
     pub(super) fn enter(&mut self, place: &Place, now: Instant) -> Result<bool, Wait> {
-        let own = place
+        let turn = place
             .at
             .checked_add(self.shift.saturating_sub(place.shift))
             .unwrap_or(place.at);
         let Some(closed) = &mut self.closed else {
-            if own > now {
-                return Err(Wait::Until(own));
+            if turn > now {
+                return Err(Wait::Until(turn));
             }
             self.sent.add(now);
             return Ok(false);
         };
         if now < closed.until {
-            return Err(Wait::Until(closed.until.max(own)));
+            return Err(Wait::Until(closed.until.max(turn)));
         }
         if let Some(next_probe) = closed.next_probe.filter(|next| now < *next) {
             return Err(Wait::Probed(next_probe));
@@ -267,7 +267,7 @@ impl State {
         &mut self,
         now: Instant,
         sent: Option<Instant>,
-        asked: Option<Duration>,
+        retry_after: Option<Duration>,
         most: Duration,
     ) {
         self.failed_calls.clear();
@@ -275,13 +275,14 @@ impl State {
             // It went out before: it tells of the same limit.
             Some(closed) if sent.is_some_and(|sent| sent <= closed.at) => {
                 closed.refused = closed.refused.saturating_add(1);
-                let until = asked.and_then(|asked| now.checked_add(asked.min(most)));
+                let until =
+                    retry_after.and_then(|retry_after| now.checked_add(retry_after.min(most)));
                 self.close_until(until.unwrap_or(now));
             }
             // One that never lined up says nothing of the probe.
             Some(_) if sent.is_none() => {}
-            Some(_) => self.close_again(now, asked, most),
-            None => self.close(now, asked, most, false),
+            Some(_) => self.close_again(now, retry_after, most),
+            None => self.close(now, retry_after, most, false),
         }
     }
 
@@ -313,7 +314,13 @@ impl State {
         }
     }
 
-    fn close(&mut self, now: Instant, asked: Option<Duration>, most: Duration, is_outage: bool) {
+    fn close(
+        &mut self,
+        now: Instant,
+        retry_after: Option<Duration>,
+        most: Duration,
+        is_outage: bool,
+    ) {
         self.closings += 1;
         let sent = self.sent.sum(now);
         self.closed = Some(Closed {
@@ -322,18 +329,18 @@ impl State {
             sent,
             refused: 1,
             is_outage,
-            asked: asked.is_some(),
+            has_retry_after: retry_after.is_some(),
             failed_probes: 0,
             next_probe: None,
             probed: None,
         });
         self.close_until(
-            now.checked_add(asked.unwrap_or(FIRST_WAIT).min(most))
+            now.checked_add(retry_after.unwrap_or(FIRST_WAIT).min(most))
                 .unwrap_or(now),
         );
     }
 
-    fn close_again(&mut self, now: Instant, asked: Option<Duration>, most: Duration) {
+    fn close_again(&mut self, now: Instant, retry_after: Option<Duration>, most: Duration) {
         self.closings += 1;
         let Some(closed) = &mut self.closed else {
             return;
@@ -345,7 +352,7 @@ impl State {
             .saturating_mul(1 << closed.failed_probes.min(10))
             .min(LONGEST_WAIT);
         self.close_until(
-            now.checked_add(asked.unwrap_or(doubled).min(most))
+            now.checked_add(retry_after.unwrap_or(doubled).min(most))
                 .unwrap_or(now),
         );
     }
@@ -430,7 +437,7 @@ impl State {
 
 impl Closed {
     fn is_down(&self) -> bool {
-        self.is_outage || (self.asked && self.failed_probes >= DOWN)
+        self.is_outage || (self.has_retry_after && self.failed_probes >= DOWN)
     }
 
     /// Of a server of which nothing was known before. `None`: it took nothing.

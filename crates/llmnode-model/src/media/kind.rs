@@ -5,8 +5,8 @@ use llmnode_reader::internal::one_line;
 use super::error::AttachmentError;
 
 /// In lower case, without parameters, by its usual name.
-pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
-    let essence = given
+pub(super) fn media_type(written: &str) -> Result<String, AttachmentError> {
+    let essence = written
         .split(';')
         .next()
         .unwrap_or_default()
@@ -26,7 +26,7 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
         }),
         _ => Err(AttachmentError::new(format!(
             "{:?} is not a media type; write one such as `image/png`",
-            one_line(given, 100)
+            one_line(written, 100)
         ))),
     }
 }
@@ -63,16 +63,16 @@ mod tests {
 
     #[test]
     fn media_types_have_one_spelling() {
-        for (given, read) in [
+        for (written, read) in [
             ("image/png", "image/png"),
             ("Image/JPG", "image/jpeg"),
             (" text/plain; charset=utf-8", "text/plain"),
             ("application/vnd.ms-excel", "application/vnd.ms-excel"),
             ("image/svg+xml", "image/svg+xml"),
         ] {
-            assert_eq!(media_type(given).unwrap(), read);
+            assert_eq!(media_type(written).unwrap(), read);
         }
-        for given in [
+        for written in [
             "",
             "png",
             "image/",
@@ -83,8 +83,11 @@ mod tests {
             "a/b/c",
             "é/x",
         ] {
-            let read = media_type(given);
-            assert!(read.is_err() || given.trim() != given, "{given:?} {read:?}");
+            let read = media_type(written);
+            assert!(
+                read.is_err() || written.trim() != written,
+                "{written:?} {read:?}"
+            );
         }
     }
 

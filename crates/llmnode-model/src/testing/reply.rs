@@ -277,9 +277,9 @@ impl Reply {
     pub(super) fn for_this(self, request: &Request) -> Self {
         match self.outcome {
             Outcome::Respond(respond) => {
-                let mut made = respond(request).for_this(request);
-                made.delay += self.delay;
-                made
+                let mut reply = respond(request).for_this(request);
+                reply.delay += self.delay;
+                reply
             }
             outcome => Reply { outcome, ..self },
         }

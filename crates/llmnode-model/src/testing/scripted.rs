@@ -123,7 +123,7 @@ impl ScriptedModel {
     #[track_caller]
     pub fn assert_done(&self) {
         // Released before a panic, which would poison it.
-        let (left, asked, unanswered) = {
+        let (left, requests, unanswered) = {
             let script = lock(&self.script);
             (
                 script.replies.len(),
@@ -133,11 +133,11 @@ impl ScriptedModel {
         };
         assert!(
             left == 0,
-            "replies left in the script: {left}, after requests: {asked}"
+            "replies left in the script: {left}, after requests: {requests}"
         );
         assert!(
             unanswered == 0,
-            "requests that found no reply in the script: {unanswered} of {asked}"
+            "requests that found no reply in the script: {unanswered} of {requests}"
         );
     }
 

@@ -127,8 +127,10 @@ impl<'b> Checker<'b> {
             {
                 let meant = nearest(action, missing.iter().copied());
                 missing.retain(|name| Some(*name) != meant);
-                let known = names.iter().map(|name| &**name);
-                let nearest = meant.or_else(|| nearest(action, known)).map(str::to_owned);
+                let actions = names.iter().map(|name| &**name);
+                let nearest = meant
+                    .or_else(|| nearest(action, actions))
+                    .map(str::to_owned);
                 let label = label.clone();
                 let action = (*action).to_owned();
                 self.faults.push(FlowFault::UnknownAction {

@@ -43,13 +43,13 @@ where
         let span = flow.begin_step(name);
         let course = async move {
             let action = {
-                let made = match catch_panic(|| (self.make)(flow.state)) {
-                    Ok(made) => {
-                        made.map_err(|error| step_error(Category::PrepError, "prep failed", error))
+                let node = match catch_panic(|| (self.make)(flow.state)) {
+                    Ok(node) => {
+                        node.map_err(|error| step_error(Category::PrepError, "prep failed", error))
                     }
-                    Err(said) => Err(panicked("the function that makes the step", said)),
+                    Err(message) => Err(panicked("the function that makes the step", message)),
                 };
-                let node = made.map_err(|error| error.of_node(name.to_owned()))?;
+                let node = node.map_err(|error| error.of_node(name.to_owned()))?;
                 let output = executed(&mut flow, &node).await?;
                 post(node, output, flow.state)?
             };

@@ -120,13 +120,13 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
             name: self.0.name.clone(),
             max_steps: self.0.max_steps,
             outline: Arc::new(move || outlined.outline()),
-            advance: Box::new(move |mut flowing| {
+            advance: Box::new(move |mut cursor| {
                 let flow = flow.clone();
                 Box::pin(async move {
                     Ok(
                         match flow
                             .0
-                            .advance(flowing.reborrow(), None::<fn(&mut S)>)
+                            .advance(cursor.reborrow(), None::<fn(&mut S)>)
                             .await?
                         {
                             Progress::Continue => Progress::Continue,
