@@ -19,13 +19,14 @@ use crate::clock::Clock;
 use crate::money::Money;
 use crate::prices::Listed;
 
+/// What an answer is found by in a journal.
 pub(crate) struct JournalKey {
     pub(crate) conversation: String,
     pub(crate) request: String,
     pub(crate) model: Option<String>,
 }
 
-/// Dropped before its end, it commits what is known so far, if its request has begun.
+/// An attempt that runs. Dropped before its end, it commits what is known so far, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallGuard<'c>,
     pub(crate) id: AttemptId,
@@ -33,7 +34,8 @@ pub(crate) struct OpenAttempt<'c> {
     span: AttemptSpan,
     pub(crate) journal_key: Option<Box<JournalKey>>,
     /// The price by the names known before the answer; the provider may report another name.
-    asked: Option<Listed<'c>>,
+    listed: Option<Listed<'c>>,
+    /// The request may have gone out, so that the attempt counts.
     begun: bool,
     answered: bool,
     /// In a map, or with a pace: what the answer says of limits.
@@ -61,7 +63,7 @@ impl CallGuard<'_> {
 }
 
 impl<'c> OpenAttempt<'c> {
-    /// Of the run.
+    /// The clock of the run.
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.call.clock()
     }
@@ -74,7 +76,7 @@ impl<'c> OpenAttempt<'c> {
             started,
             span,
             journal_key: None,
-            asked: None,
+            listed: None,
             begun: false,
             answered: false,
             wants_rate_limits: false,
@@ -88,6 +90,8 @@ impl<'c> OpenAttempt<'c> {
         self.span.span()
     }
 
+    /// Notes the request before it is sent: by it the span is named, the cost computed, and the usage estimated if none comes.
+    /// `names`: of the model, the most reliable first.
     pub(crate) fn set_request(
         &mut self,
         info: &RequestInfo<'_>,
@@ -95,7 +99,7 @@ impl<'c> OpenAttempt<'c> {
         names: [Option<&str>; 3],
         content_in_traces: bool,
     ) {
-        self.asked = self.call.prices.first_listed(names.into_iter().flatten());
+        self.listed = self.call.prices.first_listed(names.into_iter().flatten());
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate {
                 input: prompt,
@@ -122,6 +126,7 @@ impl<'c> OpenAttempt<'c> {
         self.begun
     }
 
+    /// The request did not leave, so it cost nothing.
     pub(crate) fn is_unsent(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.unsent)
     }
@@ -130,6 +135,7 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
+    /// Tells the journal of an answer that ends a turn.
     pub(crate) fn journal_answer(
         &self,
         text: &str,
@@ -146,6 +152,7 @@ impl<'c> OpenAttempt<'c> {
         });
     }
 
+    /// Tells the journal of an answer that calls tools.
     pub(crate) fn journal_round(
         &self,
         text: &str,
@@ -186,16 +193,19 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
+    /// The answer is whole.
     pub(crate) fn answered(&mut self, completion: &Completion) {
         self.answered = true;
         self.span.answered(completion);
     }
 
+    /// The provider reports usage in the middle of an answer.
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         self.so_far.get_or_insert_default().reports(usage);
         self.note(|record| record.usage = Some(usage));
     }
 
+    /// A piece of the answer came, which is counted in case no usage does.
     pub(crate) fn writes(&mut self, piece: &str) {
         self.so_far.get_or_insert_default().writes(piece);
     }
@@ -210,11 +220,13 @@ impl<'c> OpenAttempt<'c> {
         self.note(|record| record.break_off(reported, answered.max(so_far.answered())));
     }
 
+    /// The first piece of the answer came.
     pub(crate) fn begins_to_answer(&mut self) {
         let elapsed = self.call.now().saturating_duration_since(self.started);
         self.note(|record| record.first_chunk = Some(elapsed));
     }
 
+    /// Writes into the record, unless it was committed.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
         if let Some(record) = &mut self.record {
             note(record);
@@ -234,6 +246,7 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
+    /// Completes the record and commits it, once.
     fn close(&mut self, category: Option<Category>) {
         if !self.answered && self.so_far.is_some() {
             self.broke_off(None, None);
@@ -260,7 +273,7 @@ impl<'c> OpenAttempt<'c> {
         let listed = self
             .call
             .prices
-            .of_response(self.asked, record.model.as_deref(), &usage)?;
+            .of_response(self.listed, record.model.as_deref(), &usage)?;
         listed.price.of(&usage).map(Money::to_f64)
     }
 

@@ -23,14 +23,14 @@ use crate::clock::Clock;
 use crate::position::{Position, PositionExt};
 use crate::prices::Prices;
 
-/// This bound and the next two keep a record small however long a call runs.
+/// How many of the last answers keep their texts. This bound and the next two keep a record small however long a call runs.
 const ANSWERS: usize = 8;
-
+/// How many of the last calls within it a call keeps.
 const CALLS: usize = 64;
-
+/// How many of the last failed executions a record has.
 const FAILED_TRIES: usize = 64;
 
-/// Recorded as cancelled if dropped before its end.
+/// A call that runs. Recorded as cancelled if dropped before its end.
 pub(crate) struct CallGuard<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
@@ -42,10 +42,15 @@ pub(crate) struct CallGuard<'r> {
     slot: Slot,
     pub(crate) id: CallId,
     parent: Option<&'r CallGuard<'r>>,
+    /// How many calls are around it.
     pub(crate) depth: usize,
+    /// Sums up the attempts of a flow or a map, beside the ledger.
     usage_sum: Option<&'r UsageSum<'r>>,
+    /// The step of a flow that this call is, and the number of that flow. `None`: it is within a step, or in no flow.
     at: Option<(&'r Position, u64)>,
+    /// Its index in a map.
     item: Option<u32>,
+    /// How often a map has put it back to the end of its queue.
     put_back: u32,
     recorder: Option<&'r dyn RunRecorder>,
     started: Instant,
@@ -54,27 +59,41 @@ pub(crate) struct CallGuard<'r> {
 }
 
 struct State {
+    /// How many attempts have begun; it numbers the next one.
     begun: u32,
     history: CallHistory,
+    /// The conversation, for the report of the call.
     messages: Vec<Message>,
     carried: Option<Arc<ProviderState>>,
+    /// When the current execution of a node without a model began.
     try_began: Instant,
     used_fallback: Option<UsedFallback>,
     /// `None`: no call ended within this one.
     children: Option<Box<ChildCalls>>,
+    /// Up to when the time of this call was added to its node's.
     accounted_until: Instant,
     ended: bool,
 }
 
+/// What the record of the call will have.
 #[derive(Clone, Default)]
 struct CallHistory {
     attempts: Vec<AttemptRecord>,
     failed_tries: Vec<FailedTry>,
+    /// Tools that were executed after a pause, before the first attempt.
     resumed_tools: Vec<ToolRecord>,
     changed_since_pause: Vec<String>,
-    replayed: (u32, Replayed),
+    replayed: ReplayedAnswers,
 }
 
+/// Answers that came from a journal in place of a model.
+#[derive(Clone, Default)]
+struct ReplayedAnswers {
+    count: u32,
+    sum: Replayed,
+}
+
+/// The calls that ended within a call, with those within them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChildCalls {
     pub(crate) calls: VecDeque<Arc<CallRecord>>,
@@ -111,6 +130,7 @@ impl State {
     }
 }
 
+/// What a call reports to and counts by, for all calls of a run.
 pub(crate) struct Sinks<'r> {
     pub(crate) ledger: &'r Ledger,
     pub(crate) clock: &'r dyn Clock,
@@ -118,6 +138,7 @@ pub(crate) struct Sinks<'r> {
     pub(crate) prices: &'r Prices,
 }
 
+/// Where a call is: within which other call, at which step of a flow, at which index of a map.
 pub(crate) struct Parent<'r> {
     pub(crate) parent: Option<&'r CallGuard<'r>>,
     pub(crate) usage_sum: Option<&'r UsageSum<'r>>,
@@ -201,10 +222,12 @@ impl<'r> CallGuard<'r> {
         call
     }
 
+    /// This call, then those around it.
     fn with_parents(&self) -> impl Iterator<Item = &CallGuard<'r>> {
         std::iter::successors(Some(self), |call| call.parent)
     }
 
+    /// Whether anybody makes a recording of this call or one around it. Events are only built if so.
     pub(crate) fn is_recorded(&self) -> bool {
         self.with_parents().any(|call| call.recorder.is_some())
     }
@@ -212,7 +235,7 @@ impl<'r> CallGuard<'r> {
     pub(crate) fn is_recorded_by(&self, recorder: &dyn RunRecorder) -> bool {
         self.with_parents()
             .filter_map(|call| call.recorder)
-            .any(|known| std::ptr::addr_eq(known, recorder))
+            .any(|other| std::ptr::addr_eq(other, recorder))
     }
 
     pub(crate) fn record_event(&self, event: &RunEvent<'_>) {
@@ -221,6 +244,7 @@ impl<'r> CallGuard<'r> {
             .for_each(|recorder| record(recorder, event));
     }
 
+    /// The number of the flow that this call is a step of, or is within.
     fn flow(&self) -> Option<u64> {
         self.with_parents()
             .find_map(|call| call.at)
@@ -248,6 +272,7 @@ impl<'r> CallGuard<'r> {
         Some(self.position()?.below(calls.iter().map(String::as_str)))
     }
 
+    /// The machine's time at a moment of the run's clock, by when the call began on both.
     pub(crate) fn time_of_day(&self, moment: Instant) -> SystemTime {
         let since = moment.saturating_duration_since(self.started);
         self.started_at
@@ -288,6 +313,7 @@ impl<'r> CallGuard<'r> {
         self.id.attempt(lock(&self.state).begin_attempt())
     }
 
+    /// Tells the journal that the call begins, and waits until that is written.
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
         self.hooks.note(RecorderEvent::CallBegan {
             call: self.info(),
@@ -349,6 +375,7 @@ impl<'r> CallGuard<'r> {
         }
     }
 
+    /// Notes a failed execution of a node without a model. Of many, the last ones are kept.
     pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
         let now = self.now();
         let message = one_line(message, 1000);
@@ -372,6 +399,7 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).try_began = now;
     }
 
+    /// Ends the call: the record is committed, and then told to all who listen.
     pub(crate) fn end(
         &self,
         category: Option<Category>,
@@ -392,6 +420,9 @@ impl<'r> CallGuard<'r> {
         record
     }
 
+    /// Puts the record into the ledger, and what the call and those within it spent into the call around it.
+    ///
+    /// No two states are locked at once: this one is let go before that of the call around it is taken.
     fn commit_call(&self, category: Option<Category>) -> Arc<CallRecord> {
         let now = self.now();
         let mut state = lock(&self.state);
@@ -415,6 +446,7 @@ impl<'r> CallGuard<'r> {
         self.parent.map(|parent| parent.id)
     }
 
+    /// The names of the calls around it and its own, outermost first.
     pub(crate) fn path(&self) -> Vec<&str> {
         let calls = std::iter::successors(Some(self), |call| call.parent);
         let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
@@ -422,6 +454,7 @@ impl<'r> CallGuard<'r> {
         names
     }
 
+    /// The same with the index in a map, as people see it.
     pub(crate) fn observed_path(&self) -> Vec<String> {
         let mut names = self
             .parent
@@ -442,6 +475,7 @@ impl<'r> CallGuard<'r> {
         std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
     }
 
+    /// Completes the record of a tool, counted from the last one back.
     pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
         let CallHistory {
@@ -493,30 +527,23 @@ impl<'r> CallGuard<'r> {
         )
     }
 
+    /// The conversation so far, and all tools that were executed in it.
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
-        let asked = state
-            .history
-            .attempts
-            .iter()
-            .flat_map(|attempt| &attempt.tools);
-        (
-            state.messages.clone(),
-            state
-                .history
-                .resumed_tools
-                .iter()
-                .chain(asked)
-                .cloned()
-                .collect(),
-        )
+        let history = &state.history;
+        let mut tools = history.resumed_tools.clone();
+        for attempt in &history.attempts {
+            tools.extend(attempt.tools.iter().cloned());
+        }
+        (state.messages.clone(), tools)
     }
 
-    /// `None`: the journal does not have the usage.
+    /// Notes an answer that came from the journal, with what it had cost. `None`: the journal does not have the usage.
     pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
-        let (count, sum) = &mut lock(&self.state).history.replayed;
-        *count += 1;
-        sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
+        let usage = usage.map_or_else(Usage::unreported, |usage| *usage);
+        let replayed = &mut lock(&self.state).history.replayed;
+        replayed.count += 1;
+        replayed.sum.add(&usage);
     }
 
     pub(crate) fn children(&self) -> ChildCalls {
@@ -562,7 +589,11 @@ impl<'r> CallGuard<'r> {
             failed_tries,
             resumed_tools,
             changed_since_pause,
-            replayed: (replayed, replayed_sum),
+            replayed:
+                ReplayedAnswers {
+                    count: replayed,
+                    sum: replayed_sum,
+                },
         } = history;
         Arc::new(CallRecord {
             id: self.id,

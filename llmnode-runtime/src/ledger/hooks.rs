@@ -66,7 +66,7 @@ impl Hooks {
 
 /// A panic of a hook affects neither the call nor the ledger.
 fn run(node: &str, hook: impl FnOnce()) {
-    if let Err(said) = catch_panic(hook) {
-        tracing::error!(target: "llmnode::hook", node, "a hook panicked: {said}");
+    if let Err(message) = catch_panic(hook) {
+        tracing::error!(target: "llmnode::hook", node, "a hook panicked: {message}");
     }
 }

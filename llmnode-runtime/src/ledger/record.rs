@@ -449,17 +449,17 @@ impl CallRecord {
     /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a call that [used a fallback](CallRecord::used_fallback), the cause.
     /// `None`: nothing did.
     pub fn first_failure(&self) -> Option<String> {
-        let asked = self
+        let failed_attempt = self
             .attempts
             .iter()
             .find_map(|attempt| Some((attempt.category?, &attempt.message)));
-        let executed = self
+        let failed_execution = self
             .failed_tries
             .iter()
             .map(|one| (one.category, &one.message))
             .next();
-        asked
-            .or(executed)
+        failed_attempt
+            .or(failed_execution)
             .map(|(category, message)| format!("{category}: {message}"))
     }
 

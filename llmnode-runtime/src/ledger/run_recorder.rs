@@ -123,7 +123,7 @@ pub enum RunEvent<'e> {
 
 /// A panic of a recorder does not affect the run.
 pub(crate) fn record(recorder: &dyn RunRecorder, event: &RunEvent<'_>) {
-    if let Err(said) = catch_panic(|| recorder.record(event)) {
-        tracing::error!(target: "llmnode::hook", "the recording of a run panicked: {said}");
+    if let Err(message) = catch_panic(|| recorder.record(event)) {
+        tracing::error!(target: "llmnode::hook", "the recording of a run panicked: {message}");
     }
 }

@@ -126,8 +126,8 @@ impl Serialize for LedgerSnapshot {
         report.serialize_field("version", &VERSION)?;
         report.serialize_field("total", &self.total)?;
         report.serialize_field("nodes", &self.nodes)?;
-        if let Some(made) = &self.prices_made {
-            report.serialize_field("prices_made", made)?;
+        if let Some(date) = &self.prices_made {
+            report.serialize_field("prices_made", date)?;
         }
         report.serialize_field(
             "calls",

@@ -10,24 +10,24 @@ pub(crate) struct AnswerSoFar {
     usage: Option<TokenUsage>,
     bytes: u64,
     /// More has come since the usage was reported.
-    goes_on: bool,
+    continues: bool,
 }
 
 impl AnswerSoFar {
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         self.usage = Some(usage);
-        self.goes_on = false;
+        self.continues = false;
     }
 
     pub(crate) fn writes(&mut self, piece: &str) {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
-        self.goes_on |= !piece.is_empty();
+        self.continues |= !piece.is_empty();
     }
 
     /// What is reported, without a figure that the answer has outgrown.
     pub(crate) fn usage(&self) -> Option<TokenUsage> {
         self.usage.map(|usage| {
-            if self.goes_on {
+            if self.continues {
                 usage.of_the_prompt()
             } else {
                 usage

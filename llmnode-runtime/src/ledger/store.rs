@@ -15,6 +15,7 @@ use super::record::{AttemptRecord, CallRecord};
 use super::snapshot::{LedgerSnapshot, NodeStats};
 use super::usage::Usage;
 
+/// How many of the last calls are kept with their attempts, unless the program says another number.
 const REMEMBERED: usize = 256;
 
 /// Further names made at run time share their figures, so that the ledger stays small.
@@ -101,10 +102,12 @@ impl PartialOrd for NodeKey {
     }
 }
 
+/// What a ledger has. Figures are added to a slot, by its index: the name of a node is looked up once for each call.
 pub(super) struct Store {
     pub(super) ids: Ids,
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
     slots: BTreeMap<NodeKey, Slot>,
+    /// Up to which record each journal was imported, so that none counts twice.
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
@@ -176,8 +179,8 @@ impl Ledger {
         LedgerSnapshot::new(nodes, calls, self.lock().prices_made.clone())
     }
 
-    pub(crate) fn set_prices_made(&self, made: Option<&str>) {
-        self.lock().prices_made = made.map(str::to_owned);
+    pub(crate) fn set_prices_made(&self, date: Option<&str>) {
+        self.lock().prices_made = date.map(str::to_owned);
     }
 
     /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.
@@ -188,6 +191,7 @@ impl Ledger {
         serde_json::to_value(self.snapshot()).unwrap_or_default()
     }
 
+    /// Counts the call, and returns where its figures are added.
     pub(super) fn begin_call(&self, node: &NodeKey) -> (CallId, Slot) {
         let mut store = self.lock();
         let slot = store.slot(node);
@@ -220,6 +224,7 @@ impl Ledger {
         figures
     }
 
+    /// The figures by names that people can tell apart.
     fn by_name(&self) -> BTreeMap<String, NodeStats> {
         let store = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
