@@ -870,11 +870,11 @@ pub use llmnode_rag as rag;
 #[doc(inline)]
 pub use llmnode_runtime::{
     ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
-    Backoff, BatchProgress, BoxError, BoxFuture, Cache, Call, CallId, CallInfo, CallRecord,
-    CallReport, CallStream, Category, ChatModel, Clock, Completion, Correction, Cost, Cx, Delta,
-    DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel,
-    FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map,
-    Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
+    Backoff, BatchProgress, BoxError, BoxFuture, Cache, CacheLost, Call, CallId, CallInfo,
+    CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Completion, Correction, Cost,
+    Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag,
+    FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput,
+    Map, Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
     Prices, ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
     ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
     StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply,

@@ -36,8 +36,8 @@ pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, CallInfo, CallRecord, Correction, Cost, Estimate, FailedTry,
-    Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage, UsedFallback,
+    AttemptKind, AttemptRecord, CacheLost, CallInfo, CallRecord, Correction, Cost, Estimate,
+    FailedTry, Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage, UsedFallback,
 };
 pub use limits::Limits;
 pub use llmnode_model::{

@@ -420,3 +420,92 @@ async fn the_nearest_level_says_it_and_the_programs_own_fields_come_first() {
     assert_eq!(bodies[1]["prompt_cache_options"], options);
     assert_eq!(fields(&bodies[2]), ["prompt_cache_key"]);
 }
+
+/// As many tokens as letters / 4, of which so many came from the cache.
+fn counted(asked: &Asked, said: &crate::apis::Said, cached: u64, written: u64) -> Answer {
+    let (status, kind, body) = api_of(asked).answer(asked, said);
+    let mut body: Value = serde_json::from_str(&body).unwrap();
+    body["usage"] = if api_of(asked) == Api::Anthropic {
+        json!({"input_tokens": 100, "output_tokens": 5, "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": written})
+    } else {
+        json!({"input_tokens": 2_000, "output_tokens": 5, "total_tokens": 2_005,
+            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written}})
+    };
+    (status, kind, body.to_string())
+}
+
+/// What a provider reads of each request, one after the other.
+fn reads(cached: impl IntoIterator<Item = u64>) -> impl FnMut(&Asked) -> Answer + Send + 'static {
+    let mut cached = cached.into_iter().collect::<Vec<_>>().into_iter();
+    move |asked| {
+        let cached = cached.next().unwrap_or(0);
+        counted(asked, &text("Hello."), cached, 1_500)
+    }
+}
+
+fn lost(report: &llmnode::CallReport<String>) -> String {
+    report.record.cache_lost().to_string()
+}
+
+async fn chat(run: &Run, earlier: Vec<Message>, said: &str) -> llmnode::CallReport<String> {
+    let said = said.to_owned();
+    run.call(&Chat { earlier, said }).report().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_chat_says_what_became_of_its_cache() {
+    for is_anthropic in [true, false] {
+        let server = Recorded::answering(reads([0, 1_500, 1_500, 0])).await;
+        let run = if is_anthropic {
+            Run::new(anthropic(ANTHROPIC, &server))
+        } else {
+            Run::new(openai(OPENAI, &server))
+        };
+        let first = chat(&run, Vec::new(), "Hello").await;
+        assert_eq!(lost(&first), "unknown");
+        let history = first.history().unwrap();
+        // As it is stored between the calls.
+        let stored = serde_json::to_string(&history).unwrap();
+        assert!(
+            !stored.contains("shipping company"),
+            "never the text of a prompt: {stored}"
+        );
+        let history: Vec<Message> = serde_json::from_str(&stored).unwrap();
+        let second = chat(&run, history, "And then?").await;
+        assert_eq!(lost(&second), "kept");
+        let mut history = second.history().unwrap();
+        // A message that the program has changed since.
+        history[0] = Message::user("Good morning");
+        let third = chat(&run, history, "Why?").await;
+        let number = if is_anthropic { 1 } else { 1 };
+        assert_eq!(lost(&third), format!("changed: message {number}"));
+        let fourth = chat(&run, third.history().unwrap(), "Really?").await;
+        assert_eq!(lost(&fourth), "evicted");
+        let ledger = run.ledger().to_json().to_string();
+        assert!(
+            ledger.contains(r#""cache_lost":{"changed":{"part":"message 1"}}"#),
+            "{ledger}"
+        );
+        // Without a record, as in a history by hand.
+        let by_hand = vec![Message::user("Hello"), Message::assistant("Hello.")];
+        assert_eq!(lost(&chat(&run, by_hand, "And?").await), "unknown");
+    }
+}
+
+#[tokio::test]
+async fn a_cache_that_has_expired_is_told_from_one_that_was_evicted() {
+    let server = Recorded::answering(reads([0, 0])).await;
+    let clock = llmnode::TestClock::new();
+    let run = Run::new(anthropic(ANTHROPIC, &server)).with_clock(clock.clone());
+    let first = chat(&run, Vec::new(), "Hello").await;
+    let history = first.history().unwrap();
+    llmnode::Clock::sleep(&clock, std::time::Duration::from_secs(720)).await;
+    let second = chat(&run, history, "And then?").await;
+    let lost = second.record.cache_lost();
+    let expected = llmnode::CacheLost::Expired {
+        idle: std::time::Duration::from_secs(720),
+        ttl: std::time::Duration::from_secs(300),
+    };
+    assert_eq!(lost, expected);
+}

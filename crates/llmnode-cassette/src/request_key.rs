@@ -116,7 +116,7 @@ fn leave_carried(message: &mut Value) {
 
 /// Attachments are shortened: they are long, and their URL may hold a key.
 fn message(message: &Message) -> Result<Value, serde_json::Error> {
-    let mut value = serde_json::to_value(message.clone().counted(None))?;
+    let mut value = serde_json::to_value(message.bare())?;
     let parts = value["content"].as_array_mut().into_iter().flatten();
     for (written, part) in parts.zip(message.parts()) {
         let Part::Attachment(attachment) = part else {

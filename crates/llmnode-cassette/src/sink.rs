@@ -1,5 +1,6 @@
 //! Records what a model reports while it answers, and replays it.
 
+use llmnode_model::internal::PromptParts;
 use std::time::Duration;
 
 use llmnode_model::internal::{RateLimits, Redactor};
@@ -108,6 +109,14 @@ impl Sink for RecordingSink<'_> {
 
     fn request_id(&mut self, id: &str) {
         self.outer.request_id(id);
+    }
+
+    fn wants_prompt(&self) -> bool {
+        self.outer.wants_prompt()
+    }
+
+    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        self.outer.prompt(parts, ttl);
     }
 
     fn begins(&mut self) {

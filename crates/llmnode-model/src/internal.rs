@@ -9,6 +9,7 @@ pub use crate::ids::Ids;
 pub use crate::json_text::{inexact_number, pretty};
 pub use crate::message_json::Content;
 pub use crate::panics::{catch_panic, catch_panic_async, lock};
+pub use crate::prompt_parts::{PromptChange, PromptParts, SentPrompt, ToolPart};
 pub use crate::provider_state::{CarriedPart, Json};
 pub use crate::redactor::Redactor;
 pub use crate::retry_budget::BudgetedRetries;

@@ -27,6 +27,7 @@ mod message;
 mod message_json;
 mod pace;
 mod panics;
+mod prompt_parts;
 mod provider_state;
 mod reasoning;
 mod redactor;

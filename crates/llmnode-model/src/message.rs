@@ -1,11 +1,13 @@
 //! Messages of a conversation: text, with attachments at positions in it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use llmnode_reader::internal::floor_char_boundary;
 use serde::{Deserialize, Serialize};
 
+use super::prompt_parts::SentPrompt;
 use super::provider_state::ProviderState;
 use super::tool::ToolCall;
 use crate::media::Attachment;
@@ -65,6 +67,8 @@ pub(super) struct ToolInfo {
     pub(super) failed: bool,
     /// Of the conversation with this answer, without thoughts, as the provider counted them.
     pub(super) tokens: Option<u64>,
+    /// The request that this message answers, by its hashes.
+    pub(super) sent: Option<Arc<SentPrompt>>,
 }
 
 /// Figures do not tell messages apart.
@@ -193,6 +197,31 @@ impl Message {
     #[doc(hidden)]
     pub fn tokens(&self) -> Option<u64> {
         self.tool_info.as_ref()?.tokens
+    }
+
+    /// Sets the request that it answers, with which the next one is compared. `None`: it is forgotten.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn answering(mut self, sent: Option<Arc<SentPrompt>>) -> Self {
+        if sent.is_some() || self.sent().is_some() {
+            self.tool_info().sent = sent;
+        }
+        self
+    }
+
+    /// Returns the request that it answers.
+    #[doc(hidden)]
+    pub fn sent(&self) -> Option<&Arc<SentPrompt>> {
+        self.tool_info.as_ref()?.sent.as_ref()
+    }
+
+    /// The message as it was said: without figures of the provider and the record of its request.
+    #[doc(hidden)]
+    pub fn bare(&self) -> Cow<'_, Message> {
+        if self.tokens().is_none() && self.sent().is_none() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(self.clone().counted(None).answering(None))
     }
 
     fn tool_info(&mut self) -> &mut ToolInfo {

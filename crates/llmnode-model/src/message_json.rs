@@ -9,6 +9,7 @@ use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::message::{Message, Part, Role, ToolInfo};
+use super::prompt_parts::SentPrompt;
 use super::provider_state::ProviderState;
 use super::tool::ToolCall;
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
@@ -21,6 +22,7 @@ impl Serialize for Message {
             self.answers().is_some(),
             self.carried().is_some(),
             self.tokens().is_some(),
+            self.sent().is_some(),
         ];
         let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
@@ -39,6 +41,9 @@ impl Serialize for Message {
         }
         if let Some(tokens) = self.tokens() {
             message.serialize_field("tokens", &tokens)?;
+        }
+        if let Some(sent) = self.sent() {
+            message.serialize_field("sent", &**sent)?;
         }
         message.end()
     }
@@ -60,6 +65,8 @@ impl<'de> Deserialize<'de> for Message {
             carried: Option<ProviderState>,
             #[serde(default)]
             tokens: Option<u64>,
+            #[serde(default)]
+            sent: Option<SentPrompt>,
         }
         let Form {
             role,
@@ -68,6 +75,7 @@ impl<'de> Deserialize<'de> for Message {
             tool_call_id,
             carried,
             tokens,
+            sent,
         } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
@@ -88,8 +96,8 @@ impl<'de> Deserialize<'de> for Message {
         let ParsedContent(message) =
             content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || tokens.is_some()
-        {
+        let has_figures = tokens.is_some() || sent.is_some();
+        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || has_figures {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
             let carried = carried.map(Arc::new);
             message.tool_info = Some(Box::new(ToolInfo {
@@ -98,6 +106,7 @@ impl<'de> Deserialize<'de> for Message {
                 answers: tool_call_id,
                 failed: false,
                 tokens,
+                sent: sent.map(Arc::new),
             }));
         }
         Ok(message)

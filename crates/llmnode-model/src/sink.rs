@@ -6,6 +6,7 @@ use std::time::Duration;
 use llmnode_reader::Flag;
 
 use super::gate::RateLimits;
+use super::prompt_parts::PromptParts;
 use super::response_format::ResponseFormat;
 use crate::BoxFuture;
 use crate::api_kind::ApiKind;
@@ -42,6 +43,18 @@ pub trait Sink: Send {
     /// The server has taken the request, and answers: what it has written to its cache can be read. Default: does nothing.
     #[doc(hidden)]
     fn begins(&mut self) {}
+
+    /// Whether somebody compares the request with the one before it. Default: `false`.
+    #[doc(hidden)]
+    fn wants_prompt(&self) -> bool {
+        false
+    }
+
+    /// What the request is made of, and how long the provider keeps it. Default: does nothing.
+    #[doc(hidden)]
+    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        let _ = (parts, ttl);
+    }
 
     /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {

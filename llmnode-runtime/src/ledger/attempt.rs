@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::RateLimits;
+use llmnode_model::internal::{PromptParts, RateLimits, SentPrompt};
 use llmnode_model::{
     AttemptId, BoxError, Category, Completion, ProviderState, TokenUsage, ToolCall,
 };
 use tracing::Span;
 
+use super::cache_lost::{Compared, sent_prompt};
 use super::call::CallGuard;
 use super::estimate::Estimate;
 use super::record::{AttemptKind, AttemptRecord};
@@ -43,6 +44,8 @@ pub(crate) struct OpenAttempt<'c> {
     pub(crate) rate_limits: Option<Box<RateLimits>>,
     /// Boxed, since an answer that comes at once has none.
     so_far: Option<Box<AnswerSoFar>>,
+    /// What its request is made of, and how long that is kept.
+    prompt: Option<Box<(PromptParts, Option<Duration>)>>,
     /// `None`: committed or forgotten.
     record: Option<AttemptRecord>,
 }
@@ -82,6 +85,7 @@ impl<'c> OpenAttempt<'c> {
             wants_rate_limits: false,
             rate_limits: None,
             so_far: None,
+            prompt: None,
             record: Some(record),
         }
     }
@@ -203,6 +207,33 @@ impl<'c> OpenAttempt<'c> {
     pub(crate) fn reports(&mut self, usage: TokenUsage) {
         self.so_far.get_or_insert_default().reports(usage);
         self.note(|record| record.usage = Some(usage));
+    }
+
+    /// The request is written: what it is made of, and how long the provider keeps it.
+    pub(crate) fn asks(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        self.prompt = Some(Box::new((parts, ttl)));
+    }
+
+    /// Once the answer is counted: compares the request with the one before it. Returns what the next one is compared with.
+    pub(crate) fn compare_prompt(
+        &mut self,
+        before: Option<&SentPrompt>,
+    ) -> Option<Arc<SentPrompt>> {
+        let (parts, ttl) = *self.prompt.take()?;
+        let now = self.call.time_of_day(self.call.now());
+        let record = self.record.as_mut()?;
+        let usage = record.usage.filter(|usage| usage.input > Some(0))?;
+        let compared = Compared {
+            before,
+            parts: &parts,
+            usage,
+            now,
+            is_correction: record.kind == AttemptKind::Correction,
+        };
+        record.lost = compared.lost();
+        let sent = Arc::new(sent_prompt(parts, ttl, usage, now));
+        record.sent = Some(Arc::clone(&sent));
+        Some(sent)
     }
 
     /// A piece of the answer came, which is counted in case no usage does.

@@ -19,6 +19,7 @@
 //! The room sends nothing, decides nothing, and knows no types of the program: a node is its path and its name.
 
 mod attempt;
+mod cache_lost;
 mod call;
 mod corrected;
 mod estimate;
@@ -36,6 +37,7 @@ mod usage;
 mod usage_sum;
 
 pub(crate) use attempt::{JournalKey, OpenAttempt};
+pub use cache_lost::CacheLost;
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
 pub use corrected::Correction;
 pub use estimate::Estimate;

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use llmnode_model::internal::SentPrompt;
 use llmnode_model::{ApiKind, AttemptId, CallId, Category, ResponseFormat, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
+use super::cache_lost::CacheLost;
 use super::corrected::{Correction, corrected};
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
@@ -154,6 +157,15 @@ pub struct AttemptRecord {
     /// The tools that the model called, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRecord>,
+    #[serde(
+        default,
+        skip_serializing_if = "CacheLost::is_unknown",
+        rename = "cache_lost"
+    )]
+    pub(crate) lost: CacheLost,
+    /// What the next request of the conversation is compared with.
+    #[serde(skip)]
+    pub(crate) sent: Option<Arc<SentPrompt>>,
     /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for the newest 8 attempts of a call.
     #[serde(skip)]
     pub answer: Option<String>,
@@ -191,8 +203,17 @@ impl AttemptRecord {
             status: None,
             request_id: None,
             tools: Vec::new(),
+            lost: CacheLost::Unknown,
+            sent: None,
             answer: None,
         }
+    }
+
+    /// Returns whether the request has read back what the one before it had left in the provider's cache, and if not, why. The
+    /// request before it is that of the same conversation: an agent's last turn, the answer that is corrected, the call whose
+    /// answer is the last one of the history, or the one that paused.
+    pub fn cache_lost(&self) -> &CacheLost {
+        &self.lost
     }
 
     pub(super) fn forget_content(&mut self) {
@@ -399,6 +420,21 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl CallRecord {
+    /// Returns the first loss of what a provider had in its cache, among the attempts; otherwise whether anything was kept. See
+    /// [`AttemptRecord::cache_lost`].
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # fn example(report: llmnode::CallReport<String>) {
+    /// if report.record.cache_lost().is_lost() {
+    ///     println!("{}: {}", report.record.node, report.record.cache_lost());
+    /// }
+    /// # }
+    /// ```
+    pub fn cache_lost(&self) -> CacheLost {
+        CacheLost::of_all(self.attempts.iter().map(AttemptRecord::cache_lost))
+    }
+
     /// Returns what corrections changed: the members that differ between the first answer that the schema or a validator
     /// complained about, if it was JSON, and the accepted one. A complaint can be met by changing the wrong member, or by a value that is
     /// made up, so a program may send such rows to a person. At most 64; empty if nothing was corrected.

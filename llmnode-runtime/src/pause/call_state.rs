@@ -1,5 +1,6 @@
 //! The state of the calls of a round that has not ended.
 
+use llmnode_model::internal::SentPrompt;
 use std::fmt;
 
 use llmnode_model::{Message, ProviderState, ToolCall};
@@ -73,6 +74,9 @@ pub(crate) struct Conversation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) carried: Option<ProviderState>,
     pub(crate) calls: Vec<OpenCall>,
+    /// The last request, by its hashes: the next one is compared with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sent: Option<SentPrompt>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::{
-    AnswerLimit, LimitSetter, PADDING, RateLimits, is_document, padding,
+    AnswerLimit, LimitSetter, PADDING, PromptParts, RateLimits, is_document, padding,
 };
 use llmnode_model::{
     ApiKind, BoxFuture, Category, ChatModel, Completion, Delta, FinishReason, Group, Message,
@@ -862,6 +862,14 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     fn request_id(&mut self, id: &str) {
         self.open
             .note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
+    }
+
+    fn wants_prompt(&self) -> bool {
+        true
+    }
+
+    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        self.open.asks(parts, ttl);
     }
 
     fn begins(&mut self) {

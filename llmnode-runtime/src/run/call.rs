@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::catch_panic;
+use llmnode_model::internal::{SentPrompt, catch_panic};
 use llmnode_model::{
     ApiKind, BoxFuture, Cache, Category, Message, ProviderState, Reasoning, ResponseFormat,
 };
@@ -511,7 +511,8 @@ impl<T: Serialize> CallReport<T> {
     pub fn message(&self) -> Result<Message, serde_json::Error> {
         Ok(Message::assistant(answer_text(&self.value)?)
             .carrying(self.carried.clone())
-            .counted(tokens(&self.record)))
+            .counted(tokens(&self.record))
+            .answering(sent(&self.record)))
     }
 
     /// Returns the whole conversation with the answer: the `#[node(history)]` of the next call. It can be stored as JSON.
@@ -538,10 +539,20 @@ impl<T: Serialize> CallReport<T> {
     /// ```
     pub fn history(&self) -> Result<Vec<Message>, serde_json::Error> {
         let mut history = Vec::with_capacity(self.messages.len() + 1);
-        history.extend_from_slice(&self.messages);
+        // The newest answer alone is compared with.
+        let earlier = self.messages.iter().cloned();
+        history.extend(earlier.map(|message| message.answering(None)));
         history.push(self.message()?);
         Ok(history)
     }
+}
+
+/// The request of the answer: that of a next call is compared with it.
+fn sent(record: &CallRecord) -> Option<Arc<SentPrompt>> {
+    if record.used_fallback == Some(UsedFallback::Value) {
+        return None;
+    }
+    record.attempts.last()?.sent.clone()
 }
 
 /// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
@@ -789,10 +800,14 @@ fn conversation_with(
         }
         None => return Err(without_value()),
     };
-    let mut messages = scope.messages();
+    let record = scope.so_far(None);
+    // The newest answer alone is compared with.
+    let earlier = scope.messages().into_iter();
+    let mut messages: Vec<Message> = earlier.map(|message| message.answering(None)).collect();
     let message = Message::assistant(text)
         .carrying(scope.carried())
-        .counted(tokens(&scope.so_far(None)));
+        .counted(tokens(&record))
+        .answering(sent(&record));
     messages.push(message);
     Ok(messages)
 }

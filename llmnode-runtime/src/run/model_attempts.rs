@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
+use llmnode_model::internal::{BudgetedRetries, SentPrompt, catch_panic_async};
 use llmnode_model::{
     Category, ChatModel, Group, Message, ProviderState, Request, ResponseFormat, Retry, ToolCall,
 };
@@ -88,6 +88,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     around: Option<Box<str>>,
     journal: Option<Box<ReplayKeys>>,
     open: Option<OpenAttempt<'r>>,
+    /// The conversation's last request that was answered, by its hashes.
+    sent: Option<Arc<SentPrompt>>,
 }
 
 impl<'r, 'n> ModelAttempts<'r, 'n> {
@@ -129,6 +131,12 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         }
         let origin = plan.context.origin.filter(|_| !request.tools.is_empty());
         let around = origin.and_then(Origin::around).map(String::into_boxed_str);
+        let sent = request
+            .messages
+            .iter()
+            .rev()
+            .find_map(Message::sent)
+            .cloned();
         let (prompt, retries) = (request.messages.len(), BudgetedRetries::of(target.model));
         Ok(ModelAttempts {
             plan,
@@ -155,6 +163,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             around,
             journal,
             open: None,
+            sent,
         })
     }
 }
@@ -648,6 +657,7 @@ impl ModelAttempts<'_, '_> {
             content: String::new(),
             carried: None,
             calls: Vec::new(),
+            sent: self.sent.as_deref().cloned(),
         }
     }
 
@@ -775,6 +785,7 @@ impl ModelAttempts<'_, '_> {
         );
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
+        self.sent = conversation.sent.clone().map(Arc::new);
         if calls.is_empty() {
             // Whole rounds alone: the model is asked next.
             self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
@@ -834,6 +845,9 @@ impl Attempts for ModelAttempts<'_, '_> {
                 .await;
         if open.has_begun() {
             self.keeper.begun();
+        }
+        if let Some(sent) = open.compare_prompt(self.sent.as_deref()) {
+            self.sent = Some(sent);
         }
         let panicked = |message| {
             Failure::new(

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use llmnode_model::{Category, Request};
+use llmnode_model::{Category, Message, Request};
 use llmnode_reader::internal::without_choices;
 use serde_json::json;
 
@@ -236,5 +236,10 @@ pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
         .as_ref()
         .map(|output| (output.name(), without_choices(output).plain()));
     let tools: Vec<_> = tools.iter().map(shown::tool_as_shown).collect();
-    shown::hash(&json!([messages.get(..prompt), tools, output]))
+    // How an earlier call was cached is no part of what is asked.
+    let messages = messages.get(..prompt).map(|messages| {
+        let unsent = |message: &Message| message.clone().answering(None);
+        messages.iter().map(unsent).collect::<Vec<_>>()
+    });
+    shown::hash(&json!([messages, tools, output]))
 }

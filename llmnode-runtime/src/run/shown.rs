@@ -21,7 +21,7 @@ impl FieldValues {
         let (values, history) = prompt.messages().split_at(prompt.values());
         let history: Vec<Message> = history
             .iter()
-            .map(|message| message.clone().counted(None))
+            .map(|message| message.bare().into_owned())
             .collect();
         FieldValues {
             values: hash(&json!(values)),

@@ -199,13 +199,6 @@ pub(super) fn name_of_call(call: &ToolCall) -> String {
     )
 }
 
-fn uncounted(message: &Message) -> Cow<'_, Message> {
-    match message.tokens() {
-        Some(_) => Cow::Owned(message.clone().counted(None)),
-        None => Cow::Borrowed(message),
-    }
-}
-
 /// A hash of everything in a request that changes what a model answers.
 pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request {
@@ -224,7 +217,7 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
         .as_ref()
         .map(|schema| (schema.name(), schema.plain()));
     // Figures are no part of what is asked.
-    let messages: Vec<Cow<'_, Message>> = messages.iter().map(uncounted).collect();
+    let messages: Vec<Cow<'_, Message>> = messages.iter().map(Message::bare).collect();
     let mut whole = json!([
         messages,
         schema,

@@ -17,6 +17,7 @@ use super::halves::{read_body, resolve};
 use super::inner::Inner;
 use super::names::RenamingSink;
 use super::prepared_request::{Asking, PreparedRequest};
+use super::prompt_parts::{LEAST_BYTES, prompt_parts};
 use super::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
 use super::request_shape::RequestShape;
@@ -190,6 +191,12 @@ impl Inner {
             sink.flag(Flag::CarriedLeft);
         }
         let body = (self.wire.encode)(asked).map_err(unsent)?;
+        if sink.wants_prompt() && body.len() >= LEAST_BYTES {
+            let parts = prompt_parts(&body, self.wire.name, asked.model);
+            parts
+                .into_iter()
+                .for_each(|parts| sink.prompt(parts, asked.cache.ttl));
+        }
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
             Some(url) => url(&base, asked.model, asked.streams)

@@ -10,6 +10,9 @@
 //! piece, which may have the second one. [`resolve`], at the end of an answer, makes a character of two halves that came
 //! together, and U+FFFD of any other, which is flagged.
 
+use std::time::Duration;
+
+use llmnode_model::internal::PromptParts;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -218,6 +221,14 @@ impl<'s> Shown<'s> {
 impl Sink for Shown<'_> {
     fn request_id(&mut self, id: &str) {
         self.sink.request_id(id);
+    }
+
+    fn wants_prompt(&self) -> bool {
+        self.sink.wants_prompt()
+    }
+
+    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        self.sink.prompt(parts, ttl);
     }
 
     fn begins(&mut self) {

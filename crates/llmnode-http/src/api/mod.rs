@@ -19,6 +19,7 @@ pub(crate) mod object_end;
 pub(crate) mod padding;
 pub(crate) mod pieces;
 pub(crate) mod prepared_request;
+mod prompt_parts;
 pub(crate) mod read_answer;
 pub(crate) mod receive;
 mod refused;

@@ -3,6 +3,9 @@
 //! The node, its records and its journal know the type's names alone. Out go schemas with the names of the wire (by the
 //! writer of schemas), and the arguments and answers of earlier turns; in come arguments, answers, and the pieces of a stream.
 
+use std::time::Duration;
+
+use llmnode_model::internal::PromptParts;
 use std::borrow::Cow;
 
 use llmnode_model::internal::RateLimits;
@@ -142,6 +145,14 @@ impl<'s> RenamingSink<'s> {
 impl Sink for RenamingSink<'_> {
     fn request_id(&mut self, id: &str) {
         self.inner.request_id(id);
+    }
+
+    fn wants_prompt(&self) -> bool {
+        self.inner.wants_prompt()
+    }
+
+    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
+        self.inner.prompt(parts, ttl);
     }
 
     fn begins(&mut self) {

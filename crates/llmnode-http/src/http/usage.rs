@@ -35,6 +35,14 @@ pub(crate) struct Usage {
     output_tokens: Count,
 }
 
+/// Of a write that was asked to be kept for longer than half an hour.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct WriteDetails {
+    #[serde(deserialize_with = "tokens")]
+    ttl_12h_tokens: Count,
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
@@ -42,6 +50,9 @@ struct PromptDetails {
     cached_tokens: Count,
     #[serde(deserialize_with = "tokens")]
     cache_write_tokens: Count,
+    /// By how long they are kept.
+    #[serde(deserialize_with = "object")]
+    cache_write_tokens_details: Option<WriteDetails>,
     #[serde(deserialize_with = "tokens")]
     cache_creation_input_tokens: Count,
 }
@@ -69,6 +80,10 @@ impl Figures for Usage {
             let known = self.prompt_tokens_details.get_or_insert_default();
             known.cached_tokens.grow(details.cached_tokens);
             known.cache_write_tokens.grow(details.cache_write_tokens);
+            if let Some(writes) = details.cache_write_tokens_details {
+                let long = known.cache_write_tokens_details.get_or_insert_default();
+                long.ttl_12h_tokens.grow(writes.ttl_12h_tokens);
+            }
             known
                 .cache_creation_input_tokens
                 .grow(details.cache_creation_input_tokens);
@@ -128,6 +143,8 @@ impl Usage {
             usage.reasoning,
             usage.cache_write,
         ] = figures.map(|figure| figure.tokens);
+        let long = details.cache_write_tokens_details.unwrap_or_default();
+        usage.cache_write_long = long.ttl_12h_tokens.tokens;
         // xAI leaves reasoning out of the output; its total has it.
         if let TokenUsage {
             input: Some(input),

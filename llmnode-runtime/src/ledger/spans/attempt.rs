@@ -7,7 +7,7 @@ use tracing::field::{self, Empty};
 
 use super::content;
 use super::names::*;
-use crate::ledger::{AttemptRecord, milliseconds};
+use crate::ledger::{AttemptRecord, CacheLost, milliseconds};
 
 pub(crate) struct RequestInfo<'a> {
     pub(crate) operation: &'static str,
@@ -86,6 +86,8 @@ impl AttemptSpan {
             { CACHE_WRITE_TOKENS } = Empty,
             { REASONING_TOKENS } = Empty,
             { ATTEMPT_COST } = Empty,
+            { CACHE_LOST } = Empty,
+            { CACHE_CHANGED } = Empty,
             { REQUEST_ID } = Empty,
             { HTTP_STATUS } = Empty,
             { ERROR_TYPE } = Empty,
@@ -145,6 +147,12 @@ impl AttemptSpan {
         }
         if let Some(cost) = record.cost {
             self.span.record(ATTEMPT_COST, cost);
+        }
+        if !record.lost.is_unknown() {
+            self.span.record(CACHE_LOST, record.lost.as_str());
+        }
+        if let CacheLost::Changed { part } = &record.lost {
+            self.word(CACHE_CHANGED, Some(part));
         }
         self.word(REQUEST_ID, record.request_id.as_deref());
         if let Some(status) = record.status {

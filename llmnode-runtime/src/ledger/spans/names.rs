@@ -49,4 +49,6 @@ pub(super) const ATTEMPT_ID: &str = "llmnode.attempt.id";
 pub(super) const ATTEMPT_KIND: &str = "llmnode.attempt.kind";
 pub(super) const ATTEMPT_WAIT: &str = "llmnode.attempt.wait_ms";
 pub(super) const ATTEMPT_COST: &str = "llmnode.attempt.cost";
+pub(super) const CACHE_LOST: &str = "llmnode.cache.lost";
+pub(super) const CACHE_CHANGED: &str = "llmnode.cache.changed";
 pub(super) const REQUEST_ID: &str = "llmnode.request.id";

@@ -21,6 +21,14 @@ pub(super) struct ResponseUsage {
     output_tokens_details: Option<OutputDetails>,
 }
 
+/// Of a write that was asked to be kept for longer than half an hour.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct WriteDetails {
+    #[serde(deserialize_with = "tokens")]
+    ttl_12h_tokens: Count,
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct InputDetails {
@@ -28,6 +36,9 @@ struct InputDetails {
     cached_tokens: Count,
     #[serde(deserialize_with = "tokens")]
     cache_write_tokens: Count,
+    /// By how long they are kept.
+    #[serde(deserialize_with = "object")]
+    cache_write_tokens_details: Option<WriteDetails>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -46,6 +57,10 @@ impl Figures for ResponseUsage {
             let known = self.input_tokens_details.get_or_insert_default();
             known.cached_tokens.grow(details.cached_tokens);
             known.cache_write_tokens.grow(details.cache_write_tokens);
+            if let Some(writes) = details.cache_write_tokens_details {
+                let long = known.cache_write_tokens_details.get_or_insert_default();
+                long.ttl_12h_tokens.grow(writes.ttl_12h_tokens);
+            }
         }
         if let Some(details) = later.output_tokens_details {
             let known = self.output_tokens_details.get_or_insert_default();
@@ -75,6 +90,8 @@ impl ResponseUsage {
             usage.cache_write,
             usage.reasoning,
         ] = all.map(|figure| figure.tokens);
+        let long = input.cache_write_tokens_details.unwrap_or_default();
+        usage.cache_write_long = long.ttl_12h_tokens.tokens;
         reported(usage, &all)
     }
 }
