@@ -189,6 +189,9 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
         };
         html.leaf("span", "num", tokens(&usage.total) + &cost);
     }
+    if let Some(share) = usage.cached_share().filter(|share| *share > 0.0) {
+        html.leaf("span", "num", format!("{:.0} % cached", 100.0 * share));
+    }
     html.leaf("span", "num", time(record.elapsed));
 }
 
@@ -323,6 +326,10 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         .chain(flags)
     {
         html.leaf("span", "tag", tag);
+    }
+    if attempt.cache_lost().is_lost() {
+        let lost = format!("cache {}", attempt.cache_lost());
+        html.leaf("span", "tag", lost);
     }
     html.leaf("span", "grow", "");
     let asked = attempt

@@ -1,9 +1,10 @@
 //! Answers of a model to a request, in the form of its API.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::answer;
 use super::api::Api;
+use super::billing::BilledPrompt;
 use super::counts::{TokenCounts, tokens};
 use super::log::LoggedRequest;
 use super::model_answer::{Call, Envelope, ModelAnswer, Usage};
@@ -46,7 +47,7 @@ pub(super) fn for_request(
     let around = Envelope {
         id: request.request_id(),
         model,
-        usage: usage(reply, said.as_ref(), tokens(prompt_chars(request))),
+        usage: usage(api, reply, said.as_ref(), tokens(prompt_chars(request))),
         signature: request
             .json()
             .map(|body| signature(api, model, body))
@@ -61,7 +62,7 @@ pub(super) fn for_request(
 /// For a reply that does not depend on the request.
 fn without_request(reply: &StubReply) -> Option<(Value, Option<TokenCounts>)> {
     let said = scripted(reply, |at| call_id(Api::Chat, "", at))?;
-    let usage = usage(reply, said.as_ref(), 0);
+    let usage = usage(Api::Chat, reply, said.as_ref(), 0);
     let around = Envelope {
         id: "prebuilt",
         model: "stub",
@@ -162,7 +163,7 @@ fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Mo
     Some(Some(said))
 }
 
-fn usage(reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
+fn usage(api: Api, reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
     match &reply.usage {
         UsageRule::Counted => Usage::Counted(TokenCounts::new(
             prompt,
@@ -170,7 +171,38 @@ fn usage(reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
         )),
         UsageRule::Counts(counts) => Usage::Counted(*counts),
         UsageRule::Explicit(usage) => Usage::Given(usage.clone()),
+        UsageRule::Billed(billed) => {
+            let answer = tokens(said.map_or(0, answer_chars));
+            Usage::Given(billed_usage(api, *billed, answer))
+        }
         UsageRule::Omitted => Usage::None,
+    }
+}
+
+/// As the API reports it.
+fn billed_usage(api: Api, billed: BilledPrompt, answer: u64) -> Value {
+    let BilledPrompt {
+        input,
+        read,
+        written,
+        written_long,
+    } = billed;
+    let total = input + answer;
+    match api {
+        Api::Chat => {
+            json!({"prompt_tokens": input, "completion_tokens": answer, "total_tokens": total,
+            "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written}})
+        }
+        Api::Responses => {
+            json!({"input_tokens": input, "output_tokens": answer, "total_tokens": total,
+            "input_tokens_details": {"cached_tokens": read, "cache_write_tokens": written}})
+        }
+        Api::Messages => json!({"input_tokens": input - read - written, "output_tokens": answer,
+            "cache_read_input_tokens": read, "cache_creation_input_tokens": written,
+            "cache_creation": {"ephemeral_1h_input_tokens": written_long,
+                "ephemeral_5m_input_tokens": written - written_long}}),
+        Api::Gemini => json!({"promptTokenCount": input, "candidatesTokenCount": answer,
+            "totalTokenCount": total, "cachedContentTokenCount": read}),
     }
 }
 

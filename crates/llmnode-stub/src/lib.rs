@@ -51,6 +51,7 @@
 
 mod answer;
 mod api;
+mod billing;
 mod chat;
 mod completion;
 mod counts;
@@ -77,6 +78,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use billing::{BilledPrompt, CacheMeter, CachePrompt, CacheRules};
 pub use log::LoggedRequest;
 pub use reply::StubReply;
 pub use rules::{Provider, Refusal, refusal};

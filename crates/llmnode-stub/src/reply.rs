@@ -5,6 +5,7 @@ use std::time::Duration;
 use llmnode_model::{Category, FinishReason};
 use serde_json::Value;
 
+use super::billing::BilledPrompt;
 use super::counts::TokenCounts;
 use super::log::LoggedRequest;
 use super::rules::Refusal;
@@ -99,6 +100,8 @@ pub(super) enum UsageRule {
     Counted,
     Counts(TokenCounts),
     Explicit(Value),
+    /// By the rules of a provider's cache.
+    Billed(BilledPrompt),
     Omitted,
 }
 
@@ -400,6 +403,21 @@ impl StubReply {
     /// rounded up, of the messages and of the answer.
     pub fn usage(self, prompt: u64, completion: u64) -> Self {
         self.with_usage(UsageRule::Counts(TokenCounts::new(prompt, completion)))
+    }
+
+    /// Whether a model answers, so that its prompt is paid for.
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(
+            self.content,
+            Content::Message { .. } | Content::Calls { .. } | Content::NoChoices
+        )
+    }
+
+    /// Unless the reply has a usage of its own.
+    pub(super) fn bill(&mut self, billed: BilledPrompt) {
+        if matches!(self.usage, UsageRule::Counted) {
+            self.usage = UsageRule::Billed(billed);
+        }
     }
 
     /// Sets the report of the usage to any JSON, such as details or nonsense.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::api::{Api, Route, route};
+use super::billing::Billing;
 use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
@@ -31,12 +32,14 @@ pub(super) struct Shared {
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
     pub(super) idle_timeout: Duration,
+    pub(super) billing: Option<Billing>,
 }
 
 impl Shared {
     /// The body of the next request is not logged, and its answer is known.
     pub(super) fn is_fixed(&self) -> bool {
         self.provider.is_none()
+            && self.billing.is_none()
             && self.log.is_off()
             && self.on_exchange.is_none()
             && self.default_reply.is_fixed()
@@ -121,6 +124,11 @@ impl Shared {
             request,
         );
         reply.short_ids = self.provider == Some(Provider::Mistral);
+        if let (Some(billing), Some(body), true) =
+            (&self.billing, request.json(), reply.is_answer())
+        {
+            reply.bill(billing.bill(body, reply.after));
+        }
         let (Some(provider), Some(body)) = (self.provider, request.json()) else {
             return reply;
         };

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::billing::{Billing, CacheRules};
 use super::exchange::serve;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::StubReply;
@@ -105,6 +106,13 @@ impl StubServer {
         self.shared.log.totals()
     }
 
+    /// Returns what the prompts so far cost by the rules of [`billing`](StubServerBuilder::billing), in tokens of input at their full
+    /// price. Without rules it is 0.
+    #[must_use]
+    pub fn billed(&self) -> f64 {
+        self.shared.billing.as_ref().map_or(0.0, Billing::cost)
+    }
+
     /// Stops the server and waits until its port and all connections are closed.
     pub async fn stop(self) {
         drop(self.stop);
@@ -153,6 +161,7 @@ pub struct StubServerBuilder {
     on_exchange: Option<OnExchange>,
     max_body: usize,
     idle_timeout: Duration,
+    billing: Option<CacheRules>,
 }
 
 impl StubServerBuilder {
@@ -169,6 +178,7 @@ impl StubServerBuilder {
             on_exchange: None,
             max_body: 32 * 1024 * 1024,
             idle_timeout: Duration::MAX,
+            billing: None,
         }
     }
 
@@ -260,6 +270,13 @@ impl StubServerBuilder {
         self
     }
 
+    /// Counts the tokens of prompts as a provider's cache would: answers without a usage of their own then say how many were read
+    /// and written, and [`StubServer::billed`] what all of them cost. Default: nothing is kept.
+    pub fn billing(mut self, rules: CacheRules) -> Self {
+        self.billing = Some(rules);
+        self
+    }
+
     /// Starts the server.
     ///
     /// # Errors
@@ -279,6 +296,7 @@ impl StubServerBuilder {
             on_exchange: self.on_exchange,
             max_body: self.max_body,
             idle_timeout: self.idle_timeout,
+            billing: self.billing.map(Billing::new),
         });
         let (stop, stopped) = oneshot::channel();
         let task = runtime.spawn(accept(listener, Arc::clone(&shared), stopped));

@@ -113,6 +113,26 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Returns which share of the prompts' tokens came from the provider's cache, from 0 to 1. `None`: some request did not report
+    /// it, or there are none.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # fn example(run: &llmnode::Run) {
+    /// if let Some(share) = run.ledger().total().cached_share() {
+    ///     println!("{:.0} % of the prompts came from the cache", 100.0 * share);
+    /// }
+    /// # }
+    /// ```
+    pub fn cached_share(&self) -> Option<f64> {
+        let cached = self.cached.total()?;
+        let input = self.input.total().filter(|input| *input > 0)?;
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
+        let share = cached as f64 / input as f64;
+        // Some providers count cached tokens beside the prompt's.
+        Some(share.min(1.0))
+    }
+
     pub(super) fn add_one(&mut self, usage: TokenUsage, cost: Option<f64>) {
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MINUTE: Duration = Duration::from_secs(60);
 /// What one machine of OpenAI takes of one key in a minute.
 const REQUESTS_OF_A_LANE: usize = 15;
-const MOST_LANES: usize = 64;
+const MOST_LANES: usize = 512;
 
 #[derive(Debug, Default)]
 pub(crate) struct CacheMemory(Mutex<Tables>);
@@ -58,11 +58,9 @@ pub(crate) struct SentForm {
     pub(crate) marks: bool,
 }
 
+/// When the requests of the last minute were sent, lane by lane.
 #[derive(Debug, Default)]
-struct Lanes {
-    recent: VecDeque<Instant>,
-    next: usize,
-}
+struct Lanes(Vec<VecDeque<Instant>>);
 
 /// What one request does with a beginning that others have, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,27 +153,31 @@ impl CacheMemory {
         tables.forms.entry(begins).or_insert(SentForm { marks });
     }
 
-    /// Round robin over as many lanes as the requests of the last minute need.
+    /// The first lane that has had fewer requests in the last minute than its machine takes: a lane is warm the longer the more
+    /// requests it has, so that no more are opened than are needed.
     pub(crate) fn lane(&self, hash: u64) -> u32 {
         let mut tables = self.lock();
-        let lanes = entry(&mut tables.lanes, hash);
-        while lanes
-            .recent
-            .front()
-            .is_some_and(|at| at.elapsed() >= MINUTE)
-        {
-            lanes.recent.pop_front();
+        let lanes = &mut entry(&mut tables.lanes, hash).0;
+        for lane in lanes.iter_mut() {
+            while lane.front().is_some_and(|at| at.elapsed() >= MINUTE) {
+                lane.pop_front();
+            }
         }
-        if lanes.recent.len() < REQUESTS_OF_A_LANE * MOST_LANES {
-            lanes.recent.push_back(now());
-        }
-        let count = lanes
-            .recent
-            .len()
-            .div_ceil(REQUESTS_OF_A_LANE)
-            .clamp(1, MOST_LANES);
-        lanes.next = (lanes.next + 1) % count;
-        u32::try_from(lanes.next).unwrap_or(0)
+        let free = lanes
+            .iter()
+            .position(|lane| lane.len() < REQUESTS_OF_A_LANE);
+        let at = match free {
+            Some(at) => at,
+            None if lanes.len() < MOST_LANES => {
+                lanes.push(VecDeque::new());
+                lanes.len() - 1
+            }
+            // More than anybody's limits allow: the oldest request makes room.
+            None => 0,
+        };
+        lanes[at].push_back(now());
+        lanes[at].truncate(REQUESTS_OF_A_LANE);
+        u32::try_from(at).unwrap_or(0)
     }
 
     fn lock(&self) -> MutexGuard<'_, Tables> {

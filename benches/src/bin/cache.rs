@@ -1,0 +1,329 @@
+//! What prompts cost, with the cache of each provider and nothing set: four programs, three sets of rules, and an oracle beside them.
+//!
+//! Each program runs against the stub server, which stands in for the provider's own host. Its requests are then billed by the rules
+//! of the provider's cache ([`CacheRules`]), on a clock of their own: a turn takes six seconds, the items of a map three
+//! milliseconds. The *oracle* is the cheapest bill that was found for the same prompts, knowing all of them: it searches the places of
+//! marks request by request, from four beginnings, until no place of one mark or two is cheaper; of OpenAI's older models it
+//! chooses the key of each request. *Without* is the bill of the same prompts with no field of the cache at all.
+//!
+//! `cargo run --release --bin cache` prints the table of docs/performance.md.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use llmnode::prelude::*;
+use llmnode::stub_server::{CacheMeter, CachePrompt, CacheRules, Provider, StubReply};
+use llmnode::{Anthropic, ChatModel, Message, OpenAi, StubServer};
+use serde_json::Value;
+
+const TURN: Duration = Duration::from_secs(6);
+const ITEM: Duration = Duration::from_millis(3);
+const ANSWER: Duration = Duration::from_millis(2);
+
+/// About so many tokens of rules.
+fn rules_text(tokens: usize) -> String {
+    let mut text = String::new();
+    for number in 1.. {
+        if text.len() >= 4 * tokens {
+            break;
+        }
+        text += &format!("Rule {number}: letters about item {} go to desk {}.\n", number * 7 % 31, number % 9);
+    }
+    text
+}
+
+/// Set once: a node's text is its own.
+struct Texts {
+    long: String,
+    short: String,
+}
+
+/// Looks a page up.
+#[tool]
+fn look(page: u32) -> String {
+    rules_text(300) + &page.to_string()
+}
+
+#[llm_node(system = "{state.short}", prompt = "Sum the ledger up.", tools = [Look], turns = 20, state = Texts)]
+struct Agent;
+
+#[llm_node(system = "{state.long}", prompt = "Sort this letter: {letter}", state = Texts)]
+struct Sort {
+    letter: String,
+}
+
+#[llm_node(prompt = "Sum up in one sentence:\n{document}")]
+struct Sum {
+    document: String,
+}
+
+#[llm_node(system = "{state.short}", prompt = "{said}", state = Texts)]
+struct Chat {
+    #[node(history)]
+    earlier: Vec<Message>,
+    said: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Program {
+    Agent,
+    Map,
+    Single,
+    Chat,
+}
+
+const PROGRAMS: [(Program, &str); 4] = [
+    (Program::Agent, "an agent of 20 turns"),
+    (Program::Map, "a map of 1,000 nodes, system text of 3,000 tokens"),
+    (Program::Single, "50 single calls of 1,500 tokens"),
+    (Program::Chat, "a chat of 30 turns"),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rules {
+    OpenAi,
+    OlderOpenAi,
+    Anthropic,
+}
+
+const RULES: [(Rules, &str); 3] = [
+    (Rules::OpenAi, "OpenAI from gpt-5.6 on"),
+    (Rules::OlderOpenAi, "OpenAI up to gpt-5.5"),
+    (Rules::Anthropic, "Anthropic"),
+];
+
+impl Rules {
+    fn of_cache(self) -> CacheRules {
+        match self {
+            Rules::OpenAi => CacheRules::openai(),
+            Rules::OlderOpenAi => CacheRules::older_openai(),
+            Rules::Anthropic => CacheRules::anthropic(),
+        }
+    }
+
+    fn provider(self) -> Provider {
+        match self {
+            Rules::OpenAi | Rules::OlderOpenAi => Provider::OpenAi,
+            Rules::Anthropic => Provider::Anthropic,
+        }
+    }
+
+    /// At the provider's own host, for which the stub stands in as a proxy.
+    fn model(self, server: &StubServer) -> Box<dyn ChatModel> {
+        let proxy = format!("http://{}", server.address());
+        let openai = |model: &str| {
+            let builder = OpenAi::builder().base_url("http://api.openai.com/v1").api_key("k");
+            builder.model(model).proxy(proxy.clone()).allow_plain_http().build().expect("a model")
+        };
+        match self {
+            Rules::OpenAi => Box::new(openai("gpt-6-luna")),
+            Rules::OlderOpenAi => Box::new(openai("gpt-5.5")),
+            Rules::Anthropic => {
+                let builder = Anthropic::builder().base_url("http://api.anthropic.com").api_key("k");
+                let builder = builder.model("claude-sonnet-5-5").proxy(proxy).allow_plain_http();
+                Box::new(builder.build().expect("a model"))
+            }
+        }
+    }
+}
+
+fn script(program: Program) -> Vec<StubReply> {
+    match program {
+        Program::Agent => (0..19)
+            .map(|page| StubReply::call("look", serde_json::json!({"page": page})))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+async fn run(program: Program, rules: Rules) -> Vec<Value> {
+    let server = StubServer::builder()
+        .as_provider(rules.provider())
+        .billing(rules.of_cache())
+        .script(script(program))
+        .default_reply(StubReply::text("It goes to desk 4."))
+        .start()
+        .await
+        .expect("a server");
+    let texts = Texts {
+        long: rules_text(3_000),
+        short: rules_text(1_500),
+    };
+    let run = Run::new(rules.model(&server)).with_state(texts);
+    match program {
+        Program::Agent => drop(run.call(&Agent).await.expect("an answer")),
+        Program::Map => {
+            let nodes = (0..1_000).map(|number| Sort {
+                letter: format!("{number}: {}", rules_text(200)),
+            });
+            drop(run.map(nodes).try_all().await.expect("answers"));
+        }
+        Program::Single => {
+            for number in 0..50 {
+                let document = format!("{number}: {}", rules_text(1_500));
+                run.call(&Sum { document }).await.expect("an answer");
+            }
+        }
+        Program::Chat => chat(&run).await,
+    }
+    let requests = server.requests();
+    let answered = requests.iter().filter(|request| request.status() == Some(200));
+    answered.filter_map(|request| request.json().cloned()).collect()
+}
+
+async fn chat(run: &Run<Texts>) {
+    let mut earlier = Vec::new();
+    for turn in 0..30 {
+        let said = format!("{turn}: {}", rules_text(100));
+        let report = run.call(&Chat { earlier, said }).report().await.expect("an answer");
+        earlier = report.history().expect("a history");
+    }
+}
+
+struct Bill {
+    cost: f64,
+}
+
+/// `space`: between two requests.
+fn bill(rules: CacheRules, prompts: &[CachePrompt], space: Duration) -> Bill {
+    let mut meter = CacheMeter::new(rules);
+    let mut at = Duration::ZERO;
+    for prompt in prompts {
+        meter.bill_prompt(prompt, at, at + ANSWER);
+        at += space;
+    }
+    Bill { cost: meter.cost() }
+}
+
+/// The cheapest bill that is found for these prompts.
+fn oracle(rules: Rules, prompts: &[CachePrompt], space: Duration) -> f64 {
+    if rules == Rules::OlderOpenAi {
+        return bill(rules.of_cache(), &with_best_keys(prompts, space), space).cost;
+    }
+    let beginnings = [
+        placed(prompts, |_, _| Vec::new()),
+        placed(prompts, |_, prompt| vec![prompt.blocks() - 1]),
+        placed(prompts, |at, prompt| shared(prompts, at, prompt)),
+        placed(prompts, |at, prompt| {
+            let mut marks = shared(prompts, at, prompt);
+            marks.push(prompt.blocks() - 1);
+            marks
+        }),
+    ];
+    let costs = beginnings.map(|beginning| improved(rules.of_cache(), beginning, prompts, space));
+    costs.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn placed(
+    prompts: &[CachePrompt],
+    place: impl Fn(usize, &CachePrompt) -> Vec<usize>,
+) -> Vec<CachePrompt> {
+    let numbered = prompts.iter().enumerate();
+    numbered.map(|(at, prompt)| prompt.marked(&place(at, prompt))).collect()
+}
+
+/// Where the part ends that the next or the last prompt has, too.
+fn shared(prompts: &[CachePrompt], at: usize, prompt: &CachePrompt) -> Vec<usize> {
+    let beside = [at.wrapping_sub(1), at + 1];
+    let ends = beside.iter().filter_map(|other| prompts.get(*other));
+    let ends = ends.map(|other| prompt.shared_with(other));
+    ends.max().filter(|end| *end > 0).map(|end| end - 1).into_iter().collect()
+}
+
+/// Tries other places for the marks of each request, until none is cheaper.
+fn improved(
+    rules: CacheRules,
+    mut marked: Vec<CachePrompt>,
+    prompts: &[CachePrompt],
+    space: Duration,
+) -> f64 {
+    let mut best = bill(rules, &marked, space).cost;
+    // In a long list all items are alike: one of a hundred is tried.
+    let step = prompts.len().div_ceil(100);
+    loop {
+        let before = best;
+        for at in (0..prompts.len()).step_by(step) {
+            for marks in places(prompts[at].blocks()) {
+                let kept = std::mem::replace(&mut marked[at], prompts[at].marked(&marks));
+                let cost = bill(rules, &marked, space).cost;
+                if cost < best {
+                    best = cost;
+                } else {
+                    marked[at] = kept;
+                }
+            }
+        }
+        if best >= before {
+            return best;
+        }
+    }
+}
+
+/// None, one or two marks.
+fn places(blocks: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for one in 0..blocks {
+        all.push(vec![one]);
+        all.extend((0..one).map(|other| vec![other, one]));
+    }
+    all
+}
+
+/// As few keys as the rules allow: fifteen requests a minute each.
+fn with_best_keys(prompts: &[CachePrompt], space: Duration) -> Vec<CachePrompt> {
+    let mut lanes: Vec<VecDeque<Duration>> = Vec::new();
+    let mut at = Duration::ZERO;
+    let mut keyed = Vec::new();
+    for prompt in prompts {
+        for lane in &mut lanes {
+            while lane.front().is_some_and(|before| at - *before >= Duration::from_secs(60)) {
+                lane.pop_front();
+            }
+        }
+        let free = lanes.iter().position(|lane| lane.len() < 15).unwrap_or(lanes.len());
+        if free == lanes.len() {
+            lanes.push(VecDeque::new());
+        }
+        lanes[free].push_back(at);
+        keyed.push(prompt.keyed(&free.to_string()));
+        at += space;
+    }
+    keyed
+}
+
+/// The same prompts by a client that knows nothing of caches.
+fn without_fields(body: &Value) -> Value {
+    match body {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| {
+                !name.starts_with("prompt_cache") && *name != "cache_control"
+            });
+            kept.map(|(name, value)| (name.clone(), without_fields(value))).collect::<serde_json::Map<_, _>>().into()
+        }
+        Value::Array(items) => items.iter().map(without_fields).collect(),
+        other => other.clone(),
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    println!("| | rules | input tokens | without | llmnode | oracle | llmnode / oracle |");
+    println!("|---|---|---|---|---|---|---|");
+    for (program, name) in PROGRAMS {
+        for (rules, of) in RULES {
+            let bodies = run(program, rules).await;
+            let space = if program == Program::Map { ITEM } else { TURN };
+            let sent: Vec<CachePrompt> = bodies.iter().map(CachePrompt::of).collect();
+            let plain: Vec<CachePrompt> =
+                bodies.iter().map(|body| CachePrompt::of(&without_fields(body))).collect();
+            let own = bill(rules.of_cache(), &sent, space).cost;
+            let without = bill(rules.of_cache(), &plain, space).cost;
+            let best = oracle(rules, &sent, space).min(own);
+            let input: f64 = plain.iter().map(|prompt| prompt.tokens() as f64).sum();
+            println!(
+                "| {name} | {of} | {input:.0} | {without:.0} | {own:.0} | {best:.0} | {:.3} |",
+                own / best
+            );
+        }
+    }
+}
