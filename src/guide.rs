@@ -39,6 +39,10 @@ page!(
         feature = "prices"
     )
 );
+page!(
+    caches,
+    all(doctest, feature = "openai", feature = "stub-server")
+);
 page!(extract, all(doctest, feature = "openai"));
 page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));

@@ -7,6 +7,7 @@
     reason = "tests, and programs whose `main` asks a provider"
 )]
 
+mod caches;
 mod evaluate;
 mod extract;
 mod look;
@@ -40,11 +41,16 @@ mod readme {
 }
 
 /// The page, the program, and how the page's block begins.
-const PROGRAMS: [(&str, &str, &str); 6] = [
+const PROGRAMS: [(&str, &str, &str); 7] = [
     (
         include_str!("../../README.md"),
         include_str!("readme.rs"),
         "```rust\n",
+    ),
+    (
+        include_str!("../../docs/caches.md"),
+        include_str!("caches.rs"),
+        "```rust,no_run\n",
     ),
     (
         include_str!("../../docs/evaluate.md"),

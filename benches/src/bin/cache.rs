@@ -27,7 +27,11 @@ fn rules_text(tokens: usize) -> String {
         if text.len() >= 4 * tokens {
             break;
         }
-        text += &format!("Rule {number}: letters about item {} go to desk {}.\n", number * 7 % 31, number % 9);
+        text += &format!(
+            "Rule {number}: letters about item {} go to desk {}.\n",
+            number * 7 % 31,
+            number % 9
+        );
     }
     text
 }
@@ -74,7 +78,10 @@ enum Program {
 
 const PROGRAMS: [(Program, &str); 4] = [
     (Program::Agent, "an agent of 20 turns"),
-    (Program::Map, "a map of 1,000 nodes, system text of 3,000 tokens"),
+    (
+        Program::Map,
+        "a map of 1,000 nodes, system text of 3,000 tokens",
+    ),
     (Program::Single, "50 single calls of 1,500 tokens"),
     (Program::Chat, "a chat of 30 turns"),
 ];
@@ -112,15 +119,27 @@ impl Rules {
     fn model(self, server: &StubServer) -> Box<dyn ChatModel> {
         let proxy = format!("http://{}", server.address());
         let openai = |model: &str| {
-            let builder = OpenAi::builder().base_url("http://api.openai.com/v1").api_key("k");
-            builder.model(model).proxy(proxy.clone()).allow_plain_http().build().expect("a model")
+            let builder = OpenAi::builder()
+                .base_url("http://api.openai.com/v1")
+                .api_key("k");
+            builder
+                .model(model)
+                .proxy(proxy.clone())
+                .allow_plain_http()
+                .build()
+                .expect("a model")
         };
         match self {
             Rules::OpenAi => Box::new(openai("gpt-6-luna")),
             Rules::OlderOpenAi => Box::new(openai("gpt-5.5")),
             Rules::Anthropic => {
-                let builder = Anthropic::builder().base_url("http://api.anthropic.com").api_key("k");
-                let builder = builder.model("claude-sonnet-5-5").proxy(proxy).allow_plain_http();
+                let builder = Anthropic::builder()
+                    .base_url("http://api.anthropic.com")
+                    .api_key("k");
+                let builder = builder
+                    .model("claude-sonnet-5-5")
+                    .proxy(proxy)
+                    .allow_plain_http();
                 Box::new(builder.build().expect("a model"))
             }
         }
@@ -167,15 +186,23 @@ async fn run(program: Program, rules: Rules) -> Vec<Value> {
         Program::Chat => chat(&run).await,
     }
     let requests = server.requests();
-    let answered = requests.iter().filter(|request| request.status() == Some(200));
-    answered.filter_map(|request| request.json().cloned()).collect()
+    let answered = requests
+        .iter()
+        .filter(|request| request.status() == Some(200));
+    answered
+        .filter_map(|request| request.json().cloned())
+        .collect()
 }
 
 async fn chat(run: &Run<Texts>) {
     let mut earlier = Vec::new();
     for turn in 0..30 {
         let said = format!("{turn}: {}", rules_text(100));
-        let report = run.call(&Chat { earlier, said }).report().await.expect("an answer");
+        let report = run
+            .call(&Chat { earlier, said })
+            .report()
+            .await
+            .expect("an answer");
         earlier = report.history().expect("a history");
     }
 }
@@ -205,9 +232,11 @@ fn oracle(rules: Rules, prompts: &[CachePrompt], space: Duration) -> f64 {
         placed(prompts, |_, prompt| vec![prompt.blocks() - 1]),
         placed(prompts, |at, prompt| shared(prompts, at, prompt)),
         placed(prompts, |at, prompt| {
-            let mut marks = shared(prompts, at, prompt);
-            marks.push(prompt.blocks() - 1);
-            marks
+            let before = at
+                .checked_sub(1)
+                .map(|before| prompt.shared_with(&prompts[before]));
+            let read = before.filter(|end| *end > 0).map(|end| end - 1);
+            read.into_iter().chain([prompt.blocks() - 1]).collect()
         }),
     ];
     let costs = beginnings.map(|beginning| improved(rules.of_cache(), beginning, prompts, space));
@@ -219,7 +248,9 @@ fn placed(
     place: impl Fn(usize, &CachePrompt) -> Vec<usize>,
 ) -> Vec<CachePrompt> {
     let numbered = prompts.iter().enumerate();
-    numbered.map(|(at, prompt)| prompt.marked(&place(at, prompt))).collect()
+    numbered
+        .map(|(at, prompt)| prompt.marked(&place(at, prompt)))
+        .collect()
 }
 
 /// Where the part ends that the next or the last prompt has, too.
@@ -227,7 +258,11 @@ fn shared(prompts: &[CachePrompt], at: usize, prompt: &CachePrompt) -> Vec<usize
     let beside = [at.wrapping_sub(1), at + 1];
     let ends = beside.iter().filter_map(|other| prompts.get(*other));
     let ends = ends.map(|other| prompt.shared_with(other));
-    ends.max().filter(|end| *end > 0).map(|end| end - 1).into_iter().collect()
+    ends.max()
+        .filter(|end| *end > 0)
+        .map(|end| end - 1)
+        .into_iter()
+        .collect()
 }
 
 /// Tries other places for the marks of each request, until none is cheaper.
@@ -276,11 +311,17 @@ fn with_best_keys(prompts: &[CachePrompt], space: Duration) -> Vec<CachePrompt> 
     let mut keyed = Vec::new();
     for prompt in prompts {
         for lane in &mut lanes {
-            while lane.front().is_some_and(|before| at - *before >= Duration::from_secs(60)) {
+            while lane
+                .front()
+                .is_some_and(|before| at - *before >= Duration::from_secs(60))
+            {
                 lane.pop_front();
             }
         }
-        let free = lanes.iter().position(|lane| lane.len() < 15).unwrap_or(lanes.len());
+        let free = lanes
+            .iter()
+            .position(|lane| lane.len() < 15)
+            .unwrap_or(lanes.len());
         if free == lanes.len() {
             lanes.push(VecDeque::new());
         }
@@ -295,10 +336,12 @@ fn with_best_keys(prompts: &[CachePrompt], space: Duration) -> Vec<CachePrompt> 
 fn without_fields(body: &Value) -> Value {
     match body {
         Value::Object(members) => {
-            let kept = members.iter().filter(|(name, _)| {
-                !name.starts_with("prompt_cache") && *name != "cache_control"
-            });
-            kept.map(|(name, value)| (name.clone(), without_fields(value))).collect::<serde_json::Map<_, _>>().into()
+            let kept = members
+                .iter()
+                .filter(|(name, _)| !name.starts_with("prompt_cache") && *name != "cache_control");
+            kept.map(|(name, value)| (name.clone(), without_fields(value)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
         }
         Value::Array(items) => items.iter().map(without_fields).collect(),
         other => other.clone(),
@@ -314,8 +357,10 @@ async fn main() {
             let bodies = run(program, rules).await;
             let space = if program == Program::Map { ITEM } else { TURN };
             let sent: Vec<CachePrompt> = bodies.iter().map(CachePrompt::of).collect();
-            let plain: Vec<CachePrompt> =
-                bodies.iter().map(|body| CachePrompt::of(&without_fields(body))).collect();
+            let plain: Vec<CachePrompt> = bodies
+                .iter()
+                .map(|body| CachePrompt::of(&without_fields(body)))
+                .collect();
             let own = bill(rules.of_cache(), &sent, space).cost;
             let without = bill(rules.of_cache(), &plain, space).cost;
             let best = oracle(rules, &sent, space).min(own);

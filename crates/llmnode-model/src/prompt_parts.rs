@@ -217,7 +217,7 @@ mod tests {
             changed(|later| later.tools.swap(0, 1)).unwrap(),
             "the order of the tools"
         );
-        let gone = changed(|later| drop(later.tools.pop()));
+        let gone = changed(|later| later.tools.truncate(1));
         assert_eq!(gone.unwrap(), "the tool `send`, which is gone");
         assert_eq!(
             changed(|later| later.format = 9).unwrap(),
@@ -228,7 +228,7 @@ mod tests {
             "the system text"
         );
         assert_eq!(changed(|later| later.messages[2] = 9).unwrap(), "message 2");
-        let shorter = changed(|later| drop(later.messages.pop()));
+        let shorter = changed(|later| later.messages.truncate(2));
         assert_eq!(shorter.unwrap(), "the last messages, which are gone");
     }
 

@@ -21,7 +21,35 @@ pub(crate) fn message(
     let here = Span::mixed_site();
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
-    generated!(__to.#role(&[#(#segments),*]);)
+    let early = early_value(parts).filter(|_| role == "user");
+    let early = early.map(|name| generated!(__to.varies_early(#name);));
+    generated!(#early __to.#role(&[#(#segments),*]);)
+}
+
+/// A variable before so long a fixed text that the text would be worth keeping in a provider's cache.
+fn early_value(parts: &[Part]) -> Option<String> {
+    /// The least that providers keep, at four bytes a token.
+    const LEAST_BYTES: usize = 4 * 1_024;
+    let first = parts
+        .iter()
+        .position(|part| !matches!(part, Part::Text(_)))?;
+    let fixed = parts[first..].iter().map(|part| match part {
+        Part::Text(text) => text.len(),
+        _ => 0,
+    });
+    if fixed.sum::<usize>() < LEAST_BYTES {
+        return None;
+    }
+    let name = match &parts[first] {
+        Part::Checked { field, .. } => field.unraw().to_string(),
+        Part::Value { origin, .. } => match origin {
+            ValueOrigin::Field(field) => field.unraw().to_string(),
+            ValueOrigin::WithVariable(variable, _) => variable.unraw().to_string(),
+            ValueOrigin::State { .. } => "state".to_owned(),
+        },
+        Part::Text(_) => return None,
+    };
+    Some(name)
 }
 
 pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {

@@ -28,6 +28,7 @@ mod values;
 
 pub use attach::{Attachments, PromptAttachment};
 pub use history::History;
+pub(crate) use prompt::EarlyValue;
 pub(crate) use section::Section;
 pub use values::PromptList;
 

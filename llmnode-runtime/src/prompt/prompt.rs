@@ -32,6 +32,16 @@ pub struct Prompt {
     is_chat: bool,
     /// How many bytes of the user's message stand before its first value.
     shared_text: usize,
+    /// A variable that stands before a long fixed text, and how many bytes of the message are fixed.
+    early: Option<EarlyValue>,
+}
+
+/// What keeps a long fixed text from being shared by the calls of a node.
+#[derive(Clone, Copy)]
+pub(crate) struct EarlyValue {
+    pub(crate) name: &'static str,
+    pub(crate) fixed_bytes: usize,
+    pub(crate) all_bytes: usize,
 }
 
 impl Prompt {
@@ -73,7 +83,26 @@ impl Prompt {
         self.begin_conversation();
         self.shared_text = literal_beginning(segments);
         let message = self.render("prompt", Role::User, segments);
+        if let Some(early) = &mut self.early {
+            let fixed = segments.iter().filter_map(Segment::as_text);
+            early.fixed_bytes = fixed.map(str::len).sum();
+            early.all_bytes = message.content.len();
+        }
         self.push(message);
+    }
+
+    /// Says that this variable stands before a long fixed text of the user's message.
+    pub fn varies_early(&mut self, name: &'static str) {
+        self.early = Some(EarlyValue {
+            name,
+            fixed_bytes: 0,
+            all_bytes: 0,
+        });
+    }
+
+    /// The variable that stands before a long fixed text, if there is one.
+    pub(crate) fn early(&self) -> Option<EarlyValue> {
+        self.early
     }
 
     /// The messages so far.

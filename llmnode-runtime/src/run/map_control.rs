@@ -46,6 +46,7 @@ pub(super) struct MapControl {
     items: AtomicUsize,
     changes: ChangeCheck,
     warm_up: WarmUp,
+    has_suggested: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -88,6 +89,7 @@ impl MapControl {
             items: AtomicUsize::new(0),
             changes,
             warm_up,
+            has_suggested: AtomicBool::new(false),
             state: Mutex::default(),
         }
     }
@@ -110,6 +112,11 @@ impl MapControl {
 
     pub(super) fn warm_up(&self) -> &WarmUp {
         &self.warm_up
+    }
+
+    /// Whether nobody has suggested another order of the prompt yet.
+    pub(super) fn suggests_first(&self) -> bool {
+        !self.has_suggested.swap(true, Ordering::Relaxed)
     }
 
     /// There are at least so many items.

@@ -12,6 +12,9 @@ use llmnode_model::{Category, Group};
 
 use super::map_control::MapControl;
 use crate::error::NodeError;
+use crate::prompt::EarlyValue;
+
+const BYTES_OF_A_TOKEN: usize = 4;
 
 /// An item that is refused so often while others are answered fails: its request alone may be above the limit.
 const MOST_OVERTAKEN: u32 = 10;
@@ -75,6 +78,24 @@ impl<'r> MapItem<'r> {
         if let Some(around) = self.around {
             around.is_answered();
         }
+    }
+
+    /// In a large map, says once where the variable would better stand.
+    pub(super) fn suggest_order(&self, early: EarlyValue) {
+        if !self.is_of_many() || !self.control.suggests_first() {
+            return;
+        }
+        let EarlyValue {
+            name,
+            fixed_bytes,
+            all_bytes,
+        } = early;
+        tracing::debug!(
+            target: "llmnode::cache",
+            "move {{{name}}} behind it: {} of {} tokens could be cached",
+            fixed_bytes / BYTES_OF_A_TOKEN,
+            all_bytes / BYTES_OF_A_TOKEN
+        );
     }
 
     /// From now on the item is not put back.

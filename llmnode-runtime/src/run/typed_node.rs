@@ -26,6 +26,7 @@ use crate::error::NodeError;
 use crate::ledger::{CallGuard, RunEvent, UsedFallback};
 use crate::limits::Deadline;
 use crate::output::{OutputSpec, Source};
+use crate::prompt::EarlyValue;
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
 use crate::validate::{self, AttemptInfo, CheckRun, Checks};
@@ -194,7 +195,11 @@ fn prepare(
         opening,
         is_chat,
         shared_text,
+        early,
     } = render(asked, context.turn().is_some())?;
+    if let (Some(item), Some(early)) = (context.item, early) {
+        item.suggest_order(early);
+    }
     let mut request = Request::new(messages);
     request.cache = Some(cache_plan(
         context,
@@ -275,6 +280,7 @@ struct Rendered {
     is_chat: bool,
     /// How many bytes of the user's message stand before its first value.
     shared_text: usize,
+    early: Option<EarlyValue>,
 }
 
 /// `is_turn`: a store has the history.
@@ -296,6 +302,7 @@ fn render(asked: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeErr
     let opening = prompt.opening();
     let is_chat = is_turn || prompt.is_chat();
     let shared_text = prompt.shared_text();
+    let early = prompt.early();
     let messages = prompt
         .finish()
         .map_err(|fault| NodeError::new(Category::PrepError, fault))?;
@@ -305,6 +312,7 @@ fn render(asked: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeErr
             opening,
             is_chat,
             shared_text,
+            early,
         }),
         Some(id) => {
             let fault = format!(

@@ -330,6 +330,8 @@ impl Inner {
             sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
         }
         if head.status.is_success() {
+            // From now on, others read what it has marked.
+            self.cache_memory.begun(asked.cache.share);
             sink.begins();
         }
         if let Some(id) = &head.request_id {

@@ -100,6 +100,20 @@ impl CacheMemory {
         }
     }
 
+    /// The server answers: what the request has marked can be read.
+    pub(crate) fn begun(&self, share: Share) {
+        if share.hash == 0 {
+            return;
+        }
+        let mut tables = self.lock();
+        let state = entry(&mut tables.shared, share.hash);
+        state.seen = Some(now());
+        if share.marks {
+            state.kept = Some(now());
+            state.writing = None;
+        }
+    }
+
     pub(crate) fn ended(&self, share: Share, model: &str, is_answered: bool, took_options: bool) {
         let mut tables = self.lock();
         if is_answered {
@@ -113,15 +127,9 @@ impl CacheMemory {
         if share.hash == 0 {
             return;
         }
-        let state = entry(&mut tables.shared, share.hash);
+        // It may have failed before anything was written.
         if share.marks {
-            state.writing = None;
-        }
-        if is_answered {
-            state.seen = Some(now());
-            if share.marks {
-                state.kept = Some(now());
-            }
+            entry(&mut tables.shared, share.hash).writing = None;
         }
     }
 
