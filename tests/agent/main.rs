@@ -15,6 +15,8 @@ mod apis;
 mod approval;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod cache;
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "stub-server"))]
+mod cache_kept;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod calls_in_text;
 #[cfg(all(feature = "openai", feature = "stub-server"))]

@@ -5,8 +5,9 @@
 
 use serde::Serialize;
 
+use crate::api::cache_mark::CacheMark;
 use crate::api::messages::Messages;
-use crate::api::prepared_request::{CacheMark, PreparedRequest};
+use crate::api::prepared_request::PreparedRequest;
 
 /// Behind so many blocks, a mark of its own finds what the last request has kept. The API looks back 20.
 pub(super) const MOST_BLOCKS: usize = 18;

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::caching::{Likely, now};
 use crate::refusal::beliefs::Asker;
 
 const MOST_ENTRIES: usize = 4_096;
@@ -52,6 +51,14 @@ struct Writing {
     since: Instant,
 }
 
+/// How likely another request with the same beginning is, before anything is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likely {
+    Certain,
+    IfSeen,
+    Never,
+}
+
 /// How a conversation began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentForm {
@@ -90,7 +97,7 @@ impl CacheMemory {
         if may_write && !reads {
             state.writing = Some(Writing {
                 asker,
-                since: now(),
+                since: Instant::now(),
             });
         }
         Share {
@@ -107,9 +114,9 @@ impl CacheMemory {
         }
         let mut tables = self.lock();
         let state = entry(&mut tables.shared, share.hash);
-        state.seen = Some(now());
+        state.seen = Some(Instant::now());
         if share.marks {
-            state.kept = Some(now());
+            state.kept = Some(Instant::now());
             state.writing = None;
         }
     }
@@ -183,7 +190,7 @@ impl CacheMemory {
             // More than anybody's limits allow: the oldest request makes room.
             None => 0,
         };
-        lanes[at].push_back(now());
+        lanes[at].push_back(Instant::now());
         lanes[at].truncate(REQUESTS_OF_A_LANE);
         u32::try_from(at).unwrap_or(0)
     }

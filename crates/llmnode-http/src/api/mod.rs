@@ -2,8 +2,10 @@
 
 pub(crate) mod ask;
 pub(crate) mod assemble;
+pub(crate) mod cache_fields;
+pub(crate) mod cache_mark;
 pub(crate) mod cache_memory;
-pub(crate) mod caching;
+mod caching;
 #[cfg(test)]
 pub(crate) mod cuts;
 pub(crate) mod ends;

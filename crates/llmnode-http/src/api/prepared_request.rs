@@ -4,15 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
-use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, Role, ToolSpec};
+use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::caching::{CacheFields, SharedEnd};
+use super::cache_fields::CacheFields;
 use super::expected_calls::ExpectedCalls;
-use super::messages::Messages;
 use super::request_shape::RequestShape;
 use super::sent_calls::{IdForm, sent_name};
 use crate::http::service::Deadline;
@@ -57,13 +56,6 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
 
-/// Where what is kept in the cache ends: behind so many bytes of that message's text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CacheMark {
-    pub(crate) message: usize,
-    pub(crate) bytes: usize,
-}
-
 pub(crate) enum ToolChoice<'a> {
     Named(&'a str),
     Any,
@@ -82,33 +74,6 @@ impl PreparedRequest<'_> {
             tools: self.shape.tools,
             limit: self.limit(),
         }
-    }
-
-    /// The place of the mark in the messages that are sent: what is written before them, such as a form of the answer, moves it.
-    pub(crate) fn cache_mark(&self, messages: &Messages<'_>) -> Option<CacheMark> {
-        let count = messages.iter().count();
-        let at = |behind: usize| count.checked_sub(behind + 1);
-        let whole = |message: usize| CacheMark {
-            message,
-            bytes: messages
-                .iter()
-                .nth(message)
-                .map_or(0, |message| message.content.len()),
-        };
-        let mark = match self.cache.shared? {
-            SharedEnd::System => {
-                let systems = messages
-                    .iter()
-                    .take_while(|message| message.role == Role::System);
-                whole(systems.count().checked_sub(1)?)
-            }
-            SharedEnd::Message(behind) => whole(at(behind)?),
-            SharedEnd::Within(behind, bytes) => CacheMark {
-                message: at(behind)?,
-                bytes,
-            },
-        };
-        (mark.bytes > 0).then_some(mark)
     }
 
     pub(crate) fn leaves_out(&self, part: Part) -> bool {

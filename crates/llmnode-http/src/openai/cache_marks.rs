@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::api::caching::CacheOptions;
+use crate::api::cache_fields::CacheOptions;
 
 /// How the prompt is kept.
 #[derive(Clone, Copy, Serialize)]

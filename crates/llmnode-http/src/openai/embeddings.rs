@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::apis::OpenAi;
 use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
-use crate::api::caching::CacheFields;
+use crate::api::cache_fields::CacheFields;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::{Asking, PreparedRequest};
 use crate::api::receive::ResponseBody;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::cache_marks::SentCacheOptions;
 use super::sent_message::SentMessage;
-use crate::api::caching::CacheKey;
+use crate::api::cache_fields::CacheKey;
 use crate::api::messages::{Messages, instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
 use crate::api::sent_calls::SentIds;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::blocks::CachePrompt;
-use super::{BilledPrompt, CacheRules};
+use super::cache_rules::{BilledPrompt, CacheRules};
 
 /// A key leads to one machine for so many requests a minute; the others go to machines that have nothing.
 const REQUESTS_OF_A_KEY: usize = 15;

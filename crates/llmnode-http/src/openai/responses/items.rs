@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::super::cache_marks::{BREAKPOINT, Breakpoint};
-use crate::api::caching::SharedEnd;
+use crate::api::cache_fields::SharedEnd;
 use crate::api::messages::Messages;
 use crate::api::pieces::{Beside, Piece, kind_of, pieces};
 use crate::api::prepared_request::PreparedRequest;

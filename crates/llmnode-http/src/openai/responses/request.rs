@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::cache_marks::SentCacheOptions;
 use super::items::{Item, items};
-use crate::api::caching::CacheKey;
+use crate::api::cache_fields::CacheKey;
 use crate::api::messages::{instructed, strict_or};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::refusal::parts::Part;

@@ -1,0 +1,35 @@
+//! The meter of a server.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::super::log::lock;
+use super::cache_rules::{BilledPrompt, CacheRules};
+use super::meter::CacheMeter;
+
+/// The meter of a server, and its clock.
+pub(in super::super) struct Billing {
+    started: Instant,
+    meter: Mutex<CacheMeter>,
+}
+
+impl Billing {
+    pub(in super::super) fn new(rules: CacheRules) -> Billing {
+        Billing {
+            started: Instant::now(),
+            meter: Mutex::new(CacheMeter::new(rules)),
+        }
+    }
+
+    /// `after`: the pause before the answer begins.
+    pub(in super::super) fn bill(&self, body: &Value, after: Duration) -> BilledPrompt {
+        let at = self.started.elapsed();
+        lock(&self.meter).bill(body, at, at + after)
+    }
+
+    pub(in super::super) fn cost(&self) -> f64 {
+        lock(&self.meter).cost()
+    }
+}
