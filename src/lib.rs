@@ -875,11 +875,11 @@ pub use llmnode_runtime::{
     Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag,
     FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput,
     Map, Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
-    Prices, ProviderState, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Reply, Request,
-    ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink,
-    StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply,
-    ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall, dyn_node, media,
-    recovery_of, testing,
+    Prices, ProviderState, Question, ReadError, Reader, Reading, Reasoning, Recovery, Repair,
+    Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel,
+    Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord,
+    ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall,
+    dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

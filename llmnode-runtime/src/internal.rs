@@ -5,7 +5,7 @@
 //! | llmnode-cassette | `files`, `read_format` |
 //! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
-//! | llmnode-mcp | `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
+//! | llmnode-mcp | `AskedReplies`, `AskedReply`, `Asks`, `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
 //! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
 //! | llmnode-eval | `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `RunRecorder` |
 //! | llmnode-smart | `AnswerForm`, `files`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
@@ -22,7 +22,7 @@ pub use crate::ledger::{
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;
-pub use crate::pause::{IntoPaused, NodePause};
+pub use crate::pause::{AskedReplies, AskedReply, Asks, IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
     Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome,

@@ -51,7 +51,7 @@ pub use llmnode_reader::{
 };
 pub use node::{Node, recovery_of};
 pub use output::LlmOutput;
-pub use pause::{Approval, Paused, Unfinished, WaitingCall};
+pub use pause::{Approval, Paused, Question, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
     BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run,

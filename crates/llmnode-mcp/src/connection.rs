@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use llmnode_http::__private::PlainClient;
+use llmnode_runtime::internal::AskedReplies;
 use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
@@ -23,6 +24,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use crate::asks::{self, Wanted};
 use crate::failure::{Failure, may_be_older, of_handshake, of_service};
 use crate::http_client::HttpClient;
 use crate::process::Program;
@@ -53,11 +55,24 @@ pub(crate) struct Open {
     accepted: Arc<AtomicBool>,
 }
 
+impl Open {
+    fn version(&self) -> Option<ProtocolVersion> {
+        let info = self.service.peer().peer_info()?;
+        Some(info.protocol_version.clone())
+    }
+
+    fn is_newest(&self) -> bool {
+        self.version() == Some(ProtocolVersion::V_2026_07_28)
+    }
+}
+
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) transport: Transport,
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
+    /// Questions of its tools are passed on.
+    pub(crate) asks: bool,
     /// Replaced when a call finds it lost.
     pub(crate) current: Mutex<Option<Arc<Open>>>,
     /// The protocol's version that was last agreed on.
@@ -100,31 +115,43 @@ impl Connection {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: None,
         };
-        let open = match self.connect_by(newest).await {
+        let open = match self.connect_by(newest, self.asks).await {
+            // Older servers ask while a call runs, and nobody could be asked then: they are not told that somebody can.
+            Ok(open) if self.asks && !open.is_newest() => {
+                drop(open);
+                self.connect_by(ClientLifecycleMode::Initialize, false)
+                    .await
+            }
             Err(unopened) if unopened.may_be_older => {
                 tracing::debug!(
                     server = self.server,
                     "connecting in the older protocol: {}",
                     unopened.fault
                 );
-                self.connect_by(ClientLifecycleMode::Initialize).await
+                self.connect_by(ClientLifecycleMode::Initialize, false)
+                    .await
             }
             made => made,
         };
         let open = open.map_err(|unopened| unopened.fault)?;
-        let version = open
-            .service
-            .peer()
-            .peer_info()
-            .map(|info| info.protocol_version.to_string());
+        let version = open.version().map(|version| version.to_string());
         *self.version.write().unwrap_or_else(PoisonError::into_inner) = version;
         Ok(open)
     }
 
-    async fn connect_by(&self, lifecycle: ClientLifecycleMode) -> Result<Open, Unopened> {
+    async fn connect_by(
+        &self,
+        lifecycle: ClientLifecycleMode,
+        asks: bool,
+    ) -> Result<Open, Unopened> {
         let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
-        // No sampling, elicitation or roots: requests from a server are refused.
-        let client = ClientConfig::new(ClientCapabilities::default(), own)
+        // No sampling and no roots: requests from a server are refused.
+        let capabilities = if asks {
+            asks::capabilities()
+        } else {
+            ClientCapabilities::default()
+        };
+        let client = ClientConfig::new(capabilities, own)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         match &self.transport {
             Transport::Stdio(program) => self.start(program, client, lifecycle).await,
@@ -223,38 +250,62 @@ impl Connection {
         &self,
         tool: String,
         arguments: Map<String, Value>,
+        replies: Option<AskedReplies>,
     ) -> Result<ToolReply, BoxError> {
         let open = self
             .open()
             .await
             .map_err(|error| format!("not executed: {error}"))?;
-        let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-        let response = match timeout(
-            self.call_timeout,
-            open.service.peer().call_tool_once(request),
-        )
-        .await
-        {
-            Ok(response) => response,
+        let call = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let mut request = match replies {
+            Some(replies) => asks::with_replies(call.clone(), replies),
+            None => call.clone(),
+        };
+        for _ in 0..asks::MOST_ROUNDS {
+            let required = match self.call_once(request, &open).await? {
+                CallToolResponse::Complete(result) => return self.redact_reply(reply(&result)),
+                CallToolResponse::InputRequired(required) => required,
+                _ => return Err("the server answers with what this client does not know".into()),
+            };
+            if !self.asks {
+                return Err("the server asks a person, and nobody can be asked here".into());
+            }
+            match asks::wanted(required, |text| self.redact(text))? {
+                Wanted::Replies(questions) => return Err(questions.into_error().into()),
+                Wanted::Again(state) => {
+                    request = call.clone();
+                    request.request_state = state;
+                }
+            }
+        }
+        Err("the server asks for the same call again and again".into())
+    }
+
+    async fn call_once(
+        &self,
+        request: CallToolRequestParams,
+        open: &Arc<Open>,
+    ) -> Result<CallToolResponse, BoxError> {
+        let called = open.service.peer().call_tool_once(request);
+        match timeout(self.call_timeout, called).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.call_failed(&error, open).await.into()),
             Err(_) => {
                 if open.accepted.load(Ordering::Relaxed) {
-                    self.lose(&open).await;
+                    self.lose(open).await;
                 }
-                return Err(format!(
-                    "no result within {:?}; it may have been executed",
-                    self.call_timeout
-                )
-                .into());
+                let limit = self.call_timeout;
+                Err(format!("no result within {limit:?}; it may have been executed").into())
             }
-        };
-        match response {
-            Ok(CallToolResponse::Complete(result)) => self.redact_reply(reply(&result)),
-            Ok(_) => Err("the server asks for more than a call, which is not supported".into()),
-            Err(error) => Err(self.call_failed(&error, &open).await.into()),
         }
     }
 
     async fn call_failed(&self, error: &ServiceError, open: &Arc<Open>) -> String {
+        if let ServiceError::McpError(said) = error
+            && asks::is_expired(said)
+        {
+            return asks::EXPIRED.to_owned();
+        }
         // What the server itself answers is for the model.
         if let ServiceError::McpError(said) = error
             && Failure::of(said).is_none()
@@ -318,11 +369,15 @@ impl Connection {
         }
     }
 
-    fn without_token(&self, text: &str) -> String {
-        let text = match self.token() {
+    fn redact(&self, text: &str) -> String {
+        match self.token() {
             Ok(Some(token)) => token.redact(text),
             _ => text.to_owned(),
-        };
+        }
+    }
+
+    fn without_token(&self, text: &str) -> String {
+        let text = self.redact(text);
         let end = text
             .char_indices()
             .map(|(at, c)| at + c.len_utf8())

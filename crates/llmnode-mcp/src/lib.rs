@@ -5,6 +5,7 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod asks;
 mod clean;
 mod connection;
 mod events;

@@ -10,10 +10,10 @@
 //! Requests and notifications of a server pass as they are.
 
 use llmnode_reader::internal::has_many_values;
-use rmcp::model::{ContentBlock, Tool};
+use rmcp::model::{ContentBlock, InputRequiredResult, Tool};
 use serde_json::{Map, Value, json};
 
-use crate::clean;
+use crate::{asks, clean};
 
 /// In the `_meta` of a list: what was left out, each `{"name": .., "reason": ..}`.
 pub(crate) const LEFT_OUT: &str = "llmnode/left_out";
@@ -103,6 +103,8 @@ fn mended_error(given: &Value) -> Value {
     // The versions that it speaks.
     if let Some(supported) = given["data"].get("supported") {
         mended["data"] = json!({"supported": strings(supported)});
+    } else if given["data"]["reason"] == asks::EXPIRED_STATE {
+        mended["data"] = json!({"reason": asks::EXPIRED_STATE});
     }
     mended
 }
@@ -147,9 +149,18 @@ fn mended_result(result: Value) -> Result<Value, &'static str> {
         return Ok(list(tools, members.get("nextCursor")));
     }
     match members.get("resultType") {
-        // It asks for something, or has begun a task.
+        Some(Value::String(kind)) if kind == "input_required" => asked(Value::Object(members)),
+        // It has begun a task.
         Some(Value::String(kind)) if kind != "complete" => Ok(Value::Object(members)),
         _ => Ok(call(members)),
+    }
+}
+
+/// The library that reads it would take a form that it cannot read for no answer at all.
+fn asked(result: Value) -> Result<Value, &'static str> {
+    match serde_json::from_value::<InputRequiredResult>(result.clone()) {
+        Ok(_) => Ok(result),
+        Err(_) => Err("it asks with a form that cannot be read"),
     }
 }
 
@@ -440,6 +451,18 @@ mod tests {
                 json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": "no"}})
             );
         }
+        let data = json!({"reason": "invalid_request_state", "state": "sealed"});
+        let expired = json!({"code": -32602, "message": "no", "data": data});
+        let mended = mend(json!({"error": expired}), Some(&awaited));
+        assert_eq!(
+            mended["error"]["data"],
+            json!({"reason": "invalid_request_state"})
+        );
+        let form = json!({"method": "elicitation/create", "params": {"message": "a", "requestedSchema": 7}});
+        let asks = json!({"resultType": "input_required", "inputRequests": {"a": form}});
+        let mended = mend(json!({"result": asks}), Some(&awaited));
+        let why = mended["error"]["message"].as_str().unwrap();
+        assert!(why.contains("a form that cannot be read"), "{why}");
         let request = json!({"id": 1, "method": "ping", "params": {"tools": [5]}});
         assert_eq!(mend(request.clone(), Some(&awaited)), request);
     }

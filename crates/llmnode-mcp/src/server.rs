@@ -42,6 +42,7 @@ pub struct Mcp {
     approval: Approval,
     connect_timeout: Duration,
     call_timeout: Duration,
+    asks: bool,
     faults: Vec<&'static str>,
 }
 
@@ -91,6 +92,7 @@ impl Mcp {
             approval: Approval::Named(Vec::new()),
             connect_timeout: Duration::from_secs(30),
             call_timeout: Duration::from_secs(60),
+            asks: false,
             faults: Vec::new(),
         }
     }
@@ -180,6 +182,43 @@ impl Mcp {
         self
     }
 
+    /// Lets the server's tools ask a person before they go on, such as for an amount or a consent: the call of the agent pauses,
+    /// and [`Paused::waiting`](llmnode_runtime::Paused::waiting) has each question with the schema of its answer.
+    /// [`answer`](llmnode_runtime::Paused::answer) replies, [`decline`](llmnode_runtime::Paused::decline) refuses. One call may ask
+    /// ten times.
+    ///
+    /// Only servers of the protocol of 2026-07-28 ask so. Without this, a server is told that nobody can be asked, and says what it
+    /// needs as an error that the model reads. Questions for a model's answer, for folders, and those that lead to other sites are
+    /// refused.
+    ///
+    /// ```no_run
+    /// use llmnode_mcp::Mcp;
+    /// use llmnode_runtime as llmnode;
+    /// use llmnode::{BoxError, DynNode, Run};
+    /// use serde_json::json;
+    ///
+    /// # async fn example(run: Run) -> Result<(), BoxError> {
+    /// let shop = Mcp::http("https://shop.example/mcp").asks().connect().await?;
+    /// let agent = DynNode::builder("refund").text().tools(shop.tools()).build()?;
+    /// let node = agent.ask("Refund the order 7.");
+    /// let error = run.call(&node).await.unwrap_err();
+    /// let Some(paused) = error.paused() else {
+    ///     return Err(error.into());
+    /// };
+    /// let waiting = &paused.waiting()[0];
+    /// if let Some(question) = &waiting.question {
+    ///     println!("{}", question.message); // How much?
+    /// }
+    /// let paused = paused.answer(&waiting.id, json!({"euros": 20}))?;
+    /// println!("{}", run.call(&node).approve(paused).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn asks(mut self) -> Self {
+        self.asks = true;
+        self
+    }
+
     #[doc(hidden)]
     #[must_use]
     pub fn tools<'a>(&'a self) -> Toolset
@@ -208,6 +247,7 @@ impl Mcp {
             approval,
             connect_timeout,
             call_timeout,
+            asks,
             faults,
             ..
         } = self;
@@ -216,6 +256,7 @@ impl Mcp {
             transport,
             connect_timeout,
             call_timeout,
+            asks,
             current: Mutex::default(),
             version: RwLock::default(),
         };
@@ -347,13 +388,14 @@ impl McpServer {
         };
         let connection = Arc::clone(&self.inner.connection);
         let tool =
-            Toolset::new().json_function(name, description, schema, move |arguments: Value| {
-                let (connection, own) = (Arc::clone(&connection), own.clone());
+            Toolset::new().asking_function(name, description, schema, move |arguments, replies| {
+                let connection = Arc::clone(&connection);
+                let own = own.clone();
                 let arguments = match arguments {
                     Value::Object(arguments) => arguments,
                     _ => serde_json::Map::new(),
                 };
-                async move { connection.call(own, arguments).await }
+                async move { connection.call(own, arguments, replies).await }
             });
         let tool = tool.idempotent(false);
         if waits { tool.require_approval() } else { tool }

@@ -7,6 +7,7 @@ use llmnode_model::{Message, ProviderState, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::asked::Asked;
 use super::shown::Shown;
 use crate::position::Position;
 
@@ -100,6 +101,8 @@ pub(crate) enum CallState {
     /// For a tool without a body. `None`, or an edit of its arguments: it waits for the result.
     Answer(Option<Decision>),
     Within(Box<Paused>),
+    /// The tool has begun, and asks before it goes on.
+    Asked(Box<Asked>),
 }
 
 impl CallState {
@@ -125,7 +128,7 @@ impl CallState {
     pub(crate) fn decision(&self) -> Option<&Decision> {
         match self {
             CallState::Approval(decision) | CallState::Answer(decision) => decision.as_ref(),
-            CallState::Ended { .. } | CallState::Within(_) => None,
+            CallState::Ended { .. } | CallState::Within(_) | CallState::Asked(_) => None,
         }
     }
 }
@@ -157,6 +160,7 @@ impl fmt::Debug for CallState {
             CallState::Approval(_) => "Approval",
             CallState::Answer(_) => "Answer",
             CallState::Within(_) => "Within",
+            CallState::Asked(_) => "Asked",
         })
     }
 }

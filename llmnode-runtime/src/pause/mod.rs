@@ -1,6 +1,7 @@
 //! A conversation that waits: for a person's approval of a tool's call, or for the result of a tool outside of the program.
 
 mod approval;
+mod asked;
 mod call_state;
 mod claims;
 mod dynamic;
@@ -13,6 +14,8 @@ pub use approval::Approval;
 pub(crate) use approval::ApprovalFuture;
 pub(crate) use approval::Approver;
 pub use approval::IntoPaused;
+pub(crate) use asked::{Asked, MOST_ROUNDS};
+pub use asked::{AskedReplies, AskedReply, Asks, Question};
 pub use call_state::Paused;
 pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};
 pub(crate) use claims::Claim;

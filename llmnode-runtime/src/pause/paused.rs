@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::approval::Approval;
+use super::asked::Asked;
 use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
 use super::claims::Claim;
 use super::waiting::{WaitingCall, segment};
@@ -48,7 +49,20 @@ impl Paused {
                         wants_result,
                     ));
                 }
-                _ => {}
+                CallState::Asked(asked) => {
+                    let node = &self.0.node;
+                    let shown = || {
+                        WaitingCall::shown(
+                            id.clone(),
+                            node.clone(),
+                            &call.name,
+                            &asked.arguments,
+                            false,
+                        )
+                    };
+                    to.extend(asked.open().map(|(name, one)| shown().asking(name, one)));
+                }
+                CallState::Ended { .. } | CallState::Approval(_) | CallState::Answer(_) => {}
             }
         }
     }
@@ -107,16 +121,35 @@ impl Paused {
         self.settle(id, approval.decision())
     }
 
-    /// Gives the result of a call of a tool without a body. The model reads it as JSON, and a string as it is.
+    /// Gives the result of a call of a tool without a body, or replies to the [question](crate::WaitingCall::question) of a
+    /// tool. The model reads a result as JSON, and a string as it is; a reply goes to the tool alone.
     ///
     /// # Errors
-    /// A `config_error` if no such call waits, with the ids of those that do.
+    /// A `config_error` if no such call waits, with the ids of those that do, or if a reply does not follow the schema of its
+    /// question.
     pub fn answer(self, id: &str, result: impl Into<Value>) -> Result<Self, NodeError> {
         self.settle(id, Some(Decision::Result(result.into())))
     }
 
+    /// Refuses to reply to the [question](crate::WaitingCall::question) of a tool, which then ends as it likes. Of another call
+    /// that waits, it is a [no](Approval::no).
+    ///
+    /// # Errors
+    /// A `config_error` if no such call waits, with the ids of those that do.
+    pub fn decline(self, id: &str) -> Result<Self, NodeError> {
+        self.decide(id, Approval::no("declined"))
+    }
+
     fn settle(mut self, id: &str, decision: Option<Decision>) -> Result<Self, NodeError> {
         let refused = |why: String| NodeError::new(Category::ConfigError, why);
+        if let Some((asked, name)) = self.find_question(id) {
+            let is_named = |other: &str| segment(other) == name;
+            match asked.settle(is_named, decision.clone()) {
+                Ok(true) => return Ok(self),
+                Ok(false) => {}
+                Err(why) => return Err(refused(format!("the call {id:?}: {why}"))),
+            }
+        }
         let Some(state) = self.find(id) else {
             let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
             return Err(refused(format!(
@@ -132,7 +165,7 @@ impl Paused {
                 place,
                 matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None),
             ),
-            CallState::Ended { .. } | CallState::Within(_) => {
+            CallState::Ended { .. } | CallState::Within(_) | CallState::Asked(_) => {
                 return Err(refused(format!("the call {id:?} is not waiting")));
             }
         };
@@ -145,6 +178,15 @@ impl Paused {
         }
         *place = decision;
         Ok(self)
+    }
+
+    /// The state of the call that asks a question, and what its id ends with.
+    fn find_question<'i>(&mut self, id: &'i str) -> Option<(&mut Asked, &'i str)> {
+        let (call, name) = id.rsplit_once('/')?;
+        match self.find(call)? {
+            CallState::Asked(asked) => Some((asked, name)),
+            _ => None,
+        }
     }
 
     fn find(&mut self, id: &str) -> Option<&mut CallState> {
@@ -249,6 +291,7 @@ fn asked(open: &OpenCall) -> Value {
         CallState::Approval(_) => json!("approval"),
         CallState::Answer(_) => json!("answer"),
         CallState::Within(paused) => json!(paused.id()),
+        CallState::Asked(asked) => json!(["asked", asked.identity()]),
     };
     json!([call, state])
 }

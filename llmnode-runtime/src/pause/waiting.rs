@@ -5,6 +5,8 @@ use std::fmt;
 use llmnode_model::internal::{is_hidden, visible};
 use serde::{Deserialize, Serialize};
 
+use super::asked::Question;
+
 /// The call of a tool that waits for an [`Approval`](crate::Approval), or for the result of a tool without a body.
 ///
 /// Its texts come from a model: escape them before they are shown in a page. Its `Debug` form does not show the arguments.
@@ -24,6 +26,10 @@ pub struct WaitingCall {
     pub arguments: String,
     /// It waits for a result ([`Paused::answer`](crate::Paused::answer)), not for an approval.
     pub wants_result: bool,
+    /// The tool has begun, and asks this before it goes on. [`Paused::answer`](crate::Paused::answer) replies to it, and
+    /// [`Paused::decline`](crate::Paused::decline) refuses. A call that asks several questions waits once for each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
 }
 
 impl fmt::Debug for WaitingCall {
@@ -34,6 +40,7 @@ impl fmt::Debug for WaitingCall {
             name,
             arguments,
             wants_result,
+            question,
         } = self;
         f.debug_struct("WaitingCall")
             .field("id", id)
@@ -41,6 +48,7 @@ impl fmt::Debug for WaitingCall {
             .field("name", name)
             .field("arguments", &format_args!("{} bytes", arguments.len()))
             .field("wants_result", wants_result)
+            .field("question", &question.is_some())
             .finish()
     }
 }
@@ -62,7 +70,15 @@ impl WaitingCall {
             name,
             arguments,
             wants_result,
+            question: None,
         }
+    }
+
+    /// A tool's question. Its id ends with the tool's own name of it.
+    pub(crate) fn asking(mut self, name: &str, question: &Question) -> Self {
+        self.id = format!("{}/{}", self.id, segment(name));
+        self.question = Some(question.clone());
+        self
     }
 }
 

@@ -214,7 +214,7 @@ fn check_decided(paused: &Paused) -> Result<(), NodeError> {
     } else {
         format!(" (and {} more)", more.len())
     };
-    let how = if first.wants_result {
+    let how = if first.wants_result || first.question.is_some() {
         "answer"
     } else {
         "decide"

@@ -75,7 +75,7 @@ pub(super) fn check_tools(conversation: &Conversation, now: &Shown) -> Result<()
             CallState::Approval(decision) | CallState::Answer(decision) => {
                 !matches!(decision, None | Some(Decision::No(_)))
             }
-            CallState::Within(_) => true,
+            CallState::Within(_) | CallState::Asked(_) => true,
         };
         if !may_run {
             continue;

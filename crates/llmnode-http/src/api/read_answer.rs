@@ -50,6 +50,7 @@ pub(crate) enum CutBy {
     #[default]
     Limit,
     /// By the limit, after the provider had run tools of its own.
+    #[cfg(feature = "anthropic")]
     LimitAfterTools,
     /// By the model's window, or by what nobody knows.
     Other,

@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod asks;
 mod conformance;
 mod faults;
 mod http;

@@ -24,8 +24,12 @@ impl Permit {
             Some(Decision::Edit(arguments)) => Some(arguments.to_string()),
             _ => invocation.origin.edited().map(str::to_owned),
         };
-        let decided =
-            !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
+        // A tool that goes on has been approved, and has to see the same arguments.
+        let edited = edited.or_else(|| invocation.edited_before());
+        let decided = !require_approval
+            || invocation.decision.is_some()
+            || invocation.asked.is_some()
+            || invocation.origin.is_paused();
         Permit {
             edited,
             decided,

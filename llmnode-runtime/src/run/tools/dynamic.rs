@@ -15,7 +15,7 @@ use super::value::{ToolFuture, ToolReply};
 use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::Untyped;
-use crate::pause::{CallState, Decision};
+use crate::pause::{Asked, AskedReplies, Asks, CallState, Decision};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
@@ -48,11 +48,13 @@ pub type ToolFn = dyn for<'c> Fn(
 pub(super) type ArgumentParser =
     dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
-type PreparedCall = Box<dyn FnOnce() -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
+/// Its argument: the replies to what the tool asked before.
+type PreparedCall =
+    Box<dyn FnOnce(Option<AskedReplies>) -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
 
 pub(super) fn function<A, F>(
     read: impl Fn(&str, &OutputSchema) -> Result<A, Vec<Violation>> + Send + Sync + 'static,
-    function: impl Fn(A) -> F + Send + Sync + 'static,
+    function: impl Fn(A, Option<AskedReplies>) -> F + Send + Sync + 'static,
 ) -> Body
 where
     A: Send + 'static,
@@ -61,8 +63,8 @@ where
     let function = Arc::new(function);
     Body::Function(Arc::new(move |arguments, schema| {
         let (arguments, function) = (read(arguments, schema)?, Arc::clone(&function));
-        Ok(Box::new(move || {
-            let result = function(arguments);
+        Ok(Box::new(move |replies| {
+            let result = function(arguments, replies);
             Box::pin(result.replied())
         }))
     }))
@@ -115,6 +117,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
         cx.context.core,
         cx.state,
     );
+    let replies = &invocation.asked.and_then(Asked::replies);
     let report = match tool.idempotent {
         true => {
             core.call(
@@ -124,6 +127,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
                     spec,
                     arguments,
                     parser,
+                    replies,
                 },
             )
             .await
@@ -136,6 +140,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
                     spec,
                     arguments,
                     parser,
+                    replies,
                 },
             )
             .await
@@ -143,7 +148,13 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     };
     let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
-        Err(error) => Outcome::of_error(error, None),
+        Err(error) => match Asks::of(&error) {
+            Some(asks) => {
+                let rounds = invocation.asked.map_or(0, |asked| asked.round);
+                Outcome::asks(asks, permit.arguments(invocation), rounds)
+            }
+            None => Outcome::of_error(error, None),
+        },
     };
     permit.applied_to(outcome)
 }
@@ -179,6 +190,7 @@ struct FunctionNode<'t, const AGAIN: bool> {
     spec: &'t ToolSpec,
     arguments: &'t str,
     parser: &'t ArgumentParser,
+    replies: &'t Option<AskedReplies>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -201,7 +213,7 @@ impl<const AGAIN: bool> Node for FunctionNode<'_, AGAIN> {
 impl<S: ?Sized + Sync, const AGAIN: bool> Exec<S> for FunctionNode<'_, AGAIN> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
         match (self.parser)(self.arguments, &self.spec.schema) {
-            Ok(function) => function().await,
+            Ok(function) => function(self.replies.clone()).await,
             Err(_) => Err("its arguments cannot be read".into()),
         }
     }

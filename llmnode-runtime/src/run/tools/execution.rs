@@ -182,7 +182,10 @@ impl Execution<'_, '_> {
             decided,
             edited,
         } = outcome;
-        let decided = decided || states.get(index).and_then(CallState::decision).is_some();
+        let decided = decided
+            || states.get(index).is_some_and(|state| {
+                state.decision().is_some() || matches!(state, CallState::Asked(_))
+            });
         let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
         if let Some(listener) = listener {
             listener.tool_ended(&calls[index].id, label.clone());

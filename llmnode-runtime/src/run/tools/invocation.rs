@@ -6,13 +6,15 @@ use llmnode_model::ToolCall;
 
 use crate::error::NodeError;
 use crate::ledger::ToolSpan;
-use crate::pause::{CallState, Claim, Decision, segment};
+use crate::pause::{Asked, CallState, Claim, Decision, segment};
 use crate::run::context::Caller;
 use crate::run::resume::Origin;
 
 pub(in crate::run) struct Invocation<'c> {
     pub(super) call: &'c ToolCall,
     pub(super) decision: Option<&'c Decision>,
+    /// The tool has asked before, and is called again with the replies.
+    pub(super) asked: Option<&'c Asked>,
     pub(in crate::run) origin: Origin<'c>,
     claim: Option<&'c Claim>,
     pub(super) span: OnceLock<ToolSpan>,
@@ -39,6 +41,10 @@ impl<'c> Invocation<'c> {
             Some(CallState::Within(paused)) => Some(&**paused),
             _ => None,
         };
+        let asked = match state {
+            Some(CallState::Asked(asked)) => Some(&**asked),
+            _ => None,
+        };
         let path = format!("{around}{between}{}", segment(&call.id));
         let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
         origin.journal = of
@@ -48,18 +54,26 @@ impl<'c> Invocation<'c> {
         Invocation {
             call,
             decision,
+            asked,
             origin,
             claim: of.claim,
             span: OnceLock::new(),
         }
     }
 
-    /// The tool is about to begin: what was approved runs once.
+    /// The tool is about to begin, or to go on: what was approved or answered runs once.
     pub(super) fn claim(&self) -> Result<(), NodeError> {
-        match self.claim.filter(|_| self.decision.is_some()) {
+        let is_decided = self.decision.is_some() || self.asked.is_some();
+        match self.claim.filter(|_| is_decided) {
             Some(claim) => claim.take(),
             None => Ok(()),
         }
+    }
+
+    /// The arguments with which the tool began before it asked, if a person had edited them.
+    pub(super) fn edited_before(&self) -> Option<String> {
+        let began_with = &self.asked?.arguments;
+        (*began_with != self.call.arguments).then(|| began_with.clone())
     }
 
     /// A function's call says the same as its tool, so they share a span.

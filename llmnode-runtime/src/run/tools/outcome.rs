@@ -8,7 +8,7 @@ use llmnode_reader::internal::{one_line, plural};
 
 use super::value::ToolReply;
 use crate::error::NodeError;
-use crate::pause::CallState;
+use crate::pause::{Asked, Asks, CallState, MOST_ROUNDS};
 use crate::text::capped;
 
 /// The most of a result that the model reads, in bytes.
@@ -76,6 +76,16 @@ impl Outcome {
 
     pub(super) fn waits(state: CallState) -> Self {
         Outcome::new(ToolEffect::Waits(state), "waiting")
+    }
+
+    /// `rounds`: how often the tool has asked before.
+    pub(super) fn asks(asks: &Asks, arguments: &str, rounds: u32) -> Self {
+        if rounds >= MOST_ROUNDS {
+            let why = format!("the tool has asked {rounds} times, and may not ask again");
+            return Outcome::refused("error", why);
+        }
+        let asked = Asked::new(asks.clone(), arguments, rounds + 1);
+        Outcome::waits(CallState::Asked(Box::new(asked)))
     }
 
     pub(super) fn stopped(error: NodeError) -> Self {

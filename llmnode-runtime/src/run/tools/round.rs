@@ -211,7 +211,10 @@ impl Round {
                 };
                 Some(Some(Outcome::done(reply, None)))
             }
-            CallState::Approval(_) | CallState::Answer(_) | CallState::Within(_) => None,
+            CallState::Approval(_)
+            | CallState::Answer(_)
+            | CallState::Within(_)
+            | CallState::Asked(_) => None,
         }
     }
 

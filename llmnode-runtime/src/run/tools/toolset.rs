@@ -12,6 +12,7 @@ use super::dynamic::{self, Body, Dynamic, ToolFn};
 use super::typed::{Tool, execute as typed_execute};
 use super::value::{ToolFuture, ToolValue};
 use crate::output::{Argument, OutputSpec, Untyped};
+use crate::pause::AskedReplies;
 
 /// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.
 ///
@@ -69,7 +70,10 @@ impl Toolset {
         F: ToolFuture,
     {
         let spec = ToolSpec::new(name, description, OutputSchema::of::<A>());
-        self.add(spec, dynamic::function(read::<A>, function))
+        self.add(
+            spec,
+            dynamic::function(read::<A>, move |arguments, _| function(arguments)),
+        )
     }
 
     /// Adds a function whose arguments are described by a JSON Schema that is known at run time only. They are checked against the
@@ -95,6 +99,25 @@ impl Toolset {
         description: impl Into<Cow<'static, str>>,
         schema: impl Into<Value>,
         function: impl Fn(Value) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: ToolFuture,
+    {
+        self.asking_function(name, description, schema, move |arguments, _| {
+            function(arguments)
+        })
+    }
+
+    /// Adds a function that may ask a person before it goes on: it ends with [`Asks`](crate::internal::Asks), and is called
+    /// again with the same arguments and the replies.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn asking_function<F>(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        schema: impl Into<Value>,
+        function: impl Fn(Value, Option<AskedReplies>) -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: ToolFuture,
