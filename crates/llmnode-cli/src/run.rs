@@ -254,6 +254,7 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         name,
         node,
         arguments,
+        question,
         ..
     } = waiting;
     let of = if name == node {
@@ -261,19 +262,40 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
     } else {
         format!(" of {node}")
     };
-    print_line(&format!("{name}{of} waits for an approval ({id}):"));
+    let waits = match question {
+        Some(_) => "asks",
+        None => "waits for an approval",
+    };
+    print_line(&format!("{name}{of} {waits} ({id}):"));
     print_line(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
+    if let Some(question) = question {
+        print_line(&question.message);
+        let schema = question.schema.to_string();
+        print_line(&format!(
+            "An answer is: {}",
+            pretty(&schema).unwrap_or(schema)
+        ));
+    }
     if !stdin().is_terminal() {
         print_line(&format!(
-            "There is no terminal to ask: answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
+            "There is no terminal to ask: {}",
+            match question {
+                Some(_) => format!(
+                    "answer by `--approve {id}={{..}}`, with a JSON object, or by `--approve {id}=no`."
+                ),
+                None => format!(
+                    "answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
+                ),
+            }
         ));
         return Ok(None);
     }
     loop {
-        write!(
-            stderr(),
-            "yes, no, no and why, or a JSON object in place of these: "
-        )?;
+        let choices = match question {
+            Some(_) => "a JSON object as the answer, or no: ",
+            None => "yes, no, no and why, or a JSON object in place of these: ",
+        };
+        write!(stderr(), "{choices}")?;
         stderr().flush()?;
         let began = Instant::now();
         let mut answer = String::new();
@@ -285,6 +307,7 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
             continue;
         }
         match Answer::of(&answer) {
+            Some(Answer::Yes) if question.is_some() => print_line("That is no answer."),
             Some(answer) => return Ok(Some(answer)),
             None => print_line("That is neither."),
         }

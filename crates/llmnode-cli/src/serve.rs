@@ -146,7 +146,8 @@ impl Servers {
             };
             let mut words = command.split_whitespace();
             let program = words.next().ok_or("--mcp: which program?")?;
-            let mcp = llmnode_mcp::Mcp::stdio(program, words);
+            // The page and the terminal pass its questions on.
+            let mcp = llmnode_mcp::Mcp::stdio(program, words).asks();
             let mcp = name.map_or(mcp.clone(), |name| mcp.clone().name(name));
             let server = mcp.require_approval_for_all_but(allowed).connect().await?;
             registry = registry.tools(server.tools());

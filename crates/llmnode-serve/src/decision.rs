@@ -8,9 +8,11 @@ use llmnode_model::Message;
 use llmnode_model::internal::{pretty, visible};
 use llmnode_runtime::{Approval, Category, NodeError, Paused, WaitingCall};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
+
+use crate::form;
 
 /// A run that waits for a person.
 pub(crate) struct Waiting {
@@ -56,6 +58,9 @@ pub(crate) struct Decision {
     pub(crate) why: String,
     #[serde(default)]
     pub(crate) result: String,
+    /// What was typed as the answer to a question, by its members.
+    #[serde(default)]
+    pub(crate) asked: Option<Map<String, Value>>,
     /// The arguments of a program.
     #[serde(default)]
     pub(crate) values: Option<Box<RawValue>>,
@@ -117,7 +122,7 @@ impl Waiting {
                 paused.decide(&id, Approval::no("the person who runs the graph said no"))
             }
             Answer::No => paused.decide(&id, Approval::no(decision.why)),
-            Answer::Result => paused.answer(&id, result(&decision)?),
+            Answer::Result => paused.answer(&id, result(&call, decision)?),
             Answer::Yes | Answer::Edit => paused.decide(&id, self.yes(&call, decision, registry)?),
         }?;
         if let Some(draft) = draft {
@@ -201,8 +206,11 @@ fn without_reason(decision: &Decision) -> Result<(), NodeError> {
 }
 
 /// JSON if it is exactly that, else a text.
-fn result(decision: &Decision) -> Result<Value, NodeError> {
-    without_reason(decision)?;
+fn result(call: &WaitingCall, decision: Decision) -> Result<Value, NodeError> {
+    without_reason(&decision)?;
+    if let (Some(question), Some(typed)) = (&call.question, decision.asked) {
+        return form::answer(question, typed).map_err(refused);
+    }
     let text = &decision.result;
     if text.trim().is_empty() {
         return Err(refused(

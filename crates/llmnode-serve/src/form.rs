@@ -1,8 +1,9 @@
-//! The form of a graph's inputs.
+//! The form of a graph's inputs, and of what a tool asks.
 
 use llmnode_graph::Graph;
 use llmnode_graph::internal::typed_input;
 use llmnode_page::internal::Html;
+use llmnode_runtime::Question;
 use serde_json::{Map, Value};
 
 use crate::file::GraphFile;
@@ -31,6 +32,25 @@ pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
     Ok(Value::Object(read))
 }
 
+/// Reads what was typed as the answer to a tool's question. An empty text is none where none is required.
+pub(crate) fn answer(question: &Question, typed: Map<String, Value>) -> Result<Value, String> {
+    let schema = &question.schema;
+    let required = schema["required"].as_array();
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|one| one == name));
+    let mut answer = Map::new();
+    for (name, value) in typed {
+        let value = match value {
+            Value::String(text) if text.is_empty() && !is_required(&name) => None,
+            Value::String(text) => typed_input(schema["properties"].get(&name), &text)
+                .map_err(|why| format!("{name}: {why}"))?,
+            value => Some(value),
+        };
+        answer.extend(value.map(|value| (name, value)));
+    }
+    Ok(Value::Object(answer))
+}
+
 pub(crate) fn panel(index: usize, file: &GraphFile, options: &Options) -> Html {
     let mut html = Html::default();
     let Some((graph, _)) = file.loaded.as_ref().filter(|_| options.can_run) else {
@@ -39,7 +59,8 @@ pub(crate) fn panel(index: usize, file: &GraphFile, options: &Options) -> Html {
     html.section("Inputs", |html| {
         html.element("form", &[("data-run", &index.to_string())], |html| {
             for (name, schema) in graph.inputs() {
-                input(html, index, name, schema.unwrap_or(&Value::Null));
+                let place = format!("input-{index}");
+                input(html, &place, name, schema.unwrap_or(&Value::Null));
             }
             let id = format!("message-{index}");
             label(html, &id, "User message, for agents without a prompt");
@@ -61,8 +82,9 @@ pub(crate) fn panel(index: usize, file: &GraphFile, options: &Options) -> Html {
     html
 }
 
-fn input(html: &mut Html, index: usize, name: &str, schema: &Value) {
-    let id = format!("input-{index}-{name}");
+/// `place`: what the field's id begins with.
+pub(crate) fn input(html: &mut Html, place: &str, name: &str, schema: &Value) {
+    let id = format!("{place}-{name}");
     let about = schema.get("description").and_then(Value::as_str);
     label(html, &id, name);
     about

@@ -9,7 +9,7 @@ use llmnode_runtime::WaitingCall;
 use serde_json::{Value, json};
 
 use crate::decision::{Waiting, shown};
-use crate::form::label;
+use crate::form::{input, label};
 use crate::running::Running;
 
 /// Messages of the conversation beside what waits, from its end.
@@ -33,7 +33,10 @@ pub(crate) fn entries(run: Option<&Running>, notes: &BTreeMap<String, String>) -
 fn html_of(waiting: &Waiting, call: &WaitingCall, note: Option<&String>) -> Html {
     let mut html = Html::default();
     html.element("h2", &[("tabindex", "-1")], |html| {
-        html.text("Waits for you: ");
+        html.text(match &call.question {
+            Some(_) => "Asks you: ",
+            None => "Waits for you: ",
+        });
         html.leaf("code", "", visible(&call.name));
         if call.name != call.node {
             html.text(format!(" of {}", visible(&call.node)));
@@ -61,7 +64,16 @@ fn form(html: &mut Html, waiting: &Waiting, call: &WaitingCall) {
     let id = |field: &str| format!("{field}-{}-{}", waiting.number, call.id);
     let attributes = [("data-decide", &*call.id), ("data-pause", &waiting.number)];
     html.element("form", &attributes, |html| {
-        if call.wants_result {
+        if let Some(question) = &call.question {
+            html.leaf("p", "field", "Arguments");
+            html.verbatim(&shown(&call.arguments));
+            html.leaf("p", "question", visible(&question.message));
+            let members = question.schema.get("properties").and_then(Value::as_object);
+            for (name, schema) in members.into_iter().flatten() {
+                input(html, &id("asked"), name, schema);
+            }
+            buttons(html, "button", "result", "Answer");
+        } else if call.wants_result {
             html.leaf("p", "field", "Arguments");
             html.verbatim(&shown(&call.arguments));
             label(html, &id("result"), "Result, as JSON or text");

@@ -71,7 +71,8 @@ impl Decision {
 
     /// Creates a decision that is the same for all calls that wait for an approval.
     pub fn all(status: &Status, approval: Approval) -> Self {
-        let waiting = status.waiting.iter().filter(|call| !call.wants_result);
+        let is_approval = |call: &&WaitingCall| !call.wants_result && call.question.is_none();
+        let waiting = status.waiting.iter().filter(is_approval);
         waiting.fold(Decision::on(status), |decision, call| {
             decision.call(&call.id, approval.clone())
         })
@@ -84,7 +85,7 @@ impl Decision {
         self
     }
 
-    /// Sets the result of a tool without a body.
+    /// Sets the result of a tool without a body, or the answer to a tool's question.
     #[must_use]
     pub fn answer(mut self, id: impl Into<String>, result: impl Into<Value>) -> Self {
         self.results.insert(id.into(), result.into());
@@ -100,19 +101,22 @@ impl Decision {
         if let Some(fault) = not_now(self.wait, status, status.waiting.is_empty(), "a decision") {
             return Some(fault);
         }
-        let decided = |call: &WaitingCall| match call.wants_result {
-            true => self.results.contains_key(&call.id),
-            false => self
-                .calls
-                .get(&call.id)
-                .is_some_and(|approval| *approval != Approval::later()),
+        let is_answered = |call: &WaitingCall| self.results.contains_key(&call.id);
+        let is_decided = |call: &WaitingCall| {
+            let decision = self.calls.get(&call.id);
+            decision.is_some_and(|approval| *approval != Approval::later())
+        };
+        let decided = |call: &WaitingCall| match (call.wants_result, &call.question) {
+            (true, _) => is_answered(call),
+            (false, Some(_)) => is_answered(call) || is_decided(call),
+            (false, None) => is_decided(call),
         };
         let ids: Vec<&str> = status.waiting.iter().map(|call| &*call.id).collect();
         if let Some(call) = status.waiting.iter().find(|call| !decided(call)) {
-            let kind = if call.wants_result {
-                "a result"
-            } else {
-                "an approval"
+            let kind = match (call.wants_result, &call.question) {
+                (true, _) => "a result",
+                (false, Some(_)) => "an answer",
+                (false, None) => "an approval",
             };
             return Some(format!(
                 "{:?} waits for {kind}; these wait: {}",

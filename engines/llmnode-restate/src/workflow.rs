@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use llmnode::flow::Position;
-use llmnode::journal::{Entry, Replay, InDoubtOutcome, ReplayStep};
+use llmnode::journal::{Entry, InDoubtOutcome, Replay, ReplayStep};
 use llmnode::{Category, NodeError, Paused};
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};

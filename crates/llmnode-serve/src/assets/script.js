@@ -192,11 +192,16 @@ async function follow() {
   }
 }
 
-function run(form) {
+function typedIn(form) {
   const inputs = {};
   for (const field of form.querySelectorAll("[data-name]")) {
     inputs[field.dataset.name] = field.type === "checkbox" ? field.checked : field.value;
   }
+  return inputs;
+}
+
+function run(form) {
+  const inputs = typedIn(form);
   const requests = form.querySelector("[data-requests]").value;
   post("/api/run", { file: Number(form.dataset.run), inputs, requests });
 }
@@ -209,6 +214,7 @@ async function decide(form, answer) {
     const field = form.querySelector(`[name=${name}]`);
     if (field) body[name] = field.value;
   }
+  if (form.querySelector("[data-name]")) body.asked = typedIn(form);
   if (!(await post("/api/decide", body))) delete form.dataset.sent;
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use llmnode_graph::Registry;
-use llmnode_runtime::{BoxError, OutputSchema, Reply, ScriptedModel, ToolSpec, Toolset};
+use llmnode_runtime::internal::{AskedReplies, AskedReply, Asks};
+use llmnode_runtime::{BoxError, OutputSchema, Question, Reply, ScriptedModel, ToolSpec, Toolset};
 use llmnode_serve::{Serve, ServerHandle, serve};
 use serde_json::{Value, json};
 
@@ -568,4 +569,76 @@ async fn a_failure_behind_what_was_approved_does_not_ask_again() {
     let next = events.until(is_next).await;
     assert!(next["waiting"].is_null(), "{next}");
     assert_eq!(paid.load(Ordering::SeqCst), 1);
+}
+
+/// A tool that asks for an amount before it pays.
+fn asking() -> Toolset {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "euros": {"type": "integer", "maximum": 50, "description": "How much at most."},
+            "note": {"type": "string"},
+            "receipt": {"type": "boolean"},
+        },
+        "required": ["euros"],
+    });
+    Toolset::new().asking_function(
+        "pay",
+        "Pays.",
+        json!({"type": "object"}),
+        move |_, replies: Option<AskedReplies>| {
+            let schema = schema.clone();
+            async move {
+                let Some(replies) = replies else {
+                    let question = Question::new("How much, <b>please</b>?", schema);
+                    let asks = Asks {
+                        questions: [("amount".to_owned(), question)].into(),
+                        memory: Some("sealed".to_owned()),
+                    };
+                    return Err(BoxError::from(asks.into_error()));
+                };
+                Ok(match &replies.replies["amount"] {
+                    AskedReply::Answer(answer) => format!("paid by {answer}"),
+                    AskedReply::Declined => "not paid".to_owned(),
+                })
+            }
+        },
+    )
+}
+
+#[tokio::test]
+async fn what_a_tool_asks_is_a_form() {
+    let folder = Folder::new("asks");
+    for (decision, expected) in [
+        (
+            json!({"answer": "result", "asked": {"euros": "20", "note": "", "receipt": true}}),
+            r#"paid by {"euros":20,"receipt":true}"#,
+        ),
+        (json!({"answer": "no", "why": "too dear"}), "not paid"),
+    ] {
+        let model = asks();
+        let served = bank_with(&folder, asking()).model(model.clone());
+        let served = served.start().await.unwrap();
+        let mut events = begun(&served).await;
+        let form = Events::open(&served).await.waiting("data-decide").await;
+        for part in [
+            "Asks you: ",
+            "How much, &lt;b&gt;please&lt;/b&gt;?",
+            "data-name=\"euros\"",
+            "How much at most.",
+            "data-name=\"receipt\" type=\"checkbox\"",
+            "value=\"result\" disabled",
+        ] {
+            assert!(form.contains(part), "{part}: {form}");
+        }
+        assert!(!form.contains("sealed"));
+        let dear = json!({"answer": "result", "asked": {"euros": "51", "receipt": false}});
+        let (status, told) = decided(&served, dear).await;
+        assert!(status == 409 && told.contains("schema"), "{status} {told}");
+        assert_eq!(model.requests().len(), 1);
+        assert_eq!(decided(&served, decision).await.0, 200);
+        events.panel("outcome", "completed").await;
+        let told = model.requests()[1].messages.last().unwrap().shown();
+        assert_eq!(told, expected);
+    }
 }
