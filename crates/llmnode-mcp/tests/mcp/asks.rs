@@ -357,3 +357,43 @@ async fn a_server_is_told_that_nobody_can_be_asked() {
     let read = result(&server, "shop_refund", json!({"order": "7"})).await;
     assert!(read.contains("nobody can be asked here"), "{read}");
 }
+
+/// The server of `refund.py`, which `scripts/mcp-servers` starts.
+async fn python_shop() -> Toolset {
+    let url = std::env::var("LLMNODE_MCP_SHOP").unwrap();
+    let server = Mcp::http(url).name("shop").asks();
+    server.connect().await.unwrap().tools()
+}
+
+/// What the model reads when this pause of the order 7 is answered over a new connection, as after a restart.
+async fn answered(stored: &Value) -> String {
+    let paused: Paused = serde_json::from_value(stored.clone()).unwrap();
+    let id = paused.waiting()[0].id.clone();
+    let decided = paused.answer(&id, json!({"euros": 20})).unwrap();
+    let mut refund = Refund::new(python_shop().await, "7");
+    refund.model = ScriptedModel::new().reply("Done.");
+    refund.run = Run::new(refund.model.clone());
+    refund.go_on(decided).await.unwrap()
+}
+
+#[tokio::test]
+#[ignore = "needs scripts/mcp-servers"]
+async fn reference_a_refund_asks_by_the_python_sdk() {
+    let paused = Refund::new(python_shop().await, "7").begin().await;
+    let mut stored = serde_json::to_value(&paused).unwrap();
+    assert_eq!(
+        answered(&stored).await,
+        "20 euros are refunded for the order 7"
+    );
+    let state = stored.pointer_mut("/calls/0/state/asked/memory").unwrap();
+    *state = json!(format!("{}x", state.as_str().unwrap()));
+    assert_eq!(
+        answered(&stored).await,
+        "the question expired; call the tool again"
+    );
+    let refund = Refund::new(python_shop().await, "8");
+    let paused = refund.begin().await;
+    let id = paused.waiting()[0].id.clone();
+    let read = refund.go_on(paused.decline(&id).unwrap()).await.unwrap();
+    assert!(!read.contains("are refunded"), "{read}");
+}

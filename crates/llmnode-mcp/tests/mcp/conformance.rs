@@ -1,17 +1,16 @@
 //! The conformance suite of the protocol, which `scripts/mcp-servers` installs. It starts this program as a client.
 
-use llmnode_mcp::Mcp;
-use llmnode_runtime::{DynNode, Run, ScriptedModel};
+use llmnode_mcp::{Mcp, McpServer};
+use llmnode_runtime::{DynNode, Reply, Run, ScriptedModel};
 use serde_json::{Value, json};
-
-use crate::result;
 
 /// The last argument is the URL of the suite's server. Each of its tools is called once.
 #[tokio::test]
 #[ignore = "needs scripts/mcp-servers"]
 async fn client() {
     let url = std::env::args().next_back().unwrap();
-    let server = Mcp::http(url).name("suite").connect().await.unwrap();
+    let server = Mcp::http(url).name("suite").asks();
+    let server = server.connect().await.unwrap();
     eprintln!("{server:?}");
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
     let agent = DynNode::builder("agent")
@@ -26,17 +25,47 @@ async fn client() {
     let tools = model.requests()[0].tools.clone();
     for tool in tools.iter() {
         let schema: Value = serde_json::from_str(tool.schema.plain().get()).unwrap();
-        let properties = schema["properties"]
-            .as_object()
-            .cloned()
-            .unwrap_or_default();
-        let values = properties
-            .into_iter()
-            .map(|(name, schema)| (name, example(&schema)));
-        let told = result(&server, &tool.name, Value::Object(values.collect())).await;
+        let told = called(&server, &tool.name, object(&schema)).await;
         eprintln!("{}: {told}", tool.name);
     }
     server.close().await;
+}
+
+/// What the model reads of a call; each question is answered with examples.
+async fn called(server: &McpServer, name: &str, arguments: Value) -> String {
+    let call = Reply::text("").call(name, arguments);
+    let model = ScriptedModel::new().reply(call).reply("Done.");
+    let agent = DynNode::builder("agent").text().tools(server.tools());
+    let ask = agent.build().unwrap().ask("Go.");
+    let run = Run::new(model.clone());
+    let mut outcome = run.call(&ask).await;
+    while let Err(error) = outcome {
+        let mut paused = error.paused().unwrap();
+        for waiting in paused.waiting() {
+            let answer = object(&waiting.question.unwrap().schema);
+            paused = paused.answer(&waiting.id, answer).unwrap();
+        }
+        outcome = run.call(&ask).approve(paused).await;
+    }
+    let asked = model.requests();
+    asked
+        .last()
+        .unwrap()
+        .messages
+        .last()
+        .unwrap()
+        .content
+        .clone()
+}
+
+fn object(schema: &Value) -> Value {
+    let properties = schema["properties"].as_object().cloned();
+    let members = properties.unwrap_or_default().into_iter();
+    Value::Object(
+        members
+            .map(|(name, schema)| (name, example(&schema)))
+            .collect(),
+    )
 }
 
 fn example(schema: &Value) -> Value {
