@@ -880,8 +880,6 @@ pub use llmnode_runtime::{
     Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord,
     ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall,
     dyn_node, media, recovery_of, testing,
-    recovery_of, testing,
->>>>>>> 9048da9d (What a tool asks is a form on the page, a question in the terminal, and a part of a decision on Restate; a section of the page on MCP)
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]
