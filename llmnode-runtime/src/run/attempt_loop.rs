@@ -72,7 +72,7 @@ impl<'r> Plan<'r> {
         self.in_time(once).await
     }
 
-    pub(super) async fn in_time<T>(
+    async fn in_time<T>(
         &self,
         part: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {

@@ -2,21 +2,21 @@
 
 use llmnode_model::{Message, Request};
 
-use super::attempt_loop::Plan;
 use super::context::CallContext;
 use super::failure::Failure;
 use super::turn::Turn;
 use crate::conversation::NewTurn;
 use crate::error::NodeError;
+use crate::limits::Deadline;
 
 /// Claims the conversation, as long as the call's deadline allows to wait for it, and puts its history into the request.
 pub(super) async fn begin_turn(
-    plan: &Plan<'_>,
+    context: &CallContext<'_>,
     turn: &Turn<'_>,
     request: &mut Request,
     opening: usize,
+    deadline: &Option<Deadline>,
 ) -> Result<(), NodeError> {
-    let context = &plan.context;
     let question = request.messages.get(opening..).unwrap_or_default();
     let approval = context.origin.filter(|origin| origin.is_approval());
     let new = NewTurn {
@@ -26,12 +26,12 @@ pub(super) async fn begin_turn(
             .map(|paused| paused.id()),
         clock: &*context.core.clock,
     };
-    let begin = async {
-        turn.begin(new, request, opening)
-            .await
-            .map_err(Failure::from_exec_error)
+    let begin = turn.begin(new, request, opening);
+    let Some(deadline) = deadline else {
+        return begin.await;
     };
-    plan.in_time(begin).await.map_err(Failure::into_error)
+    let begun = deadline.limit(&*context.core.clock, begin).await;
+    begun.unwrap_or_else(|late| Err(Failure::too_late(late).into_error()))
 }
 
 /// The same in each process that repeats the call, since it does not depend on the history.

@@ -22,6 +22,7 @@ use super::model_attempts::{Asking, ModelAttempts};
 use super::node::{Asks, Exec};
 use super::shown::FieldValues;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
+use super::turn::Turn;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, RunEvent, UsedFallback};
 use crate::limits::Deadline;
@@ -136,17 +137,18 @@ async fn ask_loop(
             if held.is_some() {
                 settings.ignore_run_model();
             }
-            let (mut request, asking) = prepare(asked, context)?;
-            of_agent = (!request.tools.is_empty())
-                .then(|| context.limits.of_agent(context.call.node().clone()));
-            let limits = of_agent.as_ref().unwrap_or(context.limits);
             own = settings
                 .deadline()
                 .and_then(|given| Deadline::of_call(context.call, given));
+            let (request, asking) = match context.turn() {
+                None => prepare(asked, context)?,
+                // Boxed, so that other calls reserve no room for a request that waits.
+                Some(turn) => Box::pin(prepare_turn(asked, context, turn, &own)).await?,
+            };
+            of_agent = (!request.tools.is_empty())
+                .then(|| context.limits.of_agent(context.call.node().clone()));
+            let limits = of_agent.as_ref().unwrap_or(context.limits);
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
-            if let Some(turn) = context.turn() {
-                Box::pin(begin_turn(&plan, turn, &mut request, asking.opening)).await?;
-            }
             ModelAttempts::new(&plan, held, request, asking, asked)?
         };
         asking.resume()?;
@@ -179,6 +181,18 @@ async fn ask_loop(
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
+}
+
+/// The same with the history of a conversation, which is claimed.
+async fn prepare_turn(
+    asked: &mut dyn ErasedNode<'_>,
+    context: &CallContext<'_>,
+    turn: &Turn<'_>,
+    deadline: &Option<Deadline>,
+) -> Result<(Request, Asking), NodeError> {
+    let (mut request, asking) = prepare(asked, context)?;
+    begin_turn(context, turn, &mut request, asking.opening, deadline).await?;
+    Ok((request, asking))
 }
 
 fn prepare(

@@ -8,8 +8,14 @@
 )]
 
 mod contract;
+mod flows;
+#[cfg(unix)]
+#[path = "../../../llmnode-flow/tests/journal/killing.rs"]
+mod killing;
+mod kills;
 mod parts;
 mod pauses;
 mod products;
+mod property;
 mod support;
 mod turns;
