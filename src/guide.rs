@@ -48,6 +48,11 @@ page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));
 page!(graphs, all(doctest, feature = "graph"));
 page!(how_this_is_made, "how-this-is-made", any());
+page!(
+    keep_a_chat,
+    "keep-a-chat",
+    all(doctest, feature = "chats-sqlite", feature = "openai")
+);
 page!(look, all(doctest, feature = "openai", feature = "page"));
 page!(many_machines, "many-machines", any());
 page!(

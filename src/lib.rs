@@ -28,6 +28,7 @@
 //! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
 //! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
 //! | `chats` | [conversations that are kept](guide::chats): whole turns, one writer |
+//! | `chats-postgres` | the same in tables of Postgres |
 //! | `chats-sqlite` | the same in one file of SQLite |
 //! | `evals` | [labelled cases, metrics, and a gate](guide::evaluate) that says whether a changed prompt is worse |
 //! | `graph` | [graphs](guide::graphs) of nodes from JSON files |

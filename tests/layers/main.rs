@@ -168,10 +168,11 @@ const CHATS: &[&str] = &[
     "history",
     "turns",
     "memory",
+    "postgres",
     "sqlite",
     "chat",
-    "conversations",
     "check_store",
+    "conversations",
 ];
 const CLI: &[&str] = &[
     "terminal",

@@ -10,6 +10,7 @@
 mod caches;
 mod evaluate;
 mod extract;
+mod keep_chat;
 mod look;
 mod many_rows;
 mod tools;
@@ -60,6 +61,11 @@ const PROGRAMS: [(&str, &str, &str); 7] = [
     (
         include_str!("../../docs/extract.md"),
         include_str!("extract.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/keep-a-chat.md"),
+        include_str!("keep_chat.rs"),
         "```rust,no_run\n",
     ),
     (

@@ -457,17 +457,17 @@ impl TurnStore for Chat {
             }
             let id = turn.id.clone().unwrap_or_else(ids::unique);
             let owner = ids::unique();
-            let mut given_up = GivenUp {
+            let mut guard = ClaimGuard {
                 chat: self,
                 turn: None,
             };
             let last_pin = self.claim_in_time(&turn, &id, &owner).await?;
-            let claim = given_up.turn.insert(BegunTurn::new(&*id, 0, Vec::new()));
+            let claim = guard.turn.insert(BegunTurn::new(&*id, 0, Vec::new()));
             owner.clone_into(&mut claim.owner);
             claim.revision = self.row().await?.revision;
             let mut begun = self.begun(&id, &owner, last_pin).await?;
             begun.approves = turn.approves;
-            given_up.turn = None;
+            guard.turn = None;
             Ok(begun)
         })
     }
@@ -553,12 +553,12 @@ impl TurnStore for Chat {
 }
 
 /// A claim that is given up if its history cannot be read, or if the call is dropped meanwhile.
-struct GivenUp<'a> {
+struct ClaimGuard<'a> {
     chat: &'a Chat,
     turn: Option<BegunTurn>,
 }
 
-impl Drop for GivenUp<'_> {
+impl Drop for ClaimGuard<'_> {
     fn drop(&mut self) {
         if let Some(turn) = &self.turn {
             self.chat.abandon(turn);

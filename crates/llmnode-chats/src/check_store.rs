@@ -17,7 +17,7 @@ pub(crate) async fn check_store(store: &dyn Store) -> Result<(), BoxError> {
         |store, place| Box::pin(messages_come_back(store, place)),
         |store, place| Box::pin(lists_go_on(store, place)),
         |store, place| Box::pin(forks_hold_their_parent(store, place)),
-        |store, place| Box::pin(blobs_stand_once(store, place)),
+        |store, place| Box::pin(blobs_are_stored_once(store, place)),
     ];
     for check in checks {
         check(store, &place).await?;
@@ -304,7 +304,7 @@ async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), B
     promise(left.is_none(), "what is deleted is gone")
 }
 
-async fn blobs_stand_once(store: &dyn Store, place: &str) -> Result<(), BoxError> {
+async fn blobs_are_stored_once(store: &dyn Store, place: &str) -> Result<(), BoxError> {
     let blob = |name: &str| Blob {
         hash: format!("{place}{name}"),
         body: name.repeat(20_000),

@@ -56,6 +56,33 @@ impl Conversations {
         Ok(Conversations::over(crate::sqlite::SqliteChats::open(path)?))
     }
 
+    /// Connects to Postgres without TLS, and creates the tables if they are missing: `postgres://user:password@host/database`.
+    ///
+    /// # Errors
+    /// `config_error` if a newer llmnode made the tables; `aborted` if the database cannot be reached.
+    #[cfg(feature = "postgres")]
+    pub async fn postgres(url: impl Into<String>) -> Result<Self, NodeError> {
+        let connect = crate::postgres::connect_to(url.into());
+        let store = crate::postgres::PostgresChats::open(connect).await?;
+        Ok(Conversations::over(store))
+    }
+
+    /// Connects to Postgres as you do it: with TLS, or by a pool of your own. The function makes a client of tokio-postgres 0.7, and
+    /// spawns what drives it. At most eight idle clients are kept; none is held while a model answers.
+    ///
+    /// # Errors
+    /// As of [`postgres`](Self::postgres).
+    #[cfg(feature = "postgres")]
+    pub async fn postgres_with<F>(
+        connect: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Result<Self, NodeError>
+    where
+        F: Future<Output = Result<tokio_postgres::Client, BoxError>> + Send + 'static,
+    {
+        let store = crate::postgres::PostgresChats::open(Arc::new(move || Box::pin(connect())));
+        Ok(Conversations::over(store.await?))
+    }
+
     /// Creates conversations that end with the process, for tests and for programs of one run.
     pub fn in_memory() -> Self {
         Conversations::over(MemoryChats::new())
@@ -71,6 +98,10 @@ impl Conversations {
     /// The tables of [`sqlite`](Self::sqlite), as SQL that one may run oneself.
     #[cfg(feature = "sqlite")]
     pub const SQLITE_TABLES: &str = crate::sqlite::TABLES;
+
+    /// The tables of [`postgres`](Self::postgres), for a role that may not create them itself.
+    #[cfg(feature = "postgres")]
+    pub const POSTGRES_TABLES: &str = crate::postgres::TABLES;
 
     /// Returns the store, for programs that look after its rows themselves.
     pub fn store(&self) -> &dyn Store {

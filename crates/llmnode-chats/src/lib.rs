@@ -13,6 +13,8 @@ mod history;
 mod ids;
 mod info;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;

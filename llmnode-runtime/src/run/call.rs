@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::context::{CallContext, Caller, OwnParts};
+use super::call_options::{CallOptions, Handover, origin, turn_of};
+use super::context::{CallContext, CallExtensions, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
-use super::erased_exec::{ErasedExec, NodeTraits, TypedExec, Writer};
+use super::erased_exec::{ErasedExec, NodeTraits, TypedExec};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
 use super::listener::Listener;
 use super::map_item::MapItem;
 use super::node::Exec;
-use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
 use crate::conversation::TurnStore;
 use crate::error::{ErrorInternals as _, NodeError};
@@ -35,7 +35,7 @@ use crate::ledger::{
     Usage, UsedFallback, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
-use crate::pause::{IntoPaused, Paused, Unfinished};
+use crate::pause::{IntoPaused, Unfinished};
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
 use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
@@ -67,112 +67,6 @@ pub struct Call<'r, T> {
     handover: Handover<'r, T>,
     under_way: BoxFuture<'r, Outcome<T>>,
 }
-
-/// The settings of a call on their way into its future, which takes them when it is first polled.
-struct Handover<'r, T>(Arc<Mutex<HandoverState<'r, T>>>);
-
-struct HandoverState<'r, T> {
-    handed: Handed<'r>,
-    /// Writes the output for a conversation, if the call has one.
-    writer: Option<Writer<T>>,
-}
-
-impl<T> Clone for Handover<'_, T> {
-    fn clone(&self) -> Self {
-        Handover(Arc::clone(&self.0))
-    }
-}
-
-impl<T> Default for Handover<'_, T> {
-    fn default() -> Self {
-        Handover(Arc::new(Mutex::new(HandoverState {
-            handed: Handed::NotYet,
-            writer: None,
-        })))
-    }
-}
-
-#[derive(Default)]
-enum Handed<'r> {
-    #[default]
-    NotYet,
-    Given(CallOptions<'r>),
-    Taken,
-}
-
-impl<'r> Handed<'r> {
-    /// Has an effect once.
-    fn give(&mut self, options: &mut CallOptions<'r>) {
-        if matches!(self, Handed::NotYet) {
-            *self = Handed::Given(std::mem::take(options));
-        }
-    }
-
-    fn take(&mut self) -> CallOptions<'r> {
-        match std::mem::replace(self, Handed::Taken) {
-            Handed::Given(options) => options,
-            Handed::NotYet | Handed::Taken => CallOptions::default(),
-        }
-    }
-}
-
-/// Knows no type of the program, so that what takes the settings is compiled once.
-trait GivesOptions<'r>: Send + Sync {
-    fn take(&self) -> CallOptions<'r>;
-}
-
-impl<'r, T> GivesOptions<'r> for Handover<'r, T> {
-    fn take(&self) -> CallOptions<'r> {
-        self.state().handed.take()
-    }
-}
-
-impl<'r, T> Handover<'r, T> {
-    fn state(&self) -> MutexGuard<'_, HandoverState<'r, T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has_begun(&self) -> bool {
-        !matches!(self.state().handed, Handed::NotYet)
-    }
-}
-
-#[derive(Default)]
-pub(super) struct CallOptions<'r> {
-    overrides: Overrides,
-    pub(super) listener: Option<Arc<Listener<'r>>>,
-    recorder: Option<&'r dyn RunRecorder>,
-    /// Boxed, since few calls have one.
-    of_conversation: Option<Box<ConversationOptions<'r>>>,
-}
-
-#[derive(Default)]
-struct ConversationOptions<'r> {
-    paused: Option<Paused>,
-    unfinished: Option<Unfinished>,
-    allow_changed_tool: bool,
-    store: Option<&'r dyn TurnStore>,
-}
-
-impl<'r> CallOptions<'r> {
-    fn of_conversation(&mut self) -> &mut ConversationOptions<'r> {
-        self.of_conversation.get_or_insert_default()
-    }
-}
-
-/// The conversation that a call continues, if it does.
-fn origin<'o>(options: &'o CallOptions<'_>) -> Option<Box<Origin<'o>>> {
-    let options = options.of_conversation.as_deref()?;
-    let paused = options.paused.as_ref().map(Origin::paused);
-    let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
-    let origin = paused.or(unfinished)?;
-    // Boxed, since few calls have one.
-    Some(Box::new(
-        origin.allowing_changed_tool(options.allow_changed_tool),
-    ))
-}
-
-type Overrides = Option<Box<Settings>>;
 
 impl RunCore {
     /// Calls a node at once, without settings of the call.
@@ -315,14 +209,14 @@ impl<'r, T> Call<'r, T> {
     /// A pause runs once in a process. It is free again if the call fails before the first approved tool begins; if it fails later,
     /// [`NodeError::unfinished`] has the results.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
-        self.options.of_conversation().paused = Some(paused.into_paused());
+        self.options.rare().paused = Some(paused.into_paused());
         self
     }
 
     /// Lets [`approve`](Self::approve) and [`resume`](Self::resume) run an approved call of a tool whose description or parameters
     /// are not those that were shown. Default: that is a `config_error`.
     pub fn allow_changed_tool(mut self) -> Self {
-        self.options.of_conversation().allow_changed_tool = true;
+        self.options.rare().allow_changed_tool = true;
         self
     }
 
@@ -334,7 +228,7 @@ impl<'r, T> Call<'r, T> {
     /// The prompt is the node's own as it is now, so the history may be shorter, and model and settings may be others. The
     /// conversation of another node is a `config_error`.
     pub fn resume(mut self, unfinished: Unfinished) -> Self {
-        self.options.of_conversation().unfinished = Some(unfinished);
+        self.options.rare().unfinished = Some(unfinished);
         self
     }
 
@@ -387,7 +281,7 @@ impl<'r, T> Call<'r, T> {
 
     /// Records the call, and all calls within it: `Recording` of the feature `page` shows it as a page.
     pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
-        self.options.recorder = Some(recording);
+        self.options.rare().recorder = Some(recording);
         self
     }
 
@@ -428,7 +322,7 @@ impl<'r, T: Serialize> Call<'r, T> {
     ///
     /// A node with a field `#[node(history)]`, or one that asks no model itself, is a `config_error`.
     pub fn conversation(mut self, conversation: &'r dyn TurnStore) -> Self {
-        self.options.of_conversation().store = Some(conversation);
+        self.options.rare().turn = Some(Turn::new(conversation));
         self.handover.state().writer = Some(answer_text::<T>);
         self
     }
@@ -610,9 +504,9 @@ where
             node,
             state,
             value: None,
-            writer: handover.state().writer,
+            handover,
         };
-        let outcome = start(core, caller, &mut node, &handover).await;
+        let outcome = start(core, caller, &mut node).await;
         match (outcome, node.value) {
             (
                 Ok(CallReport {
@@ -647,15 +541,14 @@ fn without_value() -> NodeError {
 fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
-    node: &'a mut dyn ErasedExec<'_>,
-    handover: &'a dyn GivesOptions<'r>,
+    node: &'a mut dyn ErasedExec<'_, 'r>,
 ) -> BoxFuture<'a, Outcome<()>> {
     Box::pin(async move {
-        let options = handover.take();
+        let options = node.options();
         let origin = origin(&options);
         let caller = Caller {
             origin: origin.as_deref().or(caller.origin),
-            ..caller.recorded_by(options.recorder)
+            ..caller.recorded_by(options.recorder())
         };
         let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let named = named(core, node)?;
@@ -669,8 +562,6 @@ fn start<'a, 'r: 'a>(
             parent(&caller),
         );
         // Boxed, since few calls have one.
-        let store = options.of_conversation.as_deref().and_then(|own| own.store);
-        let turn = store.map(|store| Box::new(Turn::new(store)));
         let mut outcome = {
             // A streamed call already has a listener.
             let observed = || Listener::observed(caller.flow(), &scope);
@@ -686,9 +577,9 @@ fn start<'a, 'r: 'a>(
             } else {
                 scope.span().clone()
             };
-            let own = OwnParts {
+            let own = CallExtensions {
                 listener,
-                turn: turn.as_deref(),
+                turn: turn_of(&options),
             };
             let execution = execution((core, &caller, &own), &scope, settings, &mut *node);
             let mut execution = pin!(execution.instrument(span));
@@ -698,7 +589,7 @@ fn start<'a, 'r: 'a>(
             })
             .await
         };
-        if let Some(turn) = &turn {
+        if let Some(turn) = turn_of(&options) {
             outcome = Box::pin(end_turn(turn, &scope, node.answer(), outcome)).await;
         }
         match outcome {
@@ -726,10 +617,10 @@ fn start<'a, 'r: 'a>(
     reason = "an `async fn` stores its arguments twice"
 )]
 fn execution<'r>(
-    (core, caller, own): (&'r RunCore, &'r Caller<'r>, &'r OwnParts<'r>),
+    (core, caller, own): (&'r RunCore, &'r Caller<'r>, &'r CallExtensions<'r>),
     call: &'r CallGuard<'r>,
     settings: &'r Settings,
-    node: &'r mut dyn ErasedExec<'_>,
+    node: &'r mut dyn ErasedExec<'_, '_>,
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
         let NodeTraits {
@@ -860,7 +751,7 @@ fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
     labels
 }
 
-fn named(core: &RunCore, node: &dyn ErasedExec<'_>) -> Result<(NodeKey, Instant), NodeError> {
+fn named(core: &RunCore, node: &dyn ErasedExec<'_, '_>) -> Result<(NodeKey, Instant), NodeError> {
     catch_panic(|| (node.key(), core.clock.now())).map_err(|said| {
         NodeError::new(
             Category::Panic,

@@ -25,7 +25,7 @@ pub(crate) struct CallContext<'r> {
     pub(super) deadline: Option<&'r Deadline>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     /// Not inherited by inner calls.
-    pub(super) own: Option<&'r OwnParts<'r>>,
+    pub(super) own: Option<&'r CallExtensions<'r>>,
     pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The item of the innermost map around it.
@@ -34,7 +34,7 @@ pub(crate) struct CallContext<'r> {
 
 /// What belongs to one call, and to none that it makes.
 #[derive(Clone, Copy)]
-pub(super) struct OwnParts<'r> {
+pub(super) struct CallExtensions<'r> {
     pub(super) listener: Option<&'r Listener<'r>>,
     /// The turn that the call has in a conversation.
     pub(super) turn: Option<&'r Turn<'r>>,

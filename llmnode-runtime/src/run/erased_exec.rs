@@ -5,6 +5,7 @@ use std::future::ready;
 
 use llmnode_model::{BoxError, BoxFuture};
 
+use super::call_options::{CallOptions, Handover};
 use super::context::CallContext;
 use super::cx::Cx;
 use super::node::Exec;
@@ -23,12 +24,15 @@ pub(super) struct NodeTraits {
 }
 
 /// It keeps the value.
-pub(super) trait ErasedExec<'n>: Send {
+pub(super) trait ErasedExec<'n, 'r>: Send {
     fn key(&self) -> NodeKey;
 
     fn traits(&self) -> NodeTraits;
 
     fn settings(&self) -> &'n Settings;
+
+    /// The settings of the call, which are there once.
+    fn options(&self) -> CallOptions<'r>;
 
     /// The output as the text of a message. `None`: there is none, or nobody wants it.
     fn answer(&self) -> Option<Result<String, serde_json::Error>>;
@@ -42,18 +46,14 @@ pub(super) trait ErasedExec<'n>: Send {
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-pub(super) struct TypedExec<'n, N: Exec<S>, S: ?Sized> {
+pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
     pub(super) node: &'n N,
     pub(super) state: &'n S,
     pub(super) value: Option<N::Output>,
-    /// Writes the output for a conversation, if the call has one.
-    pub(super) writer: Option<Writer<N::Output>>,
+    pub(super) handover: Handover<'r, N::Output>,
 }
 
-/// A function and no trait object: only who sets it needs an output that serde can write.
-pub(super) type Writer<T> = fn(&T) -> Result<String, serde_json::Error>;
-
-impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
+impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, S> {
     fn key(&self) -> NodeKey {
         NodeKey::new(path_of(type_name::<N>()), N::NAME, self.node.name())
     }
@@ -78,9 +78,12 @@ impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
         self.node.settings()
     }
 
+    fn options(&self) -> CallOptions<'r> {
+        self.handover.take()
+    }
+
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {
-        let writer = self.writer?;
-        self.value.as_ref().map(writer)
+        self.handover.write(self.value.as_ref()?)
     }
 
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {

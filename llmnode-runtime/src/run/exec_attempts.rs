@@ -15,7 +15,7 @@ use crate::validate::AttemptInfo;
 
 /// In a box, since only nodes that ask no model need its room in the call.
 pub(super) fn exec_with_attempts<'a>(
-    node: &'a mut (dyn ErasedExec<'_> + 'a),
+    node: &'a mut (dyn ErasedExec<'_, '_> + 'a),
     context: &'a CallContext<'a>,
     (levels, kind): ([&'a Settings; 4], NodeKind),
 ) -> BoxFuture<'a, Result<(), NodeError>> {
@@ -60,14 +60,14 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
     Err(if own { error.without_record() } else { error })
 }
 
-struct ExecAttempts<'r, 'n> {
+struct ExecAttempts<'r, 'n, 'o> {
     context: &'r CallContext<'r>,
-    node: &'r mut dyn ErasedExec<'n>,
+    node: &'r mut dyn ErasedExec<'n, 'o>,
     last: AttemptInfo,
     failed: u32,
 }
 
-impl Attempts for ExecAttempts<'_, '_> {
+impl Attempts for ExecAttempts<'_, '_, '_> {
     async fn once(&mut self, one: &PlannedAttempt, _: &Progress<'_>) -> Result<(), Failure> {
         let CallContext { call, origin, .. } = *self.context;
         if self.failed > 0 {

@@ -8,6 +8,7 @@ mod batch;
 mod begin_turn;
 mod bounded;
 mod call;
+mod call_options;
 mod change_check;
 mod choices;
 mod context;

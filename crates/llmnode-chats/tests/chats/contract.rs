@@ -10,7 +10,7 @@ use crate::support::{Folder, ask, stores};
 #[tokio::test]
 async fn memory_and_sqlite_keep_the_promises_of_a_store() {
     let folder = Folder::new("contract");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let checked = chats.check_store().await;
         checked.unwrap_or_else(|fault| panic!("{name}: {fault}"));
     }

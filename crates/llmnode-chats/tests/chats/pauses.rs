@@ -38,7 +38,7 @@ fn calls_refund() -> Reply {
 #[tokio::test]
 async fn a_pause_is_kept_with_its_turn_and_runs_once() {
     let folder = Folder::new("pause");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new().reply(calls_refund()).reply("Done.");
         let run = Run::new(model.clone()).with_state(Bank::default());
@@ -89,7 +89,7 @@ async fn a_pause_is_kept_with_its_turn_and_runs_once() {
 #[tokio::test]
 async fn an_approved_call_that_fails_later_keeps_the_result_of_its_tool() {
     let folder = Folder::new("approved");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let down = ModelError::new(Category::BadRequest, "gone");
         let model = ScriptedModel::new()
@@ -123,7 +123,7 @@ async fn an_approved_call_that_fails_later_keeps_the_result_of_its_tool() {
 #[tokio::test]
 async fn a_refused_call_ends_the_turn_without_its_tool() {
     let folder = Folder::new("refused");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         chat.pin("Be kind.").await.unwrap();
         let model = ScriptedModel::new().reply(calls_refund()).reply("Sorry.");
@@ -155,7 +155,7 @@ async fn a_refused_call_ends_the_turn_without_its_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_that_approve_at_once_pay_once() {
     let folder = Folder::new("twice");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new().reply(calls_refund());
         let run = Run::new(model.otherwise(|_| Reply::text("Done."))).with_state(Bank::default());

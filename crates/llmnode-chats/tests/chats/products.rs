@@ -18,7 +18,7 @@ async fn turns(chat: &Chat, questions: &[&str]) {
 #[tokio::test]
 async fn a_fork_shares_what_comes_before_it() {
     let folder = Folder::new("forks");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         turns(&chat, &["One?", "Two?", "Three?"]).await;
         let fork = chat.fork_at(4).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_fork_shares_what_comes_before_it() {
 #[tokio::test]
 async fn deletion_asks_for_forks() {
     let folder = Folder::new("deletes");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         turns(&chat, &["One?"]).await;
         let fork = chat.fork_at(2).await.unwrap();
@@ -85,7 +85,7 @@ async fn deletion_asks_for_forks() {
 #[tokio::test]
 async fn a_call_whose_conversation_is_deleted_gets_conflict() {
     let folder = Folder::new("gone");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let slow = ScriptedModel::new()
             .otherwise(|_| Reply::text("Late.").after(Duration::from_millis(200)));
@@ -110,7 +110,7 @@ async fn a_call_whose_conversation_is_deleted_gets_conflict() {
 #[tokio::test]
 async fn lists_go_by_prefix_and_page_and_old_ones_are_deleted() {
     let folder = Folder::new("lists");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         for number in 0..120 {
             let chat = chats.open(format!("acme/{number:03}")).await.unwrap();
             chat.pin("a").await.unwrap();
@@ -138,7 +138,7 @@ async fn a_large_attachment_stands_once() {
         picture: Image,
     }
     let folder = Folder::new("blobs");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let run = Run::new(ScriptedModel::new().otherwise(|_| Reply::text("A lamp.")));
         let look = Look {

@@ -321,7 +321,7 @@ fn histories_stay_valid_whatever_happens() {
     };
     proptest!(config, |(steps in steps())| {
         let folder = Folder::new("property");
-        for (_, chats) in stores(&folder) {
+        for (_, chats) in runtime.block_on(stores(&folder)) {
             runtime.block_on(async {
                 let mut world = World::new(chats).await;
                 for step in &steps {

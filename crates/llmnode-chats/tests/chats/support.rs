@@ -28,6 +28,12 @@ impl Folder {
         Folder(path)
     }
 
+    /// As a name in SQL.
+    fn name(&self) -> String {
+        let name = self.0.file_name().unwrap().to_string_lossy();
+        name.replace('-', "_")
+    }
+
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -39,15 +45,29 @@ impl Drop for Folder {
     }
 }
 
-/// Conversations in each store, by its name.
-pub(crate) fn stores(folder: &Folder) -> Vec<(&'static str, Conversations)> {
-    vec![
-        ("memory", Conversations::in_memory()),
-        (
-            "sqlite",
-            Conversations::sqlite(folder.file("chats.db")).unwrap(),
-        ),
-    ]
+/// Conversations in each store, by its name. Postgres is one of them if `LLMNODE_POSTGRES` has its address, as in `scripts/postgres`.
+pub(crate) async fn stores(folder: &Folder) -> Vec<(&'static str, Conversations)> {
+    let sqlite = Conversations::sqlite(folder.file("chats.db")).unwrap();
+    let mut stores = vec![("memory", Conversations::in_memory()), ("sqlite", sqlite)];
+    if let Some(url) = postgres(&folder.name()).await {
+        stores.push(("postgres", Conversations::postgres(url).await.unwrap()));
+    }
+    stores
+}
+
+/// The address of an empty schema. `None`: there is no Postgres.
+pub(crate) async fn postgres(schema: &str) -> Option<String> {
+    let url = std::env::var("LLMNODE_POSTGRES").ok()?;
+    let url = format!("{url}/postgres");
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    let driven = tokio::spawn(connection);
+    let create = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+    client.batch_execute(&create).await.unwrap();
+    drop(client);
+    driven.await.unwrap().unwrap();
+    Some(format!("{url}?options=-c%20search_path%3D{schema}"))
 }
 
 /// The texts of a history.

@@ -12,7 +12,7 @@ use crate::support::{Ask, Folder, ask, stores, texts};
 #[tokio::test]
 async fn each_turn_has_those_before_it() {
     let folder = Folder::new("turns");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new().reply("Dune.").reply("By Herbert.");
         let run = Run::new(model.clone());
@@ -86,7 +86,7 @@ async fn a_typed_answer_and_a_stream_are_turns_too() {
 #[tokio::test]
 async fn a_second_writer_reads_conflict_before_it_pays() {
     let folder = Folder::new("second");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new();
         let run =
@@ -115,7 +115,7 @@ async fn a_second_writer_reads_conflict_before_it_pays() {
 #[tokio::test]
 async fn a_writer_that_waits_comes_after_the_first() {
     let folder = Folder::new("waits");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new();
         let run =
@@ -164,7 +164,7 @@ async fn a_wait_ends_with_its_time_and_with_the_deadline() {
 #[tokio::test]
 async fn a_failed_call_leaves_the_history_and_keeps_the_question() {
     let folder = Folder::new("failed");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let down = ModelError::new(Category::BadRequest, "no such parameter");
         let model = ScriptedModel::new()
@@ -209,7 +209,7 @@ fn agent() -> Agent {
 #[tokio::test]
 async fn an_agent_goes_on_after_the_rounds_that_were_paid_for() {
     let folder = Folder::new("agent");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let earlier = Run::new(ScriptedModel::new().reply("Good day."));
         earlier
@@ -252,7 +252,7 @@ async fn an_agent_goes_on_after_the_rounds_that_were_paid_for() {
 #[tokio::test]
 async fn a_dropped_call_keeps_its_question_and_gives_up_its_claim() {
     let folder = Folder::new("dropped");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let run = Run::new(ScriptedModel::new().reply(Reply::never()).reply("Dune."));
         let question = ask("What shall I read?");
@@ -278,7 +278,7 @@ async fn a_dropped_call_keeps_its_question_and_gives_up_its_claim() {
 #[tokio::test]
 async fn a_late_owner_appends_nothing() {
     let folder = Folder::new("late");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap().lease(Duration::ZERO);
         let slow = ScriptedModel::new()
             .otherwise(|_| Reply::text("Late.").after(Duration::from_millis(200)));
@@ -354,7 +354,7 @@ async fn what_cannot_have_a_conversation_says_so() {
 #[tokio::test]
 async fn a_pin_goes_with_the_next_turn_and_moves_no_revision() {
     let folder = Folder::new("pins");
-    for (name, chats) in stores(&folder) {
+    for (name, chats) in stores(&folder).await {
         let chat = chats.open("acme/42").await.unwrap();
         let model = ScriptedModel::new().reply("Noted.").reply("Friday.");
         let run = Run::new(model.clone());

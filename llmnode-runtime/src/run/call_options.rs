@@ -1,0 +1,126 @@
+//! The settings of one call, on their way into its future.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::listener::Listener;
+use super::resume::Origin;
+use super::turn::Turn;
+use crate::ledger::RunRecorder;
+use crate::pause::{Paused, Unfinished};
+use crate::settings::Settings;
+
+/// The settings of a call on their way into its future, which takes them when it is first polled.
+pub(super) struct Handover<'r, T>(Arc<Mutex<HandoverState<'r, T>>>);
+
+pub(super) struct HandoverState<'r, T> {
+    pub(super) handed: Handed<'r>,
+    /// Writes the output for a conversation, if the call has one.
+    pub(super) writer: Option<Writer<T>>,
+}
+
+impl<T> Clone for Handover<'_, T> {
+    fn clone(&self) -> Self {
+        Handover(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Handover<'_, T> {
+    fn default() -> Self {
+        Handover(Arc::new(Mutex::new(HandoverState {
+            handed: Handed::NotYet,
+            writer: None,
+        })))
+    }
+}
+
+#[derive(Default)]
+pub(super) enum Handed<'r> {
+    #[default]
+    NotYet,
+    Given(CallOptions<'r>),
+    Taken,
+}
+
+impl<'r> Handed<'r> {
+    /// Has an effect once.
+    pub(super) fn give(&mut self, options: &mut CallOptions<'r>) {
+        if matches!(self, Handed::NotYet) {
+            *self = Handed::Given(std::mem::take(options));
+        }
+    }
+
+    fn take(&mut self) -> CallOptions<'r> {
+        match std::mem::replace(self, Handed::Taken) {
+            Handed::Given(options) => options,
+            Handed::NotYet | Handed::Taken => CallOptions::default(),
+        }
+    }
+}
+
+impl<'r, T> Handover<'r, T> {
+    pub(super) fn take(&self) -> CallOptions<'r> {
+        self.state().handed.take()
+    }
+
+    /// Returns the output as the text of a message, if the call has a conversation.
+    pub(super) fn write(&self, value: &T) -> Option<Result<String, serde_json::Error>> {
+        let writer = self.state().writer?;
+        Some(writer(value))
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, HandoverState<'r, T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        !matches!(self.state().handed, Handed::NotYet)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct CallOptions<'r> {
+    pub(super) overrides: Overrides,
+    pub(super) listener: Option<Arc<Listener<'r>>>,
+    /// Boxed, since few calls have any of them.
+    rare: Option<Box<RareOptions<'r>>>,
+}
+
+#[derive(Default)]
+pub(super) struct RareOptions<'r> {
+    pub(super) recorder: Option<&'r dyn RunRecorder>,
+    pub(super) paused: Option<Paused>,
+    pub(super) unfinished: Option<Unfinished>,
+    pub(super) allow_changed_tool: bool,
+    pub(super) turn: Option<Turn<'r>>,
+}
+
+impl<'r> CallOptions<'r> {
+    pub(super) fn recorder(&self) -> Option<&'r dyn RunRecorder> {
+        self.rare.as_deref()?.recorder
+    }
+
+    pub(super) fn rare(&mut self) -> &mut RareOptions<'r> {
+        self.rare.get_or_insert_default()
+    }
+}
+
+pub(super) fn turn_of<'o, 'r>(options: &'o CallOptions<'r>) -> Option<&'o Turn<'r>> {
+    options.rare.as_deref()?.turn.as_ref()
+}
+
+/// The conversation that a call continues, if it does.
+pub(super) fn origin<'o>(options: &'o CallOptions<'_>) -> Option<Box<Origin<'o>>> {
+    let options = options.rare.as_deref()?;
+    let paused = options.paused.as_ref().map(Origin::paused);
+    let unfinished = options.unfinished.as_ref().map(Origin::unfinished);
+    let origin = paused.or(unfinished)?;
+    // Boxed, since few calls have one.
+    Some(Box::new(
+        origin.allowing_changed_tool(options.allow_changed_tool),
+    ))
+}
+
+pub(super) type Overrides = Option<Box<Settings>>;
+
+/// Writes an output. A function and no trait object: only who sets it needs an output that serde can write.
+pub(super) type Writer<T> = fn(&T) -> Result<String, serde_json::Error>;

@@ -1,0 +1,87 @@
+use llmnode::Event;
+use llmnode::chats::{Chat, Conversations};
+use llmnode::prelude::*;
+
+/// Finds books by a word of their title.
+#[tool]
+fn search(word: String) -> String {
+    format!("The {word} Around Us")
+}
+
+#[llm_node(system = "Be brief.", prompt = "{question}", tools = [Search], deadline = 120s)]
+struct Answer {
+    question: String,
+}
+
+/// Shows the answer while it is written. No question: goes on with the one that got none.
+async fn answer(
+    run: &Run,
+    chat: &Chat,
+    question: Option<String>,
+    mut show: impl FnMut(&str),
+) -> Result<(), NodeError> {
+    let unfinished = match question {
+        Some(_) => None,
+        None => chat.unfinished().await?,
+    };
+    let asked = unfinished
+        .as_ref()
+        .map(|turn| turn.messages()[0].content.clone());
+    let Some(question) = question.or(asked) else {
+        return Ok(());
+    };
+    let node = Answer { question };
+    let mut call = run.call(&node).conversation(chat);
+    if let Some(unfinished) = unfinished {
+        call = call.resume(unfinished);
+    }
+    let mut stream = call.stream();
+    while let Some(event) = stream.next().await {
+        match event {
+            Event::Text(text) => show(&text),
+            Event::Restarted { .. } => show("\n(once more)\n"),
+            _ => {}
+        }
+    }
+    stream.finish().await.map(drop)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let run = Run::new(OpenAi::from_env()?);
+    let chat = Conversations::sqlite("chats.db")?.open("me/1").await?;
+    for one in chat.messages(..).await? {
+        println!("{:?}: {}", one.message.role, one.message.content);
+    }
+    for line in std::io::stdin().lines() {
+        let question = Some(line?).filter(|line| !line.is_empty());
+        match answer(&run, &chat, question, |text| print!("{text}")).await {
+            Ok(()) => println!(),
+            Err(error) if error.category() == Category::Conflict => {
+                println!("Another window is being answered; ask again in a moment.");
+            }
+            Err(error) => println!("{error:#}\nPress Enter to go on."),
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_loses_nothing() -> Result<(), NodeError> {
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("search", serde_json::json!({"word": "Sea"})))
+        .reply(Reply::error(llmnode::ModelError::new(
+            Category::QuotaError,
+            "no credit",
+        )))
+        .reply("The Sea Around Us.");
+    let run = Run::new(model.clone());
+    let chat = Conversations::in_memory().open("me/1").await?;
+    let question = Some("Something on the sea?".to_owned());
+    answer(&run, &chat, question, |_| ()).await.unwrap_err();
+    assert!(chat.history().await?.is_empty());
+    answer(&run, &chat, None, |_| ()).await?;
+    assert_eq!(chat.history().await?.len(), 4);
+    assert_eq!(model.requests().len(), 3); // the round of the tool was not asked for again
+    Ok(())
+}
