@@ -283,6 +283,10 @@ const NO_NAMES: &[&str] = &[
 /// The rooms whose code is held to [`NO_NAMES`]. It grows until it is all.
 const PLAIN_ROOMS: &[&str] = &[
     "crates/llmnode-model/src",
+    "crates/llmnode-reader/src/coerce",
+    "crates/llmnode-reader/src/read.rs",
+    "crates/llmnode-reader/src/repair",
+    "crates/llmnode-reader/src/select.rs",
     "llmnode-runtime/src/limits",
     "llmnode-runtime/src/output",
     "llmnode-runtime/src/output.rs",

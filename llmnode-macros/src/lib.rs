@@ -1,4 +1,17 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
+//!
+//! Each macro goes the same way, the larger ones in a file for each step: *parse* (tokens to arguments), *check* (arguments and item to a
+//! model that is right), *emit* (the model to tokens). Whatever is wrong is collected, and reported in one run with the place of each
+//! fault. Then the item is emitted with *stub* impls in place of the real ones: its uses compile, so the faults are the only errors
+//! that people see.
+//!
+//! What is emitted states facts: constants, the text of a prompt, a list of checks. Behaviour is in the runtime, where it is compiled
+//! once and can be tested. What a macro cannot know of a type it asks the compiler, by probes (`docs/probes.md`).
+//!
+//! - Tokens of the user keep their spans, and what is generated about a field has the span of that field: that decides what the
+//!   compiler underlines.
+//! - A macro opens prompt files and `Cargo.toml`, no source file of the program, and starts no process.
+//! - Expansions are pinned in `expansions`, messages in `tests/ui`: a change of either is meant, or a fault.
 
 #[macro_use]
 mod generated;

@@ -1,8 +1,15 @@
 //! From a model's text to a value: the type decides which of the JSON in the text is the answer.
 //!
-//! Text that is already JSON of the type goes straight to serde. Everything else is searched once; each candidate is parsed,
-//! coerced and read by serde. Two different values that the type accepts are an error, and so is an accepted value next to
-//! broken JSON.
+//! In this order, from the cheapest and most common:
+//!
+//! 1. *Fast path*: a text that is nothing but JSON of the type goes straight to serde. No tree is built, and nothing is repaired.
+//! 2. *One fence*: the same for what is inside the only fence of a text, as most models write it.
+//! 3. *Search* (`find`): one pass over the text finds candidates, and where thoughts end. Each candidate is parsed (`repair`), fitted
+//!    to the type (`coerce`), read by serde, and checked (`check`); `select.rs` decides among them. Two different values that
+//!    the type accepts are an error, and so is an accepted value next to broken JSON: the model may have meant either.
+//!
+//! Bounds come before the search, which is the first step that costs memory by the text's content: its length, and how many values
+//! it could have.
 
 use super::error;
 use super::find::{self, Candidate, Content, Enclosure, trimmed};
@@ -16,12 +23,15 @@ use crate::violation::Violation;
 /// Bytes. For the search only; clean JSON may be longer.
 const MAX_SEARCHED: usize = 16 << 20;
 
+/// How a value was read that is in its slot now.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) notes: Vec<Repair>,
+    /// The model wrote `{"value": ..}`.
     pub(super) wrapped: bool,
 }
 
+/// Reads the answer into the slot, or returns all that is wrong with it.
 pub(super) fn read(
     text: &str,
     target: &Target<'_>,
@@ -42,49 +52,50 @@ pub(super) fn read(
     if let Some(part) = find::only_fence(text).filter(|_| !target.whole_text)
         && target.try_fast_path(&text[part.clone()], slot)
     {
-        let notes = Origin {
+        let origin = Origin {
             place: Enclosure::Fence,
             begin: part.start,
             repairs: Repairs::default(),
-        }
-        .notes_for(text);
+        };
         return Ok(Outcome {
-            notes,
+            notes: origin.notes_for(text),
             wrapped: target.is_wrapped(),
         });
     }
     let found = find::scan(text, !target.exact && !target.whole_text);
-    if target.whole_text
-        && !matches!(
-            found.candidates[..],
-            [Candidate {
-                place: Enclosure::WholeText,
-                content: Content::Json(..),
-                ..
-            }]
-        )
-    {
+    if target.whole_text && !is_whole_text(&found.candidates) {
         return Err(vec![error::not_only_json()]);
     }
-    let thinking = found.thinking.map(|at| Repair {
-        flag: Flag::AfterThinking,
-        place: error::line_and_column(text, at),
-        times: 1,
-    });
-    let after_thinking = found.thinking.is_some();
-    let taken = Selector {
+    let selector = Selector {
         only_candidate: false,
-        after_thinking,
+        after_thinking: found.thinking.is_some(),
         text,
         target,
         slot,
-    }
-    .select(found.candidates, found.unclosed_thinking)?;
-    let mut notes: Vec<Repair> = thinking.into_iter().collect();
+    };
+    let taken = selector.select(found.candidates, found.unclosed_thinking)?;
+    let mut notes = Vec::new();
+    notes.extend(found.thinking.map(|at| Repair {
+        flag: Flag::AfterThinking,
+        place: error::line_and_column(text, at),
+        times: 1,
+    }));
     notes.extend(taken.origin.notes_for(text));
     notes.extend(taken.notes);
     Ok(Outcome {
         notes,
         wrapped: taken.wrapped,
     })
+}
+
+/// Whether the text is nothing but one JSON value.
+fn is_whole_text(candidates: &[Candidate<'_>]) -> bool {
+    matches!(
+        candidates,
+        [Candidate {
+            place: Enclosure::WholeText,
+            content: Content::Json(..),
+            ..
+        }]
+    )
 }

@@ -1,4 +1,16 @@
 //! Chooses the answer among the candidates: each is coerced and read by serde, and the type decides.
+//!
+//! In this order:
+//!
+//! 1. Objects on lines of their own become one list or several candidates, as the type is a list or not.
+//! 2. Each candidate is judged: *accepted* (serde has read it into the slot), *refused* (with all that is wrong with it), or *broken*
+//!    (no JSON). All of them are judged, also behind one that was accepted: another one may be accepted, too.
+//! 3. `choose`: one accepted value is the answer; several are if they are the same value. Two different ones are an error, and so is
+//!    an accepted one beside a broken one, unless a fence says which is meant.
+//! 4. If none was accepted, the one with the fewest faults is reported: it is probably the answer, and the model is to mend that one.
+//!
+//! Serde has the last word in both directions: it may refuse what the schema allows, and accept what the schema does not describe,
+//! such as a member by its alias. So a candidate that the rules refuse is read by serde all the same, if its faults allow that.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,8 +34,10 @@ const MAX_REREAD_DEPTH: usize = 12;
 
 type Refused = Vec<Violation>;
 
+/// A candidate that the type takes.
 pub(super) struct Accepted<'t> {
     pub(super) origin: Origin,
+    /// What serde has read.
     json: Cow<'t, str>,
     /// Equal for candidates that the type reads alike.
     canonical_json: String,
@@ -31,11 +45,13 @@ pub(super) struct Accepted<'t> {
     pub(super) wrapped: bool,
 }
 
+/// A candidate that does not fit the rules of the type, as far as it could be coerced.
 struct Mismatch<'t> {
     coerced: Coerced<'t>,
     found: Vec<Fault>,
 }
 
+/// Where a value was found, and what was repaired to parse it.
 pub(super) struct Origin {
     pub(super) place: Enclosure,
     pub(super) begin: usize,
@@ -49,6 +65,7 @@ enum Verdict<'t> {
 }
 
 pub(super) struct Selector<'p, 't> {
+    /// Then nothing is to be compared, and the slot is filled once.
     pub(super) only_candidate: bool,
     pub(super) after_thinking: bool,
     pub(super) text: &'t str,
@@ -133,6 +150,7 @@ impl<'t> Selector<'_, 't> {
         all
     }
 
+    /// The faults of the candidate with the fewest of them; of several, the last one.
     fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
         let mut broken = None;
         let mut least: Option<Refused> = None;
@@ -190,6 +208,7 @@ impl<'t> Selector<'_, 't> {
         self.take(origin, coerced, false, None)
     }
 
+    /// Reads a candidate that was parsed: as it is, coerced, or what is inside it.
     fn json(
         &mut self,
         place: Enclosure,
@@ -230,7 +249,7 @@ impl<'t> Selector<'_, 't> {
         let inner = self.inner(&json, place, wrapped);
         let refused = match self.coerced(place, json, wrapped) {
             Ok(coerced) => return self.take(origin, coerced, wrapped, plain),
-            Err(misfit) => misfit,
+            Err(mismatch) => mismatch,
         };
         if let Some((within, kind)) = inner {
             match self.coerced(place, within, false) {
@@ -293,6 +312,7 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
+    /// Whether it has a member of the type, so that its faults tell more than those of what is around it.
     fn is_value(&self, json: &Json<'_>) -> bool {
         matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
     }
@@ -300,10 +320,11 @@ impl<'t> Selector<'_, 't> {
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
         rules.leaves(rules.own()).iter().any(|rule: &&Rule| {
-            rule.additional.is_some() || rule.names().any(|known| same_letters(known, name))
+            rule.additional.is_some() || rule.names().any(|own_name| same_letters(own_name, name))
         })
     }
 
+    /// Coerces a value, and checks what has come of it by the rules of the type.
     fn coerced(
         &self,
         place: Enclosure,
@@ -332,11 +353,11 @@ impl<'t> Selector<'_, 't> {
     /// The type may accept what its schema refuses, such as a member by its alias.
     fn retry_with_serde(
         &mut self,
-        misfit: Mismatch<'t>,
+        mismatch: Mismatch<'t>,
         plain: Option<&'t str>,
         mut taken: Accepted<'t>,
     ) -> Result<Accepted<'t>, Refused> {
-        let Mismatch { coerced, found } = misfit;
+        let Mismatch { coerced, found } = mismatch;
         let json = text_for_serde(&coerced, plain);
         if self.target.mode == CheckMode::Schema
             || found
@@ -350,21 +371,11 @@ impl<'t> Selector<'_, 't> {
             Ok(()) => return Err(into_violations(found)),
             Err(more) => {
                 let mut found = into_violations(found);
-                let is_told = |one: &Violation| {
-                    found.iter().any(|told| {
-                        is_within(&told.path, &one.path) || is_within(&one.path, &told.path)
-                    })
-                };
-                // serde reports a list in place of a struct at the previous value.
-                let is_list = |one: &Violation| {
-                    one.message
-                        .starts_with("invalid type: sequence, expected struct")
-                };
-                let more: Vec<_> = more
+                let is_new: Vec<_> = more
                     .into_iter()
-                    .filter(|one| !is_told(one) && !is_list(one))
+                    .filter(|one| !is_reported(&found, one) && !is_list_for_struct(one))
                     .collect();
-                found.extend(more);
+                found.extend(is_new);
                 return Err(found);
             }
         }
@@ -400,15 +411,16 @@ impl<'t> Selector<'_, 't> {
         })
     }
 
+    /// Has serde read the JSON into the slot.
+    ///
+    /// # Errors
+    /// What serde refuses, and a number that serde has rounded without a word.
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
         #[cfg(test)]
         super::counts::add(|counts| counts.read += 1);
-        if self
-            .target
-            .schema
-            .is_some_and(|schema| schema.may_read_again)
-            && depth(json) > MAX_REREAD_DEPTH
-        {
+        let schema = self.target.schema;
+        let may_read_again = schema.is_some_and(|schema| schema.may_read_again);
+        if may_read_again && depth(json) > MAX_REREAD_DEPTH {
             let message = "is nested too deeply in forms that have members in common";
             return Err(vec![Violation {
                 remedy: "write it with fewer levels".into(),
@@ -436,6 +448,20 @@ impl<'t> Selector<'_, 't> {
     }
 }
 
+/// Whether there is a violation at the same place, within it or around it.
+fn is_reported(found: &[Violation], one: &Violation) -> bool {
+    found.iter().any(|reported| {
+        is_within(&reported.path, &one.path) || is_within(&one.path, &reported.path)
+    })
+}
+
+/// serde reports a list in place of a struct at the previous value, which is misleading.
+fn is_list_for_struct(one: &Violation) -> bool {
+    let message = "invalid type: sequence, expected struct";
+    one.message.starts_with(message)
+}
+
+/// How many brackets are open at most.
 fn depth(json: &str) -> usize {
     let mut depth = 0_usize;
     let mut most = 0;
@@ -450,28 +476,20 @@ fn depth(json: &str) -> usize {
     most
 }
 
+/// Returns the index of the answer. `None`: nothing was accepted.
 fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
-    let taken = || {
-        verdicts
-            .iter()
-            .enumerate()
-            .filter_map(|(at, one)| match one {
-                Verdict::Accepted(taken) => Some((at, taken)),
-                _ => None,
-            })
-    };
-    let Some((first, one)) = taken().next() else {
+    let Some((first, one)) = accepted(verdicts).next() else {
         return Ok(None);
     };
     let broken = verdicts
         .iter()
         .find(|one| matches!(one, Verdict::Broken(..)));
-    let other = taken().find(|(_, other)| other.canonical_json != one.canonical_json);
+    let other = accepted(verdicts).find(|(_, other)| other.canonical_json != one.canonical_json);
     if broken.is_none() && other.is_none() {
         return Ok(Some(first));
     }
     // A single accepted fence wins over everything before it.
-    let mut fences = taken().filter(|(_, taken)| {
+    let mut fences = accepted(verdicts).filter(|(_, taken)| {
         taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '['])
     });
     if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
@@ -490,6 +508,16 @@ fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused
         }
         (None, _) => Ok(Some(first)),
     }
+}
+
+fn accepted<'v, 't>(
+    verdicts: &'v [Verdict<'t>],
+) -> impl Iterator<Item = (usize, &'v Accepted<'t>)> {
+    let with_index = verdicts.iter().enumerate();
+    with_index.filter_map(|(index, verdict)| match verdict {
+        Verdict::Accepted(accepted) => Some((index, &**accepted)),
+        _ => None,
+    })
 }
 
 /// Unchanged text is not serialized again.
@@ -512,6 +540,7 @@ fn is_error(name: &str) -> bool {
         .any(|one| name.eq_ignore_ascii_case(one))
 }
 
+/// The value in `{"value": ..}`; `false`: there is no such object around it.
 fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool) {
     if let [(name, _)] = &members[..]
         && name == WRAPPER
@@ -523,23 +552,24 @@ fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool)
 }
 
 impl Origin {
+    /// Where it was found and what was repaired, as the reading shows it.
     pub(super) fn notes_for(&self, text: &str) -> Vec<Repair> {
-        let at = |at| error::line_and_column(text, at);
-        let origin = match self.place {
+        let enclosure = match self.place {
             Enclosure::WholeText => None,
             Enclosure::Fence => Some(Flag::Fenced),
             Enclosure::Tag | Enclosure::Prose => Some(Flag::InProse),
         };
-        let origin = origin.map(|flag| Repair {
+        let mut notes = Vec::new();
+        notes.extend(enclosure.map(|flag| Repair {
             flag,
-            place: at(self.begin),
+            place: error::line_and_column(text, self.begin),
             times: 1,
-        });
-        let repairs = self.repairs.iter().map(|one| Repair {
-            flag: Flag::Repaired(Cow::Borrowed(one.kind)),
-            place: at(one.at),
-            times: one.times,
-        });
-        origin.into_iter().chain(repairs).collect()
+        }));
+        notes.extend(self.repairs.iter().map(|repaired| Repair {
+            flag: Flag::Repaired(Cow::Borrowed(repaired.kind)),
+            place: error::line_and_column(text, repaired.at),
+            times: repaired.times,
+        }));
+        notes
     }
 }

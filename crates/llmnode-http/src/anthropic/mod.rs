@@ -1,4 +1,8 @@
 //! Anthropic's models, by their own Messages API (feature `anthropic`).
+//!
+//! What is peculiar to it: turns alternate, so messages of one side in a row become one (`turns.rs`); the system's text stands apart; a
+//! limit of tokens is required; the cache keeps what stands before a mark, of which there are four (`marks.rs`); thoughts are signed and
+//! have to go back unchanged.
 
 mod answer;
 mod blocks;

@@ -1,4 +1,8 @@
 //! Google's models, by their own API (feature `gemini`).
+//!
+//! What is peculiar to it: the model's name is in the URL; a result names the function that was called
+//! (`contents.rs`); each event of a stream has the form of a whole answer (`gathered.rs`); a signature belongs to a part, and goes
+//! back with that part.
 
 mod answer;
 mod config;

@@ -1,4 +1,18 @@
 //! Coerces JSON of another kind to what its type takes, where nothing is lost and nothing guessed. Each change is noted.
+//!
+//! A value that was parsed comes in, with the rules of its type; the value that serde is to read goes out. It runs between parsing
+//! and serde, as serde accepts only what fits exactly. From the outside in, at each place:
+//!
+//! 1. A union is narrowed to the forms that the value could be (`union.rs`). If several take it after different changes, none is
+//!    chosen: to guess which one is meant would be a wrong answer that nobody sees.
+//! 2. A value of another kind is changed if the other kind can hold exactly this value: `"7"` for a number, one item for a list of it,
+//!    a name of a choice in other letters (`scalar.rs`, `coerce_enum`).
+//! 3. Members get the names of the type, where case and separators alone differ, and only if one name is meant by one member.
+//!
+//! A change is tried and taken back if the result does not fit (`Checker::fits`): a place that cannot be mended stays as it was, so
+//! that the violation quotes what the model wrote.
+//!
+//! No string is ever taken for a list of one: it may hold all of the items.
 
 mod kind;
 mod scalar;
@@ -12,6 +26,7 @@ use super::json::Json;
 use crate::flag::{Flag, Repair};
 use crate::text::same_letters;
 
+/// A value as its type takes it, as far as that is possible.
 pub(super) struct Coerced<'j> {
     pub(super) json: Json<'j>,
     pub(super) notes: Vec<Repair>,
@@ -23,9 +38,11 @@ pub(super) struct Coerced<'j> {
 pub(super) struct CoerceOptions {
     /// If not set, only such `null`s are removed.
     pub(super) changes: bool,
+    /// Whether the whole value may become a list of one item, or the item of such a list.
     pub(super) lists: bool,
 }
 
+/// Coerces a value that was found in a text.
 pub(super) fn coerce<'j>(
     rules: &Rules,
     mode: CheckMode,
@@ -76,6 +93,7 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
     })
 }
 
+/// What is left without marks of Markdown, quotation marks and the end of a sentence around it.
 fn without_markup(words: &str) -> &str {
     let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
     let line = words.trim_start_matches(is_markup);
@@ -94,6 +112,7 @@ struct Coercer<'s> {
     notes: Vec<Repair>,
     changed: bool,
     options: CoerceOptions,
+    /// The value is a text without JSON, which becomes no list.
     bare: bool,
     /// Set while a union's forms are tried without adding or removing lists.
     keeps_lists: bool,
@@ -124,6 +143,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// Coerces one value. It stops, and leaves the rest as it is, where the budget of the checker is spent.
     fn value(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if !self.check.spend(1, depth) {
             return;
@@ -138,6 +158,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// The same for a rule that is no union.
     fn node(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if self.options.changes {
             if rule.lists {
@@ -164,6 +185,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// Changes a value of another kind than the rule's.
     fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if let Some((changed, kind)) = scalar::changed(rule, json) {
             *json = changed;
@@ -226,6 +248,7 @@ impl<'s> Coercer<'s> {
             .any(|rule| rule.texts().any(|one| one == text))
     }
 
+    /// Gives a choice the name that the type has for it.
     fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
         if rule.values().iter().any(|one| one == json) {
             return;
@@ -240,13 +263,12 @@ impl<'s> Coercer<'s> {
             }
             _ => return,
         };
-        let by_letters = || only(rule.texts().filter(|name| same_letters(name, &text)));
-        let meant = rule.texts().find(|name| *name == text).or_else(by_letters);
-        if let Some(name) = meant {
-            let kind = if matches!(json, Json::Array(_)) {
-                kind::SINGLE
-            } else {
-                kind::CHOICE
+        let exactly = rule.texts().find(|name| *name == text);
+        let name = exactly.or_else(|| only(rule.texts().filter(|name| same_letters(name, &text))));
+        if let Some(name) = name {
+            let kind = match json {
+                Json::Array(_) => kind::SINGLE,
+                _ => kind::CHOICE,
             };
             *json = Json::String(Cow::Owned(name.to_owned()));
             self.note(kind, place);
@@ -283,7 +305,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Ignores case and separators: `firstName`, `First Name`.
+    /// Gives members the names of the type. Ignores case and separators: `firstName`, `First Name`.
     fn rename(
         &mut self,
         rule: &Rule,
@@ -296,23 +318,25 @@ impl<'s> Coercer<'s> {
         if unknown.is_empty() {
             return;
         }
-        let given: HashSet<Cow<'_, str>> = members
+        let present: HashSet<Cow<'_, str>> = members
             .iter()
             .filter(|(name, _)| rule.has_property(name))
             .map(|(name, _)| name.clone())
             .collect();
-        for name in rule.names().filter(|name| !given.contains(*name)) {
-            let mut meant = unknown
+        for name in rule.names().filter(|name| !present.contains(*name)) {
+            let mut same = unknown
                 .iter()
                 .filter(|at| same_letters(&members[**at].0, name));
-            let (Some(&at), None, false) = (
-                meant.next(),
-                meant.next(),
-                rule.names()
-                    .any(|other: &str| other != name && same_letters(other, name)),
-            ) else {
+            let Some(&at) = same.next() else {
                 continue;
             };
+            let has_rival = same.next().is_some();
+            let is_ambiguous = rule
+                .names()
+                .any(|other| other != name && same_letters(other, name));
+            if has_rival || is_ambiguous {
+                continue;
+            }
             members[at].0 = Cow::Owned(name.to_owned());
             unknown.retain(|one| *one != at);
             self.note(kind::NAME, place);
@@ -320,15 +344,16 @@ impl<'s> Coercer<'s> {
     }
 }
 
+/// The one text that all of them are.
 fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }
 
+/// Whether all required members are there, in whatever letters.
 fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
     rule.required.iter().all(|name| {
-        members
-            .iter()
-            .any(|(given, _)| given == name || same_letters(given, name))
+        let mut members = members.iter();
+        members.any(|(member, _)| member == name || same_letters(member, name))
     })
 }

@@ -83,7 +83,7 @@ impl<'s> Coercer<'s> {
                 let is_kind = self.check.is_kind(form, json);
                 let other = |name: &str| match (
                     rules.tag(form, name),
-                    members.iter().find(|(given, _)| given == name),
+                    members.iter().find(|(member, _)| member == name),
                 ) {
                     (Some(Json::String(tag)), Some((_, Json::String(text)))) => {
                         tag != text && !same_letters(tag, text)

@@ -1,4 +1,20 @@
 //! Finds the JSON in a text: one pass from left to right, in which whatever begins first owns everything up to its end.
+//!
+//! The text of a model comes in; candidates for the answer go out, in the order of the text, each with where it stands (the whole
+//! text, a fence, a tag, prose) and what it is. In this order:
+//!
+//! 1. Is the whole text one value? Then it is the only candidate.
+//! 2. Else marks are looked for, and the first one decides: a tag of thinking (what is in it is no answer; behind it, step 1 is tried
+//!    again), a fence (the same for what is in it), a bracket (is it JSON, or a word in brackets, a template, code?).
+//! 3. If nothing was found, the words are a candidate: they may name a choice.
+//!
+//! A bracket that does not parse is a candidate as well, a *broken* one: if the answer is broken and an example beside it is
+//! not, the example must not be taken for the answer. Only what clearly is no JSON is dropped.
+//!
+//! The time is bounded by the length of the text, also for texts that were made to be slow: each byte is owned by one mark, and
+//! whatever reads ahead counts how often it did (`MAX_WHOLE_SCANS`).
+//!
+//! The type is not known here. Which candidate is the answer is decided in `select.rs`.
 
 mod context;
 mod fence;
@@ -17,6 +33,7 @@ pub use self::thoughts::{Spoken, Thoughts, without_thoughts};
 use super::json::Json;
 use super::repair::{self, ParsedJson, Repairs, SyntaxError, is_quote, skip_blank};
 
+/// Where a candidate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enclosure {
     /// Except thinking.
@@ -45,6 +62,7 @@ pub(super) enum Content<'t> {
 }
 
 impl Content<'_> {
+    /// Notes another repair, of what was around the value.
     fn repaired(mut self, kind: &'static str, at: usize) -> Option<Self> {
         let Content::Json(_, repairs) = &mut self else {
             return None;
@@ -57,10 +75,13 @@ impl Content<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Scan<'t> {
     pub(super) candidates: Vec<Candidate<'t>>,
+    /// The byte of the first tag of thinking.
     pub(super) thinking: Option<usize>,
+    /// The byte of a tag that is never closed: what follows may be thoughts or the answer, and nobody knows which.
     pub(super) unclosed_thinking: Option<usize>,
 }
 
+/// Looks for candidates. `lenient`: what is nearly JSON is one, too.
 pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
@@ -77,11 +98,12 @@ pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     scan.found
 }
 
+/// What is in the only fence of a text that has nothing else which could be an answer.
 pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
+    const OTHER_MARKS: [char; 6] = ['{', '[', '<', '◁', '`', '~'];
     let at = text.find("```")?;
     let fence = Fence::at(text, at)?;
-    let may_be_more = |around: &str| around.contains(['{', '[', '<', '◁', '`', '~']);
-    if may_be_more(&text[..at]) || may_be_more(&text[fence.end..]) {
+    if text[..at].contains(OTHER_MARKS) || text[fence.end..].contains(OTHER_MARKS) {
         return None;
     }
     let content = trimmed(&text[fence.content]);
@@ -105,6 +127,7 @@ struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
     at: usize,
+    /// Where the part begins and ends that is searched: the text behind its thoughts, or the content of a fence.
     start: usize,
     end: usize,
     whole_scans: u32,
@@ -165,6 +188,7 @@ impl<'t> Scanner<'t> {
         self.whole_scans > MAX_WHOLE_SCANS || !self.try_whole_text()
     }
 
+    /// Whether all that is left is one value, which then is a candidate.
     fn try_whole_text(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
         self.start = offset(self.text, text);
@@ -231,6 +255,7 @@ impl<'t> Scanner<'t> {
         lines(text, begin, parsed, self.lenient)
     }
 
+    /// Looks into a fence: one value, an assignment of one, or objects among other lines.
     fn fence(&mut self, fence: &Fence) {
         let content = trimmed(&self.text[fence.content.clone()]);
         let begin = offset(self.text, content);
@@ -245,7 +270,9 @@ impl<'t> Scanner<'t> {
         let at = self.at;
         let start = self.start;
         let end = self.end;
-        (self.at, self.start, self.end) = (part.start, part.start, part.end);
+        self.at = part.start;
+        self.start = part.start;
+        self.end = part.end;
         while let Some(found) = self.text.as_bytes()[self.at..part.end]
             .iter()
             .position(|byte| matches!(byte, b'{' | b'['))
@@ -268,7 +295,9 @@ impl<'t> Scanner<'t> {
             }
             self.at = end;
         }
-        (self.at, self.start, self.end) = (at, start, end);
+        self.at = at;
+        self.start = start;
+        self.end = end;
         if self.found.candidates.len() == before && !part.is_empty() {
             self.push(Enclosure::Fence, part, Content::Text);
         }
@@ -293,6 +322,7 @@ impl<'t> Scanner<'t> {
         value.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
+    /// A bracket in prose. What follows it is a candidate, unless it clearly is something else.
     fn bracket(&mut self) {
         let text = &self.text[..self.end];
         let begin = self.at;
@@ -356,6 +386,7 @@ impl<'t> Scanner<'t> {
         });
     }
 
+    /// A text without JSON is a candidate itself.
     fn only_words(&mut self) {
         let text = trimmed(&self.text[self.start..]);
         if self.found.candidates.is_empty() && !text.is_empty() {
@@ -384,6 +415,7 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     repair::parse_strict(&plain).map(Json::into_owned)
 }
 
+/// Objects on lines of their own, of which this is the first.
 fn lines<'t>(
     text: &'t str,
     begin: usize,
@@ -406,10 +438,9 @@ fn lines<'t>(
             return None;
         }
         let parsed = repair::parse(text, next, lenient).ok()?;
-        parsed
-            .repairs
-            .iter()
-            .for_each(|one| repairs.add(one.kind, one.at));
+        for repair in parsed.repairs.iter() {
+            repairs.add(repair.kind, repair.at);
+        }
         objects.push((next..parsed.end, parsed.json));
         end = parsed.end;
     }

@@ -1,6 +1,21 @@
 //! One parser for JSON and for what is nearly JSON, in one pass. If it repaired nothing, the text was JSON.
 //!
-//! A repair is made only if a single reading is left; anything else is an error at its place.
+//! A text and the place where a value begins come in; the value, its end and what was repaired go out, or the first error with
+//! what is wrong there. The parser is strict or lenient. There is one for both, so that a repair cannot change how correct JSON is
+//! read, and so that an error says the same in both.
+//!
+//! A repair is made only if a single reading is left; anything else is an error at its place, since the model can be asked again
+//! and a wrong value cannot be taken back:
+//!
+//! - A comma between two lines is added only between two objects or two lists: two strings may be one that has a quotation mark in
+//!   it, and two numbers one with a space.
+//! - A bracket at the end of a text that broke off is added only where nothing can be missing before it: not in a list, whose next
+//!   item may be lost, and not behind a number, whose next digit may be.
+//! - A comment is skipped, unless it could hide content: an ellipsis, a property, the bracket that closes the object.
+//! - A key that appears twice is dropped once if both values are equal, and an error if they are not.
+//!
+//! Strings are in `string.rs` (where a quotation mark ends one is most of the work), words without quotation marks in `word.rs`, white
+//! space and comments in `space.rs`. Whether the value fits a type is not known here: `coerce` and `check` look at that.
 
 mod notes;
 mod space;
@@ -14,21 +29,26 @@ pub(super) use self::space::{is_quote, is_space, skip_blank};
 pub(super) use self::word::name_length;
 use super::json::Json;
 
+/// As in serde_json: the parser calls itself for each level, and must not run out of stack.
 const MAX_DEPTH: usize = 127;
 
 #[derive(Debug)]
 pub(super) struct ParsedJson<'t> {
     pub(super) json: Json<'t>,
+    /// The byte behind the value. What follows is up to the caller.
     pub(super) end: usize,
     pub(super) repairs: Repairs,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SyntaxError {
+    /// The byte where it is.
     pub(super) at: usize,
+    /// What is wrong. `None`: the text breaks off.
     pub(super) what: Option<Cow<'static, str>>,
 }
 
+/// The names of repairs, as they are in flags and records.
 pub(super) mod kind {
     pub(crate) const COMMENT: &str = "comment";
     pub(crate) const COMMA: &str = "comma";
@@ -63,6 +83,7 @@ pub(super) fn parse(
     })
 }
 
+/// Parses a text that is nothing but JSON. `None`: it is not.
 pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let mut parser = Parser::new(text, 0, false);
@@ -70,6 +91,7 @@ pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     (parser.at == text.len()).then_some(json)
 }
 
+/// What a string or word is, which decides what may follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
@@ -115,6 +137,7 @@ impl<'t> Parser<'t> {
         self.text[self.at..].chars().next()
     }
 
+    /// An error at a place. It is returned for whatever was expected there.
     fn wrong<T>(&self, at: usize, what: impl Into<Cow<'static, str>>) -> ParseResult<T> {
         Err(SyntaxError {
             at,
@@ -122,6 +145,7 @@ impl<'t> Parser<'t> {
         })
     }
 
+    /// The text ends where something has to follow.
     fn truncated<T>(&self) -> ParseResult<T> {
         Err(SyntaxError {
             at: self.text.len(),
@@ -129,6 +153,7 @@ impl<'t> Parser<'t> {
         })
     }
 
+    /// Notes a repair, or fails with `what` if the parser is strict.
     fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> ParseResult<()> {
         if !self.lenient {
             return self.wrong(at, what);
@@ -193,25 +218,33 @@ impl<'t> Parser<'t> {
         self.lists += 1;
         let mut items = Vec::new();
         let words = self.repairs.times(kind::BARE_STRING);
-        // Not for strings and numbers: two lines may be one string, and a number the rest of one.
-        let is_next = |items: &[Json<'t>], parser: &Self| {
-            matches!(
-                (items.last(), parser.byte()),
-                (Some(Json::Object(_)), Some(b'{')) | (Some(Json::Array(_)), Some(b'['))
-            )
-        };
-        while self.has_next(true, items.is_empty(), |parser| is_next(&items, parser))? {
+        while self.has_next(true, items.is_empty(), |parser| {
+            parser.is_next_item(items.last())
+        })? {
             items.push(self.value(Role::Item, depth + 1)?);
         }
         self.lists -= 1;
-        if matches!(&items[..], [Json::String(word)] if !word.contains("://"))
-            && self.repairs.times(kind::BARE_STRING) > words
-        {
+        let is_one_word = matches!(&items[..], [Json::String(word)] if !word.contains("://"));
+        if is_one_word && self.repairs.times(kind::BARE_STRING) > words {
             return self.wrong(self.at - 1, "a word in brackets is not taken for a list");
         }
         Ok(Json::Array(items))
     }
 
+    /// Whether an item begins here that can only be another one than the last.
+    ///
+    /// Not for strings and numbers: two lines may be one string, and a number the rest of one.
+    fn is_next_item(&self, last: Option<&Json<'t>>) -> bool {
+        match last {
+            Some(Json::Object(_)) => self.byte() == Some(b'{'),
+            Some(Json::Array(_)) => self.byte() == Some(b'['),
+            _ => false,
+        }
+    }
+
+    /// Goes over what is between two members or items, and says whether another one follows; `false`: the bracket was closed.
+    ///
+    /// `first`: there was none yet. `is_next`: whether what stands here begins another one, so that only the comma is missing.
     fn has_next(
         &mut self,
         list: bool,
@@ -241,9 +274,10 @@ impl<'t> Parser<'t> {
             Some(b'}' | b']') => self.wrong(self.at, "a bracket of the wrong kind"),
             None => self.end_of_text(first || commas > 0),
             Some(_) if first || commas > 0 => Ok(true),
-            Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => self
-                .repair(kind::COMMA, end, "a comma is missing")
-                .map(|()| true),
+            Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => {
+                self.repair(kind::COMMA, end, "a comma is missing")?;
+                Ok(true)
+            }
             Some(_) => self.wrong(self.at, "expected a comma or the end of the list or object"),
         }
     }
@@ -260,11 +294,11 @@ impl<'t> Parser<'t> {
         if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();
         }
-        self.repair(kind::CLOSER, self.at, "a closing bracket is missing")
-            .map(|()| false)
+        self.repair(kind::CLOSER, self.at, "a closing bracket is missing")?;
+        Ok(false)
     }
 
-    /// Drops duplicates with equal values.
+    /// Drops duplicates with equal values, and fails for others: nobody knows which of them is meant.
     fn reject_duplicates(
         &mut self,
         begin: usize,
@@ -274,10 +308,10 @@ impl<'t> Parser<'t> {
         if duplicate_keys.is_empty() {
             return Ok(Json::Object(members));
         }
-        if let Some((first, _)) = duplicate_keys
+        let different = duplicate_keys
             .iter()
-            .find(|(one, other)| members[*one].1 != members[*other].1)
-        {
+            .find(|(one, other)| members[*one].1 != members[*other].1);
+        if let Some((first, _)) = different {
             let key = crate::text::one_line(&*members[*first].0, 60);
             return self.wrong(
                 begin,
@@ -290,26 +324,38 @@ impl<'t> Parser<'t> {
             "a key appears twice in one object",
         )?;
         let mut dropped = vec![false; members.len()];
-        duplicate_keys
-            .into_iter()
-            .for_each(|(_, second)| dropped[second] = true);
+        for (_, second) in duplicate_keys {
+            dropped[second] = true;
+        }
         let mut dropped = dropped.into_iter();
         members.retain(|_| !dropped.next().unwrap_or(false));
         Ok(Json::Object(members))
     }
 }
 
+/// Pairs of members with the same key, by their indexes, the earlier one first.
 fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
-    let same = |a: usize, b: usize| members[a].0 == members[b].0;
     // Most objects are small, and comparing pairs allocates nothing.
-    if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
+    if members.len() <= 12 && !has_duplicate(members) {
         return Vec::new();
     }
+    // A stable sort: members with the same key stay in their order.
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
-    order
-        .windows(2)
-        .map(|pair| (pair[0], pair[1]))
-        .filter(|(a, b)| same(*a, *b))
-        .collect()
+    let mut duplicates = Vec::new();
+    for pair in order.windows(2) {
+        let first = pair[0];
+        let second = pair[1];
+        if members[first].0 == members[second].0 {
+            duplicates.push((first, second));
+        }
+    }
+    duplicates
+}
+
+fn has_duplicate<T>(members: &[(Cow<'_, str>, T)]) -> bool {
+    members.iter().enumerate().any(|(index, (key, _))| {
+        let mut earlier = members[..index].iter();
+        earlier.any(|(other, _)| other == key)
+    })
 }

@@ -1,4 +1,4 @@
-//! White space and comments.
+//! White space and comments. JSON has four kinds of white space and no comments; models write more of both.
 
 use super::{ParseResult, Parser, kind};
 
@@ -53,15 +53,20 @@ fn comment_fault(comment: &str) -> Option<&'static str> {
         return Some("a comment that never ends");
     }
     // The line may also hold the next member.
-    let hides = |quote: char| {
-        let mut parts = comment.split(quote).skip(1);
-        parts.any(|part| part.trim_start().starts_with(':'))
-    };
-    let line = !comment.starts_with("/*");
-    (line && (hides('"') || hides('\'')))
-        .then_some("a comment that seems to contain a property; leave the comment out")
+    let is_line = !comment.starts_with("/*");
+    if is_line && (has_property(comment, '"') || has_property(comment, '\'')) {
+        return Some("a comment that seems to contain a property; leave the comment out");
+    }
+    None
 }
 
+/// Whether a colon follows a quotation mark, as behind a key.
+fn has_property(comment: &str, quote: char) -> bool {
+    let mut parts = comment.split(quote).skip(1);
+    parts.any(|part| part.trim_start().starts_with(':'))
+}
+
+/// The end of the white space and the comments that begin at `at`.
 pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
     loop {
         let end = unit(text, at);
@@ -72,15 +77,19 @@ pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
     }
 }
 
+/// The end of one character of white space, or of one comment. `at` itself: there is neither.
 fn unit(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    let line_end = || text[at..].find('\n').map_or(text.len(), |found| at + found);
     match bytes.get(at..).unwrap_or(&[]) {
         [b' ' | b'\n' | b'\t' | b'\r' | 0x0b | 0x0c, ..] => at + 1,
-        [b'/', b'/', ..] | [b'#', ..] => line_end(),
-        [b'/', b'*', ..] => text[at + 2..]
-            .find("*/")
-            .map_or(text.len(), |found| at + 2 + found + 2),
+        [b'/', b'/', ..] | [b'#', ..] => match text[at..].find('\n') {
+            Some(length) => at + length,
+            None => text.len(),
+        },
+        [b'/', b'*', ..] => match text[at + 2..].find("*/") {
+            Some(length) => at + 2 + length + 2,
+            None => text.len(),
+        },
         [first, ..] if !first.is_ascii() => {
             match text[at..].chars().next().filter(|c| is_space(*c)) {
                 Some(c) => at + c.len_utf8(),
