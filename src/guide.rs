@@ -17,6 +17,11 @@ macro_rules! page {
 }
 
 page!(agents, doctest);
+page!(
+    another_provider,
+    "another-provider",
+    all(doctest, feature = "anthropic", feature = "openai")
+);
 page!(approval, doctest);
 page!(calls, doctest);
 page!(
@@ -88,6 +93,10 @@ page!(
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(stability, any());
 page!(streams, doctest);
+page!(
+    survive,
+    all(doctest, feature = "journal", feature = "openai")
+);
 page!(testing, any());
 page!(tools, all(doctest, feature = "openai"));
 page!(validation, doctest);

@@ -929,8 +929,65 @@ pub mod prelude {
         Message, NodeError, Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset, llm_node,
         llm_output, tool, validate,
     };
+    /// ```
+    /// use llmnode::prelude::*;
+    ///
+    /// struct World {
+    ///     name: String,
+    ///     greeting: Option<String>,
+    /// }
+    ///
+    /// #[llm_node(prompt = "Greet {name}.", state = World, store = greeting)]
+    /// struct Greet {
+    ///     #[prep(state.name.clone())]
+    ///     name: String,
+    /// }
+    ///
+    /// flow! { Welcome(World): Greet => end }
+    ///
+    /// /// Welcomes a guest. This tool runs a flow.
+    /// #[tool]
+    /// async fn welcome_guest(name: String, cx: &Cx<'_, ()>) -> Result<String, NodeError> {
+    ///     let (world, ()) = cx.flow(Welcome, World { name, greeting: None }).await?;
+    ///     Ok(world.greeting.unwrap_or_default())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), NodeError> {
+    /// let run = Run::new(ScriptedModel::new().reply("Hello, Ada!"));
+    /// assert_eq!(run.call(&WelcomeGuest { name: "Ada".into() }).await?, "Hello, Ada!");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(inline)]
-    pub use llmnode_flow::flow::{CxExt, RunExt};
+    pub use llmnode_flow::flow::CxExt;
+    /// ```
+    /// use llmnode::prelude::*;
+    ///
+    /// struct World {
+    ///     name: String,
+    ///     greeting: Option<String>,
+    /// }
+    ///
+    /// #[llm_node(prompt = "Greet {name}.", state = World, store = greeting)]
+    /// struct Greet {
+    ///     #[prep(state.name.clone())]
+    ///     name: String,
+    /// }
+    ///
+    /// flow! { Welcome(World): Greet => end }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), NodeError> {
+    /// let world = World { name: "Ada".into(), greeting: None };
+    /// let mut run = Run::new(ScriptedModel::new().reply("Hello, Ada!")).with_state(world);
+    /// run.flow(Welcome).await?;
+    /// assert_eq!(run.state().greeting.as_deref(), Some("Hello, Ada!"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(inline)]
+    pub use llmnode_flow::flow::RunExt;
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
     /// Not a derive: its error says what a node is.

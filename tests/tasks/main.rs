@@ -7,12 +7,14 @@
     reason = "tests, and programs whose `main` asks a provider"
 )]
 
+mod another_provider;
 mod caches;
 mod evaluate;
 mod extract;
 mod keep_chat;
 mod look;
 mod many_rows;
+mod survive;
 mod tools;
 
 mod readme {
@@ -42,11 +44,16 @@ mod readme {
 }
 
 /// The page, the program, and how the page's block begins.
-const PROGRAMS: [(&str, &str, &str); 7] = [
+const PROGRAMS: [(&str, &str, &str); 9] = [
     (
         include_str!("../../README.md"),
         include_str!("readme.rs"),
         "```rust\n",
+    ),
+    (
+        include_str!("../../docs/another-provider.md"),
+        include_str!("another_provider.rs"),
+        "```rust,no_run\n",
     ),
     (
         include_str!("../../docs/caches.md"),
@@ -76,6 +83,11 @@ const PROGRAMS: [(&str, &str, &str); 7] = [
     (
         include_str!("../../docs/many-rows.md"),
         include_str!("many_rows.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/survive.md"),
+        include_str!("survive.rs"),
         "```rust,no_run\n",
     ),
     (

@@ -64,5 +64,20 @@ pub use usage::TokenUsage;
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Any error of the program.
+/// Any error of the program. `?` makes one of every error that can be sent to another thread, and of a text.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::BoxError;
+///
+/// fn port(text: &str) -> Result<u16, BoxError> {
+///     if text.is_empty() {
+///         return Err("there is no port".into());
+///     }
+///     Ok(text.parse()?)
+/// }
+///
+/// assert_eq!(port("").unwrap_err().to_string(), "there is no port");
+/// assert!(port("http").is_err());
+/// ```
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -6,6 +6,27 @@ use std::borrow::Cow;
 ///
 /// `#[derive(Action)]` implements it for enums. `()`, the action of a step that decides nothing, is named
 /// `"default"`, and so is an empty text.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_flow::*; }
+/// use std::borrow::Cow;
+///
+/// use llmnode::flow::Action;
+///
+/// /// Whether a letter is answered now.
+/// struct Urgent(bool);
+///
+/// impl Action for Urgent {
+///     const NAMES: Option<&'static [&'static str]> = Some(&["now", "later"]);
+///
+///     fn name(&self) -> Cow<'static, str> {
+///         Cow::Borrowed(if self.0 { "now" } else { "later" })
+///     }
+/// }
+///
+/// assert_eq!(Urgent(true).name(), "now");
+/// assert_eq!(true.name(), "true"); // a `bool` is an action already
+/// ```
 pub trait Action: Send + 'static {
     /// All names; `None` if any text may be one.
     const NAMES: Option<&'static [&'static str]>;
