@@ -344,6 +344,23 @@ fn is_for_maintainers(page: &std::path::Path) -> bool {
         .is_some_and(|name| MAINTAINERS.iter().any(|one| name == *one))
 }
 
+/// Who reads a page wants one thing of it. Code and tables apart.
+#[test]
+fn no_page_has_more_than_1500_words_of_prose() {
+    for page in pages().filter(|page| !is_for_maintainers(page)) {
+        let mut in_code = false;
+        let mut words = 0;
+        for line in std::fs::read_to_string(&page).unwrap().lines() {
+            in_code ^= line.starts_with("```");
+            let is_definition = line.starts_with('[') && line.contains("]: ");
+            if !in_code && !is_definition && !line.starts_with('|') && !line.starts_with("```") {
+                words += line.split_whitespace().count();
+            }
+        }
+        assert!(words <= 1_500, "{}: {words} words", page.display());
+    }
+}
+
 #[test]
 fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
