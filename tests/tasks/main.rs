@@ -44,7 +44,7 @@ mod readme {
 }
 
 /// The page, the program, and how the page's block begins.
-const PROGRAMS: [(&str, &str, &str); 9] = [
+const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         include_str!("../../README.md"),
         include_str!("readme.rs"),
@@ -99,7 +99,7 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
 
 #[test]
 fn each_page_shows_its_program() {
-    for (page, program, begin) in PROGRAMS {
+    for &(page, program, begin) in PROGRAMS {
         let (_, block) = page.split_once(begin).unwrap();
         let (block, _) = block.split_once("```\n").unwrap();
         assert_eq!(block, program);
