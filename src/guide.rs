@@ -68,6 +68,16 @@ page!(
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));
+page!(
+    overnight,
+    all(
+        doctest,
+        feature = "batch",
+        feature = "openai",
+        feature = "prices",
+        feature = "stub-server"
+    )
+);
 page!(pages, all(doctest, feature = "page"));
 page!(pocketflow, doctest);
 page!(prompts, doctest);

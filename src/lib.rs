@@ -868,19 +868,22 @@ pub use llmnode_page::Recording;
 #[cfg(feature = "rag")]
 #[doc(inline)]
 pub use llmnode_rag as rag;
+#[cfg(feature = "batch")]
+#[doc(inline)]
+pub use llmnode_runtime::BatchApi;
 #[doc(inline)]
 pub use llmnode_runtime::{
     ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
-    Backoff, BatchProgress, BoxError, BoxFuture, Cache, CacheLost, Call, CallId, CallInfo,
-    CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Completion, Correction, Cost,
-    Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File, FinishReason, Flag,
-    FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput,
-    Map, Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace, Part, Paused, Price,
-    Prices, ProviderState, Question, ReadError, Reader, Reading, Reasoning, Recovery, Repair,
-    Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel,
-    Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord,
-    ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall,
-    dyn_node, media, recovery_of, testing,
+    Backoff, BatchAttempt, BatchProgress, BoxError, BoxFuture, Cache, CacheLost, Call, CallId,
+    CallInfo, CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Completion,
+    Correction, Cost, Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File,
+    FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot,
+    Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace,
+    Part, Paused, Price, Prices, ProviderState, Question, ReadError, Reader, Reading, Reasoning,
+    Recovery, Repair, Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run,
+    ScriptedModel, Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError,
+    ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation,
+    WaitingCall, dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]
@@ -988,6 +991,8 @@ pub mod prelude {
     /// ```
     #[doc(inline)]
     pub use llmnode_flow::flow::RunExt;
+    #[cfg(feature = "batch")]
+    pub use llmnode_flow::journal::BatchApiExt;
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
     /// Not a derive: its error says what a node is.

@@ -17,8 +17,9 @@ pub use crate::error::ErrorInternals;
 pub use crate::format::read as read_format;
 pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{
-    JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder,
-    RecorderEvent, RunEvent, RunRecorder, RunSetup, UsageSum, cut_short, milliseconds,
+    BatchEnd, JournalForm, JournaledAnswer, JournaledBatch, JournaledConversation, LedgerImport,
+    NodeKey, Recorder, RecorderEvent, RunEvent, RunRecorder, RunSetup, UsageSum, cut_short,
+    milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;

@@ -36,8 +36,9 @@ pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, CacheLost, CallInfo, CallRecord, Correction, Cost, Estimate,
-    FailedTry, Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage, UsedFallback,
+    AttemptKind, AttemptRecord, BatchAttempt, CacheLost, CallInfo, CallRecord, Correction, Cost,
+    Estimate, FailedTry, Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
+    UsedFallback,
 };
 pub use limits::Limits;
 pub use llmnode_model::{
@@ -54,8 +55,8 @@ pub use output::LlmOutput;
 pub use pause::{Approval, Paused, Question, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
-    BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run,
-    ToolError, ToolReply, Toolset,
+    BatchApi, BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results,
+    Run, ToolError, ToolReply, Toolset,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use validate::{AttemptInfo, Invalid};

@@ -3,8 +3,9 @@
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
-use llmnode_model::TokenUsage;
+use llmnode_model::{Request, TokenUsage};
 
 use crate::money::Money;
 
@@ -20,6 +21,45 @@ use crate::money::Money;
 pub struct Price {
     rates: Rates,
     above: Option<(u64, Rates)>,
+    batch: Option<TierPrice>,
+    flex: Option<TierPrice>,
+}
+
+/// The price of the same tokens where the provider has more time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TierPrice {
+    rates: Rates,
+    above: Option<(u64, Rates)>,
+}
+
+/// How a request is served, which its price depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PriceTier {
+    #[default]
+    Standard,
+    /// By a batch API.
+    Batch,
+    /// With `service_tier = "flex"`.
+    Flex,
+}
+
+impl PriceTier {
+    /// Of a request that is not part of a batch.
+    pub(crate) fn of_request(request: &Request) -> Self {
+        match request.extra.get("service_tier") {
+            Some(tier) if tier == "flex" => PriceTier::Flex,
+            _ => PriceTier::Standard,
+        }
+    }
+
+    /// The method of [`Price`] that sets its price. `None`: every price has it.
+    pub(crate) fn setter(self) -> Option<&'static str> {
+        match self {
+            PriceTier::Standard => None,
+            PriceTier::Batch => Some("batch"),
+            PriceTier::Flex => Some("flex"),
+        }
+    }
 }
 
 /// Per million tokens.
@@ -74,7 +114,12 @@ impl Price {
             cache_write: None,
             cache_write_long: None,
         };
-        Price { rates, above: None }
+        Price {
+            rates,
+            above: None,
+            batch: None,
+            flex: None,
+        }
     }
 
     /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
@@ -99,6 +144,42 @@ impl Price {
     pub const fn above(mut self, tokens: u64, price: Price) -> Self {
         self.above = Some((tokens, price.rates));
         self
+    }
+
+    /// Sets the price by the provider's batch API: see [`Map::batch_api`](crate::Map::batch_api). Default: what a batch costs is
+    /// unknown. It is no fixed part of the price: most providers take half, some four fifths.
+    #[must_use]
+    pub const fn batch(mut self, price: Price) -> Self {
+        self.batch = Some(TierPrice {
+            rates: price.rates,
+            above: price.above,
+        });
+        self
+    }
+
+    /// Sets the price of requests with `service_tier = "flex"`, which OpenAI answers when it has room. Default: what they cost is
+    /// unknown.
+    #[must_use]
+    pub const fn flex(mut self, price: Price) -> Self {
+        self.flex = Some(TierPrice {
+            rates: price.rates,
+            above: price.above,
+        });
+        self
+    }
+
+    fn in_tier(&self, tier: PriceTier) -> Option<Price> {
+        let TierPrice { rates, above } = match tier {
+            PriceTier::Standard => return Some(*self),
+            PriceTier::Batch => self.batch?,
+            PriceTier::Flex => self.flex?,
+        };
+        Some(Price {
+            rates,
+            above,
+            batch: None,
+            flex: None,
+        })
     }
 
     fn rates(&self, prompt: u64) -> &Rates {
@@ -165,8 +246,16 @@ impl Price {
     }
 
     fn is_sound(&self) -> bool {
-        self.rates.are_sound() && self.above.is_none_or(|(_, rates)| rates.are_sound())
+        let of_tiers = [self.batch, self.flex].into_iter().flatten();
+        let has_sound_tiers = of_tiers
+            .map(|tier| (tier.rates, tier.above))
+            .all(|(rates, above)| are_sound(&rates, above));
+        are_sound(&self.rates, self.above) && has_sound_tiers
     }
+}
+
+fn are_sound(rates: &Rates, above: Option<(u64, Rates)>) -> bool {
+    rates.are_sound() && above.is_none_or(|(_, rates)| rates.are_sound())
 }
 
 fn token(per_million: f64) -> Money {
@@ -197,6 +286,21 @@ pub struct Prices {
     /// Known in advance, so that no call looks through a list of thousands.
     faulty: BTreeSet<String>,
     made: Option<String>,
+    tiers: Tiers,
+}
+
+/// The tables of the tiers, made when they are first asked for.
+#[derive(Clone, Debug, Default)]
+struct Tiers {
+    batch: OnceLock<Box<Prices>>,
+    flex: OnceLock<Box<Prices>>,
+}
+
+/// They follow from the prices.
+impl PartialEq for Tiers {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Prices {
@@ -215,7 +319,28 @@ impl Prices {
             self.faulty.remove(&name);
         }
         self.models.insert(name, price);
+        self.tiers = Tiers::default();
         self
+    }
+
+    /// The same models at the prices of this tier; those without one are left out.
+    pub(crate) fn in_tier(&self, tier: PriceTier) -> &Prices {
+        let table = match tier {
+            PriceTier::Standard => return self,
+            PriceTier::Batch => &self.tiers.batch,
+            PriceTier::Flex => &self.tiers.flex,
+        };
+        table.get_or_init(|| {
+            let models = self.models.iter();
+            let priced =
+                models.filter_map(|(name, price)| Some((name.clone(), price.in_tier(tier)?)));
+            Box::new(Prices {
+                models: priced.collect(),
+                faulty: BTreeSet::new(),
+                made: self.made.clone(),
+                tiers: Tiers::default(),
+            })
+        })
     }
 
     fn from_models(models: BTreeMap<String, Price>, made: Option<String>) -> Prices {
@@ -224,6 +349,7 @@ impl Prices {
             faulty: faulty.map(|(name, _)| name.clone()).collect(),
             models,
             made,
+            tiers: Tiers::default(),
         }
     }
 

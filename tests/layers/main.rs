@@ -104,7 +104,15 @@ const MODEL: &[&str] = &[
     "internal",
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
-const HTTP: &[&str] = &["http", "refusal", "api", "openai", "anthropic", "gemini"];
+const HTTP: &[&str] = &[
+    "http",
+    "refusal",
+    "api",
+    "batch",
+    "openai",
+    "anthropic",
+    "gemini",
+];
 const GRAPH: &[&str] = &[
     "faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph",
 ];

@@ -14,6 +14,7 @@ mod extract;
 mod keep_chat;
 mod look;
 mod many_rows;
+mod overnight;
 mod survive;
 mod tools;
 
@@ -88,6 +89,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         include_str!("../../docs/survive.md"),
         include_str!("survive.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/overnight.md"),
+        include_str!("overnight.rs"),
         "```rust,no_run\n",
     ),
     (

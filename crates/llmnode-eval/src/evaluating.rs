@@ -81,6 +81,8 @@ struct EvaluateOptions<'r> {
     recorder: Option<&'r dyn RunRecorder>,
     #[cfg(feature = "journal")]
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
+    #[cfg(feature = "journal")]
+    batch_api: Option<llmnode_runtime::BatchApi>,
 }
 
 impl<'r> Evaluate<'r> {
@@ -142,6 +144,14 @@ impl<'r> Evaluate<'r> {
         self.options.journal = Some(Box::new(journal));
         self
     }
+
+    /// Asks by the batch API of the model's provider, for about half the price and within a day: see
+    /// [`Map::batch_api`](llmnode_runtime::Map::batch_api). Needs [`resume`](Self::resume).
+    #[cfg(feature = "journal")]
+    pub fn batch_api(mut self, api: llmnode_runtime::BatchApi) -> Self {
+        self.options.batch_api = Some(api);
+        self
+    }
 }
 
 impl<'r> IntoFuture for Evaluate<'r> {
@@ -189,6 +199,10 @@ where
     #[cfg(feature = "journal")]
     if let Some(journal) = options.journal {
         map = llmnode_flow::journal::MapExt::resume(map, journal);
+    }
+    #[cfg(feature = "journal")]
+    if let Some(api) = options.batch_api {
+        map = map.batch_api(api);
     }
     let ScoredCases {
         cases,

@@ -14,6 +14,8 @@
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod api;
+#[cfg(feature = "batch")]
+mod batch;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;

@@ -95,6 +95,20 @@ pub struct BatchStatus {
     pub results: Vec<String>,
     /// How many lines have ended. `None`: it does not say.
     pub ended_lines: Option<u64>,
+    /// What became of lines without a result.
+    pub missing: MissingLines,
+}
+
+/// What became of the lines that the results of a batch leave out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingLines {
+    /// Nobody knows.
+    #[default]
+    Lost,
+    /// The batch's time was over.
+    Expired,
+    /// The batch was cancelled.
+    Cancelled,
 }
 
 /// Why a batch was refused as a whole.
@@ -140,6 +154,9 @@ pub trait BatchResults: Send {
 pub trait BatchWire: Send + Sync {
     /// The same for two handles whose requests may be in one batch: they share connections and key.
     fn place(&self) -> usize;
+
+    /// Whether it has batches of this API, as its lines name it.
+    fn has_api(&self, api: &str) -> bool;
 
     /// How much a batch may have.
     fn bounds(&self) -> BatchBounds;

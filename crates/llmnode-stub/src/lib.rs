@@ -9,12 +9,18 @@
 //! | `POST /v1/messages` | Anthropic's Messages |
 //! | `POST ../models/{model}:generateContent`, `:streamGenerateContent` | Google's Gemini, behind any prefix |
 //! | `POST /v1/embeddings`, `GET /v1/models` | embeddings and the list of models |
+//! | `/v1/files`, `/v1/batches` | OpenAI's batches, of chat completions and of Responses |
+//! | `/v1/messages/batches` | Anthropic's batches |
+//! | `POST ../models/{model}:batchGenerateContent`, `/v1beta/batches` | Gemini's batches |
 //!
 //! Azure's paths below `/openai` are served, too. A request to a model gets the next scripted [`StubReply`] in the form of its
 //! API, streamed if it asks for that, with whatever delay or fault the reply has; or, when the script is empty, a small value
 //! that the JSON schema of the request allows ([`StubReply::from_schema`]). The same request gets the same answer.
 //! Embeddings are made of hashed words: texts with words in common are near to each other.
-//! Every request is in the log, [`StubServer::requests`].
+//! Every request is in the log, [`StubServer::requests`], and so is every line of a batch that was answered.
+//!
+//! A batch is answered when it comes to its end: at the first look at it, or as the next [`StubBatch`] of the script says, which
+//! also says what is wrong with its results ([`StubServer::push_batch`]).
 //!
 //! # What it refuses
 //!
@@ -51,6 +57,7 @@
 
 mod answer;
 mod api;
+mod batches;
 mod billing;
 mod chat;
 mod completion;
@@ -78,6 +85,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use batches::{BilledLine, StubBatch};
 pub use billing::{BilledPrompt, CacheMeter, CachePrompt, CacheRules};
 pub use log::LoggedRequest;
 pub use reply::StubReply;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::api::{Api, Route, route};
+use super::batches::{self, Batches};
 use super::billing::Billing;
 use super::completion;
 use super::embedding;
@@ -29,6 +30,7 @@ pub(super) struct Shared {
     pub(super) script: Mutex<VecDeque<StubReply>>,
     pub(super) embeddings: Mutex<VecDeque<StubReply>>,
     pub(super) log: Log,
+    pub(super) batches: Mutex<Batches>,
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
     pub(super) idle_timeout: Duration,
@@ -54,6 +56,9 @@ impl Shared {
             return StubReply::error(401, "invalid_request_error", "invalid_api_key", message)
                 .header("www-authenticate", "Bearer");
         }
+        if let Some(reply) = batches::reply(self, request) {
+            return reply;
+        }
         match served {
             Some(Route::Answer(api)) if parsed => self
                 .refusal(api, request)
@@ -76,6 +81,16 @@ impl Shared {
                 );
                 StubReply::error(404, "invalid_request_error", "unknown_url", &message)
             }
+        }
+    }
+
+    /// The reply to a line of a batch.
+    pub(super) fn answer_line(&self, request: &LoggedRequest) -> StubReply {
+        match route(request.method(), request.path()) {
+            Some(Route::Answer(api)) => self
+                .refusal(api, request)
+                .unwrap_or_else(|| self.completion(api, request)),
+            _ => bad_request(400, "a batch asks models only"),
         }
     }
 

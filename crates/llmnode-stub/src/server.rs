@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::batches::{Batches, BilledLine, StubBatch};
 use super::billing::{Billing, CacheRules};
 use super::exchange::serve;
 use super::log::{Log, LoggedRequest, lock};
@@ -78,6 +79,29 @@ impl StubServer {
     /// When the script is empty, requests get [`StubReply::embeddings`].
     pub fn push_embeddings(&self, reply: StubReply) {
         lock(&self.shared.embeddings).push_back(reply);
+    }
+
+    /// Says how the next batch goes that has no script yet. Default: as [`StubBatch::new`].
+    pub fn push_batch(&self, batch: StubBatch) {
+        lock(&self.shared.batches).push(batch);
+    }
+
+    /// Returns the lines of all batches that were answered, and so are billed, in the order in which they were answered.
+    #[must_use]
+    pub fn billed_lines(&self) -> Vec<BilledLine> {
+        lock(&self.shared.batches).billed()
+    }
+
+    /// Returns how many batches were created.
+    #[must_use]
+    pub fn batches_seen(&self) -> usize {
+        lock(&self.shared.batches).count()
+    }
+
+    /// Returns how many files of batches were uploaded or written, and not deleted.
+    #[must_use]
+    pub fn files_left(&self) -> usize {
+        lock(&self.shared.batches).files_left()
     }
 
     /// Returns how many scripted replies are left.
@@ -157,6 +181,7 @@ pub struct StubServerBuilder {
     default_reply: StubReply,
     script: VecDeque<StubReply>,
     embeddings: VecDeque<StubReply>,
+    batches: Batches,
     log_limit: usize,
     on_exchange: Option<OnExchange>,
     max_body: usize,
@@ -174,6 +199,7 @@ impl StubServerBuilder {
             default_reply: StubReply::from_schema(),
             script: VecDeque::new(),
             embeddings: VecDeque::new(),
+            batches: Batches::default(),
             log_limit: 10_000,
             on_exchange: None,
             max_body: 32 * 1024 * 1024,
@@ -235,6 +261,14 @@ impl StubServerBuilder {
         self
     }
 
+    /// Says how the first batches go, as [`StubServer::push_batch`] does. Default: as [`StubBatch::new`].
+    pub fn batches(mut self, batches: impl IntoIterator<Item = StubBatch>) -> Self {
+        for batch in batches {
+            self.batches.push(batch);
+        }
+        self
+    }
+
     /// Sets the reply for when the script is empty. Default: [`StubReply::from_schema`].
     pub fn default_reply(mut self, reply: StubReply) -> Self {
         self.default_reply = reply;
@@ -293,6 +327,7 @@ impl StubServerBuilder {
             script: Mutex::new(self.script),
             embeddings: Mutex::new(self.embeddings),
             log: Log::new(self.log_limit),
+            batches: Mutex::new(self.batches),
             on_exchange: self.on_exchange,
             max_body: self.max_body,
             idle_timeout: self.idle_timeout,

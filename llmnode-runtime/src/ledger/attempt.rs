@@ -1,7 +1,7 @@
 //! The guard that commits an attempt to the ledger, however it ends.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{PromptParts, RateLimits, SentPrompt};
 use llmnode_model::{
@@ -9,6 +9,7 @@ use llmnode_model::{
 };
 use tracing::Span;
 
+use super::batch_attempt::BatchAttempt;
 use super::cache_lost::{Compared, sent_prompt};
 use super::call::CallGuard;
 use super::estimate::Estimate;
@@ -18,7 +19,7 @@ use super::so_far::AnswerSoFar;
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::clock::Clock;
 use crate::money::Money;
-use crate::prices::Listed;
+use crate::prices::{Listed, PriceTier, Prices};
 
 /// What an answer is found by in a journal.
 pub(crate) struct JournalKey {
@@ -34,6 +35,8 @@ pub(crate) struct OpenAttempt<'c> {
     started: Instant,
     span: AttemptSpan,
     pub(crate) journal_key: Option<Box<JournalKey>>,
+    /// What its price depends on.
+    tier: PriceTier,
     /// The price by the names known before the answer; the provider may report another name.
     listed: Option<Listed<'c>>,
     /// The request may have gone out, so that the attempt counts.
@@ -79,6 +82,7 @@ impl<'c> OpenAttempt<'c> {
             started,
             span,
             journal_key: None,
+            tier: PriceTier::default(),
             listed: None,
             begun: false,
             answered: false,
@@ -103,7 +107,7 @@ impl<'c> OpenAttempt<'c> {
         names: [Option<&str>; 3],
         content_in_traces: bool,
     ) {
-        self.listed = self.call.prices.first_listed(names.into_iter().flatten());
+        self.listed = self.prices().first_listed(names.into_iter().flatten());
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate {
                 input: prompt,
@@ -124,6 +128,53 @@ impl<'c> OpenAttempt<'c> {
             self.call.attempt_begins(record);
         }
         self.call.flush().await
+    }
+
+    /// The request is part of an order. Who sends the order has the recorder write this with all others of it.
+    pub(crate) fn begin_in_batch(&mut self, batch: BatchAttempt) {
+        if let Some(record) = &mut self.record {
+            record.batch = Some(Box::new(batch));
+            self.begun = true;
+            self.call.attempt_begins(record);
+        }
+    }
+
+    /// The result of its line is there.
+    pub(crate) fn batch_answered(
+        &mut self,
+        id: String,
+        submitted: Option<SystemTime>,
+        ended: Option<SystemTime>,
+    ) {
+        self.note(|record| {
+            if let Some(batch) = &mut record.batch {
+                batch.batch = Some(id);
+                batch.submitted = submitted;
+                batch.ended = ended;
+            }
+        });
+    }
+
+    /// The request that was part of an order is asked directly, at the price of this tier. `names`: of the model.
+    pub(crate) fn leave_batch(&mut self, tier: PriceTier, names: [Option<&str>; 3]) {
+        self.note(|record| record.batch = None);
+        self.tier = tier;
+        self.listed = self.prices().first_listed(names.into_iter().flatten());
+    }
+
+    /// Set before the request is.
+    pub(crate) fn set_tier(&mut self, tier: PriceTier) {
+        self.tier = tier;
+    }
+
+    fn prices(&self) -> &'c Prices {
+        self.call.prices.in_tier(self.tier)
+    }
+
+    fn is_in_batch(&self) -> bool {
+        self.record
+            .as_ref()
+            .is_some_and(|record| record.batch.is_some())
     }
 
     pub(crate) fn has_begun(&self) -> bool {
@@ -182,8 +233,10 @@ impl<'c> OpenAttempt<'c> {
                 model,
             } = &**journal_key;
             let answer = answer(model.clone());
+            let in_batch = self.is_in_batch();
             self.call.note(RecorderEvent::Answered {
                 call: self.call.id,
+                in_batch,
                 conversation,
                 request,
                 answer,
@@ -265,20 +318,22 @@ impl<'c> OpenAttempt<'c> {
     }
 
     pub(crate) fn commit(mut self, category: Option<Category>) {
-        self.close(category);
+        self.close(category, true);
     }
 
     /// For an attempt whose request never went out: only the trace shows it.
     pub(crate) fn forget(mut self, category: Category) {
         self.span.failed(category);
+        let in_batch = self.is_in_batch();
         self.record = None;
-        if self.begun {
+        // What a provider was given goes on: a later process reads it.
+        if self.begun && !in_batch {
             self.call.attempt_forgotten(self.id);
         }
     }
 
-    /// Completes the record and commits it, once.
-    fn close(&mut self, category: Option<Category>) {
+    /// Completes the record and commits it, once. `is_journaled`: the journal learns of it.
+    fn close(&mut self, category: Option<Category>, is_journaled: bool) {
         if !self.answered && self.so_far.is_some() {
             self.broke_off(None, None);
         }
@@ -295,15 +350,14 @@ impl<'c> OpenAttempt<'c> {
         self.span.end(&record);
         self.span().in_scope(|| {
             self.log(&record);
-            self.call.commit(record);
+            self.call.commit(record, is_journaled);
         });
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
         let usage = record.usage?;
         let listed = self
-            .call
-            .prices
+            .prices()
             .of_response(self.listed, record.model.as_deref(), &usage)?;
         listed.price.of(&usage).map(Money::to_f64)
     }
@@ -326,7 +380,9 @@ impl<'c> OpenAttempt<'c> {
 impl Drop for OpenAttempt<'_> {
     fn drop(&mut self) {
         if self.begun {
-            self.close(Some(Category::Cancelled));
+            // What a batch was given goes on: in the journal, the attempt has no end, and a later process reads its answer.
+            let goes_on = self.is_in_batch() && !self.answered;
+            self.close(Some(Category::Cancelled), !goes_on);
         }
     }
 }

@@ -618,11 +618,14 @@ impl<'r> CallGuard<'r> {
     }
 
     /// Hooks run without the lock: they may read the ledger.
-    pub(super) fn commit(&self, record: AttemptRecord) {
+    /// `is_journaled`: the recorder learns of it.
+    pub(super) fn commit(&self, record: AttemptRecord, is_journaled: bool) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);
         self.ledger.add_attempt(self.slot, &record, busy);
-        self.hooks.note(RecorderEvent::AttemptEnded(&record));
+        if is_journaled {
+            self.hooks.note(RecorderEvent::AttemptEnded(&record));
+        }
         self.record_event(&RunEvent::AttemptEnded(&record));
         if let Some(usage_sum) = self.usage_sum {
             usage_sum.add(&record);

@@ -19,6 +19,7 @@
 //! The room sends nothing, decides nothing, and knows no types of the program: a node is its path and its name.
 
 mod attempt;
+mod batch_attempt;
 mod cache_lost;
 mod call;
 mod corrected;
@@ -37,6 +38,7 @@ mod usage;
 mod usage_sum;
 
 pub(crate) use attempt::{JournalKey, OpenAttempt};
+pub use batch_attempt::BatchAttempt;
 pub use cache_lost::CacheLost;
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
 pub use corrected::Correction;
@@ -48,7 +50,10 @@ pub(crate) use record::Labels;
 pub use record::{
     AttemptKind, AttemptRecord, CallRecord, FailedTry, JournalForm, ToolRecord, UsedFallback,
 };
-pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
+pub use recorder::{
+    BatchEnd, CallInfo, JournaledAnswer, JournaledBatch, JournaledConversation, Recorder,
+    RecorderEvent,
+};
 pub(crate) use run_recorder::record as record_event;
 pub use run_recorder::{RunEvent, RunRecorder, RunSetup};
 pub use snapshot::{LedgerSnapshot, NodeStats};

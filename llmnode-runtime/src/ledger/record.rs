@@ -10,6 +10,7 @@ use llmnode_model::{ApiKind, AttemptId, CallId, Category, ResponseFormat, TokenU
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
+use super::batch_attempt::BatchAttempt;
 use super::cache_lost::CacheLost;
 use super::corrected::{Correction, corrected};
 use super::estimate::{Estimate, answer_tokens};
@@ -154,6 +155,9 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
+    /// The batch that it was part of. `None`: it was asked directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Box<BatchAttempt>>,
     /// The tools that the model called, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRecord>,
@@ -202,6 +206,7 @@ impl AttemptRecord {
             finish_reason: None,
             status: None,
             request_id: None,
+            batch: None,
             tools: Vec::new(),
             lost: CacheLost::Unknown,
             sent: None,

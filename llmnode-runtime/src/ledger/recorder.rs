@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use llmnode_model::{
     AttemptId, BoxError, BoxFuture, CallId, Message, ProviderState, Request, ToolCall,
@@ -77,6 +78,22 @@ pub trait Recorder: Send + Sync {
     /// The answers that it has match no request any more, and are asked for anew.
     fn drop_answers(&self) {}
 
+    /// Returns the id of a request in a batch: the same in every process, and another one for each request of the map.
+    fn line(&self, conversation: &str, request: &Request, names: [Option<&str>; 3]) -> String {
+        let _ = (conversation, request, names);
+        String::new()
+    }
+
+    /// Returns a name for the next batch, by which a later process finds it.
+    fn batch_name(&self) -> String {
+        String::new()
+    }
+
+    /// Returns the batches that an earlier process left before they were read to their end.
+    fn batches(&self) -> Vec<JournaledBatch> {
+        Vec::new()
+    }
+
     /// Writes to storage what was recorded.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }
@@ -106,6 +123,36 @@ pub struct JournaledAnswer {
     pub model: Option<String>,
 }
 
+/// A batch that an earlier process left.
+#[derive(Clone, Debug)]
+pub struct JournaledBatch {
+    /// Our name of it.
+    pub name: String,
+    /// The API of its requests.
+    pub api: String,
+    /// The model that they ask.
+    pub model: String,
+    /// The uploaded file, if it came so far.
+    pub file: Option<String>,
+    /// The provider's id, if it was created as far as the journal knows.
+    pub batch: Option<String>,
+    /// When it was planned.
+    pub planned: Option<SystemTime>,
+    /// When it was created.
+    pub created: Option<SystemTime>,
+    /// How many lines it was planned with.
+    pub planned_lines: usize,
+    /// The ids of those that have no end in the journal.
+    pub lines: Vec<String>,
+}
+
+/// How a batch ended.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchEnd {
+    /// Whether the provider took it. If not, none of its requests was made.
+    pub was_created: bool,
+}
+
 /// What happens to a call. `path` identifies the node's type.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub enum RecorderEvent<'e> {
@@ -121,9 +168,23 @@ pub enum RecorderEvent<'e> {
     AttemptEnded(&'e AttemptRecord),
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
-    /// A request of a conversation was answered.
+    /// A batch is about to be sent, with these lines.
+    BatchPlanned {
+        name: &'e str,
+        api: &'e str,
+        model: &'e str,
+        lines: &'e [String],
+    },
+    /// Its file is uploaded.
+    BatchUploaded { name: &'e str, file: &'e str },
+    /// It is created, under this id of the provider's.
+    BatchCreated { name: &'e str, batch: &'e str },
+    /// It was read to its end, or was never created.
+    BatchEnded { name: &'e str, end: BatchEnd },
+    /// A request of a conversation was answered. `in_batch`: by a batch, so that a rejected answer is kept, too.
     Answered {
         call: CallId,
+        in_batch: bool,
         conversation: &'e str,
         request: &'e str,
         answer: JournaledAnswer,

@@ -17,7 +17,7 @@ use super::quantity::Quantity;
 use super::refusal::{Refusal, Scope, Unknown};
 use super::request_tokens::AnswerTokens;
 use crate::money::Money;
-use crate::prices::Price;
+use crate::prices::{Price, PriceTier};
 
 /// Assumed for an answer while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
@@ -78,6 +78,8 @@ pub(super) struct Intent<'a> {
     pub(super) price: Option<&'a Price>,
     /// When the table of prices was made, for the message about a missing one.
     pub(super) prices_made: Option<&'a str>,
+    /// How it is asked, for that message.
+    pub(super) tier: PriceTier,
 }
 
 /// What one request has reserved at one meter.
@@ -436,7 +438,7 @@ impl Counters {
         }
         match (intent.model, intent.price) {
             (Some(model), None) => {
-                let unknown = Unknown::price(model, intent.prices_made);
+                let unknown = Unknown::price_in(intent.tier, model, intent.prices_made);
                 Some(Refusal::unknown_money(limit, unknown))
             }
             _ => None,

@@ -11,7 +11,7 @@ use llmnode_model::Category;
 use super::refusal::Unknown;
 use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
-use crate::prices::{Price, Prices};
+use crate::prices::{Price, PriceTier, Prices};
 
 /// What was spent on a flow or a map before it continues: in all, by the path of the node's type, and by its name.
 #[derive(Default)]
@@ -58,10 +58,14 @@ impl PriorSpend {
                 .is_some_and(|estimate| estimate.output.is_some());
         let refused = !has_begun && attempt.category.is_some_and(Category::counts_no_tokens);
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
+        let tier = match attempt.batch {
+            Some(_) => PriceTier::Batch,
+            None => PriceTier::Standard,
+        };
         let price = attempt
             .model
             .as_deref()
-            .and_then(|model| self.prices.of(model));
+            .and_then(|model| self.prices.in_tier(tier).of(model));
         let estimated =
             |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
@@ -76,7 +80,7 @@ impl PriorSpend {
                 .unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
-                (Some(model), None) => Some(Unknown::price(model, self.prices.made())),
+                (Some(model), None) => Some(Unknown::price_in(tier, model, self.prices.made())),
                 (Some(model), Some(price))
                     if usage.total().is_some() && price.of(&usage).is_none() =>
                 {

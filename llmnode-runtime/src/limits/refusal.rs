@@ -9,7 +9,7 @@ use llmnode_reader::internal::{one_line, plural};
 
 use super::quantity::Quantity;
 use crate::money::Money;
-use crate::prices::Price;
+use crate::prices::{Price, PriceTier};
 
 /// What a limit is for.
 pub(super) enum Scope {
@@ -64,6 +64,12 @@ pub(super) enum Unknown {
         /// When the table of prices was made that lacks it.
         prices_made: Option<String>,
     },
+    /// It has a price, but none for how it is asked.
+    TierPrice {
+        model: String,
+        /// The method of `Price` that sets it.
+        setter: &'static str,
+    },
     /// The model wrote to a cache, for which its price has no rate.
     CacheWrite(String),
     Model,
@@ -74,6 +80,17 @@ impl Unknown {
         Unknown::Price {
             model: one_line(model, 200),
             prices_made: prices_made.map(|date| one_line(date, 40)),
+        }
+    }
+
+    /// The same where the price depends on how the model is asked.
+    pub(super) fn price_in(tier: PriceTier, model: &str, prices_made: Option<&str>) -> Self {
+        match tier.setter() {
+            Some(setter) => Unknown::TierPrice {
+                model: one_line(model, 200),
+                setter,
+            },
+            None => Unknown::price(model, prices_made),
         }
     }
 
@@ -202,6 +219,10 @@ impl fmt::Display for Unknown {
                 }
                 f.write_str("; add it to the table of `Run::with_prices`")
             }
+            Unknown::TierPrice { model, setter } => write!(
+                f,
+                "the model {model:?} has no price for that; set it by `Price::{setter}`, in the table of `Run::with_prices`"
+            ),
             Unknown::CacheWrite(model) => write!(
                 f,
                 "the model {model:?} wrote to a cache, which has no price; set it by `Price::cache_write`"

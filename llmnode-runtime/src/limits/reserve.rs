@@ -17,7 +17,7 @@ use super::refusal::Unknown;
 use super::request_tokens::RequestTokens;
 use crate::ledger::{AnswerSoFar, answer_tokens};
 use crate::money::Money;
-use crate::prices::{Listed, Price};
+use crate::prices::{Listed, Price, PriceTier, Prices};
 
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
@@ -26,6 +26,7 @@ pub(crate) struct Reservation<'c> {
     holds: Vec<Hold>,
     /// Of the model, the most reliable first.
     names: [Option<&'c str>; 3],
+    tier: PriceTier,
     /// Boxed, since most requests reserve nothing.
     so_far: Option<Box<AnswerSoFar>>,
     /// Held while this is the first request of its model, for which the others wait.
@@ -35,26 +36,38 @@ pub(crate) struct Reservation<'c> {
 }
 
 impl CallLimits<'_> {
-    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `time_limit`: the
-    /// time that the request has.
-    ///
-    /// It tries again whenever its turn comes in the queue of the meter that was full, and keeps its place there as long as that
-    /// meter is the one that is full. Prices and estimates are looked up in each turn, as they may have changed meanwhile.
+    /// Reserves at the standard price: see [`reserve_in`](Self::reserve_in).
     pub(crate) async fn reserve<'c>(
         &'c self,
         tokens: impl FnOnce() -> RequestTokens,
         names: [Option<&'c str>; 3],
         time_limit: impl FnOnce() -> Option<Duration>,
     ) -> Result<Reservation<'c>, (Category, String)> {
+        self.reserve_in(PriceTier::Standard, tokens, names, time_limit)
+            .await
+    }
+
+    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `time_limit`: the
+    /// time that the request has.
+    ///
+    /// It tries again whenever its turn comes in the queue of the meter that was full, and keeps its place there as long as that
+    /// meter is the one that is full. Prices and estimates are looked up in each turn, as they may have changed meanwhile.
+    pub(crate) async fn reserve_in<'c>(
+        &'c self,
+        tier: PriceTier,
+        tokens: impl FnOnce() -> RequestTokens,
+        names: [Option<&'c str>; 3],
+        time_limit: impl FnOnce() -> Option<Duration>,
+    ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), names, None));
+            return Ok(Reservation::new(self, Vec::new(), (names, tier), None));
         }
         let tokens = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
         let first = self.first(model, time_limit()).await;
         let mut ticket: Option<QueueTicket<'_>> = None;
         loop {
-            let outcome = self.holds(self.intent(&tokens, &names), ticket.as_ref());
+            let outcome = self.holds(self.intent(tier, &tokens, &names), ticket.as_ref());
             // A place in the queue of another meter than the full one is given up: it would hold others up for nothing.
             let kept = match &outcome {
                 Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
@@ -62,7 +75,7 @@ impl CallLimits<'_> {
             };
             drop(ticket.take());
             let mut next = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, names, first)),
+                Ok(holds) => return Ok(Reservation::new(self, holds, (names, tier), first)),
                 Err((meter, Capacity::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
@@ -74,9 +87,15 @@ impl CallLimits<'_> {
     }
 
     /// What the request will take, by what is known at this moment of its model.
-    fn intent<'a>(&'a self, tokens: &RequestTokens, names: &[Option<&'a str>; 3]) -> Intent<'a> {
+    fn intent<'a>(
+        &'a self,
+        tier: PriceTier,
+        tokens: &RequestTokens,
+        names: &[Option<&'a str>; 3],
+    ) -> Intent<'a> {
+        let prices = self.run.prices.in_tier(tier);
         let mut named = names.iter().flatten().copied();
-        let price = named.clone().find_map(|name| self.run.prices.of(name));
+        let price = named.clone().find_map(|name| prices.of(name));
         let model = named.next();
         let counted = lock(&self.run.counted)
             .get(model.unwrap_or_default())
@@ -89,7 +108,8 @@ impl CallLimits<'_> {
             thinking: tokens.thinking,
             answers: tokens.answers,
             model,
-            prices_made: self.run.prices.made(),
+            prices_made: prices.made(),
+            tier,
             price,
         }
     }
@@ -99,17 +119,23 @@ impl<'c> Reservation<'c> {
     fn new(
         limits: &'c CallLimits<'c>,
         holds: Vec<Hold>,
-        names: [Option<&'c str>; 3],
+        (names, tier): ([Option<&'c str>; 3], PriceTier),
         first: Option<FirstRequest<'c>>,
     ) -> Self {
         Reservation {
             limits,
             holds,
             names,
+            tier,
             so_far: None,
             first,
             unsent: false,
         }
+    }
+
+    /// It is asked in another way than it was reserved for, and may cost more than that.
+    pub(crate) fn asks_in(&mut self, tier: PriceTier) {
+        self.tier = tier;
     }
 
     /// The provider has reported usage in the middle of an answer.
@@ -207,11 +233,15 @@ impl<'c> Reservation<'c> {
         }
     }
 
+    fn prices(&self) -> &'c Prices {
+        self.limits.run.prices.in_tier(self.tier)
+    }
+
     fn price(&self) -> Option<&'c Price> {
         self.names
             .into_iter()
             .flatten()
-            .find_map(|name| self.limits.run.prices.of(name))
+            .find_map(|name| self.prices().of(name))
     }
 
     /// Notes how far the estimate of the prompt was off, for the next request of the model.
@@ -234,7 +264,7 @@ impl<'c> Reservation<'c> {
     }
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
-        let prices = &self.limits.run.prices;
+        let prices = self.prices();
         let names = self.names.into_iter().flatten();
         let listed = prices.first_listed(names.clone());
         if let Some(Listed { name, price }) = prices.of_response(listed, reported, &usage) {
@@ -243,7 +273,7 @@ impl<'c> Reservation<'c> {
                 .ok_or_else(|| Unknown::cost(name, price, &usage));
         }
         match reported.into_iter().chain(names).next() {
-            Some(name) => Err(Unknown::price(name, prices.made())),
+            Some(name) => Err(Unknown::price_in(self.tier, name, prices.made())),
             None => Err(Unknown::Model),
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Price, Prices, Rates};
+use super::{Price, Prices, Rates, TierPrice};
 
 /// LiteLLM prefixes the names of these providers' models, which no other provider uses.
 const PREFIXES: [&str; 5] = ["deepseek/", "gemini/", "mistral/", "moonshot/", "xai/"];
@@ -31,7 +31,7 @@ impl Prices {
     /// {"made": "2026-11-27", "models": {
     ///     "gpt-x": {"input": 2.0, "output": 8.0, "cached": 0.5},
     ///     "claude-x": {"input": 3.0, "output": 15.0, "cached": 0.3, "cache_write": 3.75, "cache_write_long": 6.0,
-    ///         "above": {"tokens": 200000, "input": 6.0, "output": 22.5}}}}
+    ///         "above": {"tokens": 200000, "input": 6.0, "output": 22.5}, "batch": {"input": 1.5, "output": 7.5}}}}
     /// ```
     ///
     /// with the prices of a million tokens, as [`Price`] has them. What is not listed stays unknown: a model without the prices
@@ -118,13 +118,24 @@ fn read(file: &Value) -> Prices {
 }
 
 fn ours(entry: &Value) -> Option<Price> {
+    let standard = our_tier(entry)?;
+    let tier = |name: &str| entry.get(name).and_then(our_tier);
+    Some(Price {
+        rates: standard.rates,
+        above: standard.above,
+        batch: tier("batch"),
+        flex: tier("flex"),
+    })
+}
+
+fn our_tier(entry: &Value) -> Option<TierPrice> {
     let of = |entry: &Value, base| rates(|at| entry.get(MEMBERS[at].0)?.as_f64(), base);
     let rates = of(entry, None)?;
     let above = match entry.get("above") {
         None => None,
         Some(above) => Some((above.get("tokens")?.as_u64()?, of(above, Some(rates))?)),
     };
-    Some(Price { rates, above })
+    Some(TierPrice { rates, above })
 }
 
 fn litellms(entry: &Value) -> Option<Price> {
@@ -136,20 +147,51 @@ fn litellms(entry: &Value) -> Option<Price> {
     {
         return None;
     }
-    let member =
-        |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
-    let of = |end: &str, base| rates(|at| member(at, end), base);
-    let rates = of("", None)?;
     let mut sizes = entry.as_object()?.keys().filter_map(|name| size(name));
-    let above = match sizes.next() {
+    let size = sizes.next();
+    if sizes.any(|other| Some(other) != size) {
+        return None;
+    }
+    let standard = litellms_tier(entry, size, "")?;
+    // Of a long prompt, the list may not know what it costs in a batch: then no price of the tier is known.
+    let tier = |end: &str| {
+        let tier = litellms_tier(entry, size, end)?;
+        let is_whole = size.is_none_or(|size| {
+            entry
+                .get(format!("input_cost_per_token_above_{size}k_tokens{end}"))
+                .is_some()
+        });
+        is_whole.then_some(tier)
+    };
+    Some(Price {
+        rates: standard.rates,
+        above: standard.above,
+        batch: tier("_batches"),
+        flex: tier("_flex"),
+    })
+}
+
+/// `size`: in thousands of tokens, of prompts that have prices of their own. `end`: of the names of the tier's members.
+fn litellms_tier(entry: &Value, size: Option<u64>, end: &str) -> Option<TierPrice> {
+    let member = |at: usize, of: &str| {
+        let cost = entry.get(format!("{}{of}{end}", MEMBERS[at].1))?;
+        Some(cost.as_f64()? * 1e6)
+    };
+    // Of embeddings, the list has no price of an answer in a batch: there is none.
+    let has_no_answer = entry.get("output_cost_per_token").and_then(Value::as_f64) == Some(0.0);
+    let of = |of: &str, base| {
+        let found = |at: usize| member(at, of).or((at == 1 && has_no_answer).then_some(0.0));
+        rates(found, base)
+    };
+    let rates = of("", None)?;
+    let above = match size {
         None => None,
-        Some(size) if sizes.all(|other| other == size) => Some((
+        Some(size) => Some((
             size.checked_mul(1_000)?,
             of(&format!("_above_{size}k_tokens"), Some(rates))?,
         )),
-        Some(_) => return None,
     };
-    Some(Price { rates, above })
+    Some(TierPrice { rates, above })
 }
 
 /// Whether a request costs something beside its tokens. The fees of a search (`search_context_cost_per_query`) are for a tool
@@ -196,6 +238,7 @@ mod tests {
     use llmnode_model::TokenUsage;
     use serde_json::json;
 
+    use super::super::PriceTier;
     use super::*;
 
     fn price(file: &Value, model: &str) -> Option<Price> {
@@ -208,7 +251,9 @@ mod tests {
             "sample_spec": {"input_cost_per_token": "a number", "output_cost_per_token": 0.0},
             "claude-x": {"litellm_provider": "anthropic", "input_cost_per_token": 3e-6, "output_cost_per_token": 1.5e-5,
                 "cache_read_input_token_cost": 3e-7, "cache_creation_input_token_cost": 3.75e-6,
-                "cache_creation_input_token_cost_above_1hr": 6e-6, "max_tokens": 9, "input_cost_per_token_batches": 1.0},
+                "cache_creation_input_token_cost_above_1hr": 6e-6, "max_tokens": 9,
+                "input_cost_per_token_batches": 1.5e-6, "output_cost_per_token_batches": 7.5e-6,
+                "cache_read_input_token_cost_batches": 1.5e-7, "input_cost_per_token_flex": 1.0},
             "gemini/gemini-x": {"input_cost_per_token": 1.25e-6, "output_cost_per_token": 1e-5, "cache_read_input_token_cost": null,
                 "output_cost_per_token_above_200k_tokens": 1.5e-5, "input_cost_per_token_above_200k_tokens": 2.5e-6,
                 "cache_read_input_token_cost_above_200k_tokens": 2.5e-7, "input_cost_per_token_above_200k_tokens_flex": 1.0},
@@ -233,11 +278,21 @@ mod tests {
             price.of(&usage)
         };
         assert_eq!(price(&file, "claude-x").and_then(usage), usage(claude));
+        let listed = price(&file, "claude-x").unwrap();
+        let batch = Price::per_million(1.5, 7.5).cached(0.15);
+        assert_eq!(listed.in_tier(PriceTier::Batch), Some(batch));
+        assert_eq!(usage(batch), None, "writes to a cache have no price there");
+        assert_eq!(
+            listed.in_tier(PriceTier::Flex),
+            None,
+            "half of a price is none"
+        );
         let gemini = Price::per_million(1.25, 10.0)
             .above(200_000, Price::per_million(2.5, 15.0).cached(0.25));
         for name in ["gemini/gemini-x", "gemini-x", "gemini-x-002"] {
             assert_eq!(price(&file, name), Some(gemini), "{name}");
         }
+        assert_eq!(gemini.in_tier(PriceTier::Batch), None, "never a guess");
         for name in [
             "sample_spec",
             "three-sizes",

@@ -18,6 +18,7 @@ use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
 use super::attempt_loop::Plan;
+use super::batches::{Asked, AttemptSinkExt, BatchAsking, BatchPool, ask_in_batch};
 use super::context::CallContext;
 use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
@@ -34,6 +35,7 @@ use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
 use crate::limits::{RequestTokens, Reservation};
+use crate::prices::PriceTier;
 use crate::settings::Resolved;
 use crate::text::cut;
 use crate::validate::AttemptInfo;
@@ -55,6 +57,15 @@ pub(super) async fn attempt(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let CallContext { core, limits, .. } = plan.context;
+    let batches = plan.context.batches();
+    if let Some(fault) = batches.and_then(|pool| batch_fault(pool, plan)) {
+        return Err(Failure {
+            sent: false,
+            ..Failure::new(Category::ConfigError, fault)
+        });
+    }
+    // It bounds what is done at once, not the wait in a batch.
+    let attempt_timeout = request.attempt_timeout.filter(|_| batches.is_none());
     let estimate = prompt_tokens(&request.messages);
     if let Some(item) = plan.context.item {
         item.asks(&|| target.model.shares_beginning(request));
@@ -64,10 +75,21 @@ pub(super) async fn attempt(
         let asking = pin!(async {
             let tokens = || RequestTokens::of(request, target.model, estimate);
             let names = target.names(request);
-            let mut reserved = match limits
-                .reserve(tokens, names, || plan.time_left(request.attempt_timeout))
-                .await
-            {
+            // Requests that are sent together do not wait for a first one.
+            let time_left = || match batches {
+                Some(_) => Some(Duration::ZERO),
+                None => plan.time_left(attempt_timeout),
+            };
+            let tier = match batches {
+                Some(_) => PriceTier::Batch,
+                None => PriceTier::of_request(request),
+            };
+            open.set_tier(tier);
+            let reserving = limits.reserve_in(tier, tokens, names, time_left);
+            let held = batches.map(|batches| batches.holds());
+            let reserved = reserving.await;
+            drop(held);
+            let mut reserved = match reserved {
                 Ok(reserved) => reserved,
                 Err((category, why)) => {
                     return Err(Failure {
@@ -82,7 +104,10 @@ pub(super) async fn attempt(
                 target.names(request),
                 core.content_in_traces,
             );
-            if let Err(fault) = open.record_begin().await {
+            // A request that waits for a batch is recorded with all others of its order.
+            if batches.is_none()
+                && let Err(fault) = open.record_begin().await
+            {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
             }
@@ -91,23 +116,11 @@ pub(super) async fn attempt(
                 request,
             });
             let span = open.span().clone();
-            ask(
-                target.model,
-                request,
-                open,
-                &mut reserved,
-                asked,
-                attempt,
-                plan,
-            )
-            .instrument(span)
-            .await
+            ask(target, request, open, &mut reserved, asked, attempt, plan)
+                .instrument(span)
+                .await
         });
-        let asking = pin!(in_attempt_timeout(
-            &*core.clock,
-            request.attempt_timeout,
-            asking
-        ));
+        let asking = pin!(in_attempt_timeout(&*core.clock, attempt_timeout, asking));
         limits.in_time(asking).await
     };
     match outcome {
@@ -115,6 +128,14 @@ pub(super) async fn attempt(
         Ok(Err(timeout)) => Err(timed_out(timeout, open)),
         Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
     }
+}
+
+/// Why nothing of the map can be asked by a batch.
+fn batch_fault(pool: &BatchPool, plan: &Plan<'_>) -> Option<&'static str> {
+    let of_run = plan.context.limits.time_left(None).map(|_| {
+        "a limit of time of the run would pass while a batch is answered; leave it out, and set `BatchApi::within`"
+    });
+    pool.fault().or(of_run)
 }
 
 pub(super) async fn in_attempt_timeout<F: Future>(
@@ -156,7 +177,7 @@ pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
 }
 
 async fn ask(
-    model: &dyn ChatModel,
+    target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
@@ -167,6 +188,7 @@ async fn ask(
     let Plan {
         context, settings, ..
     } = plan;
+    let model = target.model;
     // A block, since a value that is moved keeps its room in the future.
     let mut answer = {
         let mut outcome = match context.listener() {
@@ -177,7 +199,11 @@ async fn ask(
                     written: None,
                     item: plan.context.item,
                 };
-                model.complete(request, &mut sink).await
+                match plan.context.batches() {
+                    None => model.complete(request, &mut sink).await,
+                    // Boxed, so that calls without a batch reserve no room for it.
+                    Some(_) => Box::pin(complete_in_batch(target, request, &mut sink, plan)).await,
+                }
             }
             // Boxed, so that calls without a listener reserve no room for it.
             Some(listener) => {
@@ -211,6 +237,43 @@ async fn ask(
         judge(asked, &answer.text, reader, attempt).await
     };
     finish(judged, answer, (model, may_run), request, open).map(|()| None)
+}
+
+/// What cannot wait for a batch is asked directly, and in the time that an attempt has.
+async fn complete_in_batch(
+    target: &Target<'_>,
+    request: &Request,
+    sink: &mut AttemptSink<'_, '_, '_, '_>,
+    plan: &Plan<'_>,
+) -> Result<Completion, ModelError> {
+    let Some(pool) = plan.context.batches() else {
+        return target.model.complete(request, sink).await;
+    };
+    let asking = BatchAsking {
+        pool,
+        model: target.model,
+        request,
+        names: target.names(request),
+    };
+    if let Asked::Answered(outcome) = ask_in_batch(asking, sink).await {
+        return outcome;
+    }
+    sink.open
+        .leave_batch(PriceTier::of_request(request), target.names(request));
+    sink.reserved.asks_in(PriceTier::of_request(request));
+    if let Err(fault) = sink.open.record_begin().await {
+        let failure = Failure::unrecorded(fault);
+        return Err(ModelError::unsent(failure.category, failure.message));
+    }
+    let timeout = request.attempt_timeout;
+    let asking = target.model.complete(request, &mut *sink);
+    let outcome = in_attempt_timeout(&*plan.context.core.clock, timeout, asking).await;
+    outcome.unwrap_or_else(|timeout| {
+        let message = format!(
+            "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
+        );
+        Err(ModelError::new(Category::Timeout, message))
+    })
 }
 
 fn take_round(
@@ -848,6 +911,12 @@ impl Written<'_> {
         self.listener.restarted(Category::BadResponse);
         self.thoughts = self.thoughts.take().map(|_| Thoughts::default());
         self.delta(Delta::Text(text));
+    }
+}
+
+impl<'o> AttemptSinkExt<'o> for AttemptSink<'_, 'o, '_, '_> {
+    fn open(&mut self) -> &mut OpenAttempt<'o> {
+        self.open
     }
 }
 

@@ -29,9 +29,12 @@ impl<'r> Plan<'r> {
         settings: Resolved<'r>,
         own: &'r Option<Deadline>,
     ) -> Self {
+        // The wait in a batch is not bounded by what a call may take.
+        let is_bounded = context.batches().is_none();
         let earliest = own
             .iter()
             .chain(context.deadline)
+            .filter(|_| is_bounded)
             .min_by_key(|deadline| deadline.end());
         Plan {
             context: CallContext {
@@ -39,7 +42,7 @@ impl<'r> Plan<'r> {
                 ..context
             },
             settings,
-            deadline: own.as_ref(),
+            deadline: own.as_ref().filter(|_| is_bounded),
         }
     }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use llmnode_model::BoxFuture;
 use llmnode_model::internal::catch_panic;
 
+use super::batches::Drivers;
 use super::map_control::MapControl;
 use super::pool::Pool;
 use super::progress::ProgressCounter;
@@ -71,6 +72,8 @@ pub struct BoundedFutures<'r, R> {
     control: Option<Arc<MapControl>>,
     /// The source has no item yet, and wakes the task.
     is_waiting: bool,
+    /// Of a map over a batch API.
+    batches: Option<Drivers>,
 }
 
 impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
@@ -85,23 +88,25 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
             counter,
             control: None,
             is_waiting: false,
+            batches: None,
         }
     }
 
     pub(super) fn controlled(self, control: Arc<MapControl>) -> Self {
+        let batches = control.batches().map(|pool| Drivers::new(Arc::clone(pool)));
         BoundedFutures {
             control: Some(control),
+            batches,
             ..self
         }
     }
 
     fn has_room(&self, wait: usize) -> bool {
         let in_flight = self.pool.len() + wait;
-        let is_open = self
-            .control
-            .as_ref()
-            .is_none_or(|control| control.has_room(in_flight));
-        is_open && in_flight < self.concurrency
+        match &self.control {
+            Some(control) => control.has_room(in_flight),
+            None => in_flight < self.concurrency,
+        }
     }
 
     /// `wait`: items that have ended and are not yet taken; they count as running.
@@ -118,6 +123,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 return Poll::Ready(Some(panicked));
             }
             if self.pool.len() == 0 && self.source.is_none() {
+                if let Some(batches) = &mut self.batches {
+                    ready!(batches.poll_end(cx));
+                }
                 return Poll::Ready(None);
             }
             match self.pool.poll_next(cx) {
@@ -128,10 +136,24 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Poll::Pending if self.may_fill(wait) => {}
                 Poll::Pending if self.decides_changes() => {}
                 Poll::Pending => {
+                    self.poll_batches(cx);
                     self.report_held();
                     return Poll::Pending;
                 }
             }
+        }
+    }
+
+    /// All that could be done now is done: perhaps all calls wait for a batch.
+    fn poll_batches(&mut self, cx: &mut Context<'_>) {
+        let Some(batches) = &mut self.batches else {
+            return;
+        };
+        batches.poll(cx, self.pool.len(), self.is_waiting);
+        let (waiting, under_way) = batches.count();
+        if self.counter.update_batches(waiting, under_way) {
+            self.count_in_flight();
+            self.counter.report();
         }
     }
 

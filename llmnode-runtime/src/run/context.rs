@@ -1,7 +1,10 @@
 //! What an execution and the calls that it makes have in common, and who makes a call.
 
+use std::sync::Arc;
+
 use tracing::Span;
 
+use super::batches::BatchPool;
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::listener::Listener;
@@ -43,6 +46,11 @@ pub(super) struct CallExtensions<'r> {
 impl<'r> CallContext<'r> {
     pub(super) fn listener(&self) -> Option<&'r Listener<'r>> {
         self.own?.listener
+    }
+
+    /// Set in a map over a batch API.
+    pub(super) fn batches(&self) -> Option<&'r Arc<BatchPool>> {
+        self.item?.control.batches()
     }
 
     pub(super) fn turn(&self) -> Option<&'r Turn<'r>> {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
 
 use llmnode_model::internal::{Gate, Gates};
-use llmnode_model::{ApiKind, ChatModel, Request};
+use llmnode_model::{ApiKind, Category, ChatModel, Request};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
-use crate::ledger::{Hooks, Ledger, Recorder, RunSetup};
+use crate::ledger::{Hooks, JournaledBatch, Ledger, Recorder, RunSetup};
 use crate::limits::RunLimits;
 use crate::pause::Approver;
 use crate::settings::{Resolved, Settings};
@@ -54,6 +54,30 @@ impl RunCore {
             name: name.map(str::to_owned),
             settings: registered.map(|(_, settings)| settings),
         }
+    }
+
+    /// Cancels a batch of one of the models of the run.
+    ///
+    /// # Errors
+    /// `config_error`: no model of the run has such batches. Otherwise that of the provider.
+    pub async fn cancel_batch(&self, batch: &JournaledBatch) -> Result<(), NodeError> {
+        let Some(id) = &batch.batch else {
+            return Ok(());
+        };
+        let models =
+            std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
+        let wire = models
+            .filter_map(|model| model.batch_api())
+            .find(|wire| wire.has_api(&batch.api));
+        let Some(wire) = wire else {
+            let message = format!(
+                "no model of the run has batches like {id} of the model {:?}; give the run the model that it was sent with",
+                batch.model
+            );
+            return Err(NodeError::new(Category::ConfigError, message));
+        };
+        let cancelled = wire.cancel(id).await;
+        cancelled.map_err(|error| NodeError::new(error.category, error.message))
     }
 
     pub(super) fn setup(&self) -> RunSetup {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use llmnode_model::{BoxFuture, Cache, Category, Reasoning};
 
+use super::batches::{BatchApi, BatchPool};
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
 use super::change_check::ChangeCheck;
@@ -89,6 +90,7 @@ pub struct Map<'r, T> {
     keeps_going: bool,
     allows_changes: bool,
     warm_cache: Option<bool>,
+    batch_api: Option<BatchApi>,
 }
 
 impl<S: ?Sized> Cx<'_, S> {
@@ -185,6 +187,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             keeps_going: false,
             allows_changes: false,
             warm_cache: None,
+            batch_api: None,
         }
     }
 
@@ -240,6 +243,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             keeps_going: self.keeps_going,
             allows_changes: self.allows_changes,
             warm_cache: self.warm_cache,
+            batch_api: self.batch_api,
         }
     }
 
@@ -271,6 +275,21 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// share. A failure of the first item ends the wait, and so do 30 seconds.
     pub fn warm_cache(mut self, first_alone: bool) -> Self {
         self.warm_cache = Some(first_alone);
+        self
+    }
+
+    /// Asks by the batch API of the model's provider: the requests of the map are sent together, and answered within a day, for
+    /// about half the price (what it is for a model stands in the run's [prices](crate::Run::with_prices)). Everything else is
+    /// as ever: types, validators, limits, fallbacks. A correction joins the next batch.
+    ///
+    /// Needs the feature `batch`, a model that has such an API (`OpenAi`, `Anthropic` or `Gemini` at their providers' own hosts),
+    /// and a journal (`resume`): a batch outlives its process, and the next one goes on with it. Otherwise every call fails with
+    /// a `config_error` before anything is sent.
+    ///
+    /// [`concurrency`](Map::concurrency) says how many calls do something else than wait. Deadlines and timeouts of calls bound
+    /// what they do besides waiting.
+    pub fn batch_api(mut self, api: BatchApi) -> Self {
+        self.batch_api = Some(api);
         self
     }
 
@@ -381,15 +400,29 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
         let clock = Arc::clone(&core.clock);
         let changes = ChangeCheck::new(self.allows_changes);
-        let warm_up = WarmUp::new(self.warm_cache, total, concurrency);
-        let control = Arc::new(MapControl::new(
+        // The requests of a batch have no order.
+        let warm_cache = match self.batch_api {
+            Some(_) => Some(false),
+            None => self.warm_cache,
+        };
+        let warm_up = WarmUp::new(warm_cache, total, concurrency);
+        let batches = self.batch_api.map(|api| {
+            let clock = Arc::clone(&core.clock);
+            let fault = settings.deadline.map(|_| {
+                "a deadline of the map would pass while its batch is answered; leave out `deadline`, and set \
+                 `BatchApi::within`"
+            });
+            Arc::new(BatchPool::new(api, clock, concurrency).faulty(fault))
+        });
+        let control = MapControl::new(
             clock,
             concurrency,
             self.give_up_after,
             self.keeps_going,
             changes,
             warm_up,
-        ));
+        );
+        let control = Arc::new(control.over(batches));
         control.has_items(total.unwrap_or(0));
         let limits = MapLimits::new(limits);
         let settings = Arc::new(settings);
@@ -527,6 +560,9 @@ pub fn recorded_by<'r, T: Send + 'r>(
                             .limits
                             .iter()
                             .for_each(|limits| limits.add_prior_spend(&spent));
+                        if let Some(batches) = shared.control.batches() {
+                            batches.begin(Arc::clone(&recorder));
+                        }
                         own = Some(Arc::new(core.recorded_by(recorder)));
                     }
                     Err(error) => return Poll::Ready(Some(failed(error))),

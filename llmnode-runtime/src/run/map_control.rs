@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use llmnode_model::Category;
 use llmnode_model::internal::{Gate, lock};
 
+use super::batches::BatchPool;
 use super::change_check::ChangeCheck;
 use super::not_asked::NotAsked;
 use super::warm_up::WarmUp;
@@ -47,6 +48,8 @@ pub(super) struct MapControl {
     changes: ChangeCheck,
     warm_up: WarmUp,
     has_suggested: AtomicBool,
+    /// Over a batch API.
+    batches: Option<Arc<BatchPool>>,
     state: Mutex<State>,
 }
 
@@ -90,8 +93,17 @@ impl MapControl {
             changes,
             warm_up,
             has_suggested: AtomicBool::new(false),
+            batches: None,
             state: Mutex::default(),
         }
+    }
+
+    pub(super) fn over(self, batches: Option<Arc<BatchPool>>) -> Self {
+        MapControl { batches, ..self }
+    }
+
+    pub(super) fn batches(&self) -> Option<&Arc<BatchPool>> {
+        self.batches.as_ref()
     }
 
     pub(super) fn clock(&self) -> &dyn Clock {
@@ -99,10 +111,15 @@ impl MapControl {
     }
 
     pub(super) fn has_room(&self, in_flight: usize) -> bool {
+        if let Some(batches) = &self.batches {
+            return batches.has_room(in_flight);
+        }
         if in_flight > 0 && self.warm_up.holds() {
             return false;
         }
-        self.waiting.load(Ordering::Relaxed) == 0 && in_flight < self.window.load(Ordering::Relaxed)
+        self.waiting.load(Ordering::Relaxed) == 0
+            && in_flight < self.concurrency
+            && in_flight < self.window.load(Ordering::Relaxed)
     }
 
     /// Whether the next node is taken only when the last one has passed its gate, so that maps which share a gate take turns.

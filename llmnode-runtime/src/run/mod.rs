@@ -5,6 +5,7 @@ mod at_gate;
 mod attempt;
 mod attempt_loop;
 mod batch;
+mod batches;
 mod begin_turn;
 mod bounded;
 mod call;
@@ -58,6 +59,7 @@ mod warm_up;
 
 pub use arc_state::exec_on_arc;
 pub use batch::Batch;
+pub use batches::BatchApi;
 pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome};
 pub use call::{Call, CallReport};
 pub(crate) use choices::walk_json;

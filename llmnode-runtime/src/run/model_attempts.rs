@@ -257,6 +257,10 @@ impl ModelAttempts<'_, '_> {
     /// Outside of a map, a call is held back only before a retry, and only if something was refused before.
     fn lines_up(&self, one: &PlannedAttempt) -> bool {
         let CallContext { core, item, .. } = self.plan.context;
+        // A batch is no rush of requests.
+        if self.plan.context.batches().is_some() {
+            return false;
+        }
         let gates = self.target.gates(core);
         item.is_some() || gates.are_paced() || (one.kind == AttemptKind::Retry && !gates.are_idle())
     }
@@ -319,6 +323,9 @@ impl ModelAttempts<'_, '_> {
         let CallContext {
             core, call, item, ..
         } = plan.context;
+        if plan.context.batches().is_some() {
+            return;
+        }
         let gates = target.gates(core);
         let is_down = failure.is_some_and(|failure| failure.category.group() == Group::Transport);
         if !is_down && item.is_none() && gates.are_idle() && !gates.are_paced() {
@@ -1052,6 +1059,10 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 
     fn grant(&mut self) -> Result<(), String> {
+        // It spares an endpoint a rush of retries, which a batch is not.
+        if self.plan.context.batches().is_some() {
+            return Ok(());
+        }
         self.retries.grant()
     }
 

@@ -22,6 +22,10 @@ pub struct BatchProgress {
     /// Until when requests are held back at least, by the run's clock: after a rate limit or in an outage. `None`: they are
     /// not. A batch of flows does not say.
     pub held: Option<Instant>,
+    /// How many items wait for an answer of a [batch](crate::BatchApi), or for the batch to be sent.
+    pub waiting: usize,
+    /// In how many batches they wait that are under way now.
+    pub batches: usize,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
 }
@@ -50,6 +54,8 @@ impl<'r> ProgressCounter<'r> {
             total,
             in_flight: 0,
             held: None,
+            waiting: 0,
+            batches: 0,
             elapsed: Duration::ZERO,
         };
         ProgressCounter {
@@ -84,6 +90,12 @@ impl<'r> ProgressCounter<'r> {
     pub fn update(&mut self, in_flight: usize, held: Option<Instant>) -> bool {
         self.so_far.in_flight = in_flight;
         std::mem::replace(&mut self.so_far.held, held) != held
+    }
+
+    /// Sets how many items wait in how many batches. Returns whether there are more or fewer batches than before.
+    pub(super) fn update_batches(&mut self, waiting: usize, batches: usize) -> bool {
+        self.so_far.waiting = waiting;
+        std::mem::replace(&mut self.so_far.batches, batches) != batches
     }
 
     /// Tells the callback how far the items are.

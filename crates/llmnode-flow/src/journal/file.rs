@@ -140,7 +140,16 @@ impl JournalFile {
                 // Within a flow, answers need to survive a crash of the process only, not of the machine.
                 let of_map = open.run.is_none()
                     && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
-                started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
+                let vital = matches!(
+                    record.0,
+                    Entry::Stepped(_)
+                        | Entry::CallBegan(_)
+                        | Entry::BatchPlanned(_)
+                        | Entry::BatchUploaded(_)
+                        | Entry::BatchCreated(_)
+                        | Entry::BatchEnded(_)
+                );
+                started || vital || (of_map && open.is_due(&record.0))
             }
         };
         Ok(forced.then(|| PendingSync {

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use llmnode_model::internal::is_old_hash;
-use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short};
+use llmnode_runtime::internal::{
+    JournaledBatch, LedgerImport, NodeKey, PriorSpend, RunCore, cut_short,
+};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
+use super::batch_history::BatchHistory;
 use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
@@ -38,6 +41,7 @@ pub struct History {
     /// Answers and results since then whose hashes are of an older version.
     old_hashes: (usize, usize),
     rejected: HashSet<CallId>,
+    batches: BatchHistory,
     unknown: Vec<PendingStep>,
     dropped: Vec<DroppedAnswer>,
     ledger: Ledger,
@@ -148,15 +152,34 @@ impl History {
                     },
                 ));
             }
+            Entry::BatchPlanned(batch) => self.batches.planned(batch),
+            Entry::BatchUploaded(batch) => self.batches.uploaded(batch),
+            Entry::BatchCreated(batch) => self.batches.created(batch),
+            Entry::BatchEnded(batch) => {
+                let lost = self.batches.ended(&batch);
+                self.lose(lost);
+            }
+            // Its end may come from another process, by another call: it is counted when it has one, or when its batch has.
+            Entry::AttemptBegan(began) if began.attempt.batch.is_some() => {
+                let id = began.attempt.id.call();
+                let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
+                let call = self.call(id, Some((key, began.parent)));
+                call.began.get_or_insert(began.unix_ms);
+                self.batches.line_began(*began);
+            }
             Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
+                self.batches.line_ended(id);
                 let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
                 let call = self.call(id.call(), Some((key, began.parent)));
                 call.began.get_or_insert(began.unix_ms);
                 call.under_way.insert(id, *began);
             }
             Entry::AttemptEnded(attempt) => self.end_attempt(*attempt),
-            Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
+            Entry::AttemptForgotten(id) => {
+                self.batches.line_ended(id);
+                self.call(id.call(), None).under_way.remove(&id);
+            }
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => self.keep_answer(answered),
             // The result is not used, so a call within that must not be executed again stays in doubt.
@@ -253,6 +276,7 @@ impl History {
     }
 
     fn end_attempt(&mut self, attempt: AttemptRecord) {
+        self.batches.line_ended(attempt.id);
         let id = attempt.id.call();
         let call = self.call(id, None);
         call.under_way.remove(&attempt.id);
@@ -303,7 +327,9 @@ impl History {
             path,
             call: mut record,
         } = ended;
-        if self.rejected.remove(&record.id) && record.category.is_some() {
+        // What a batch answered is paid for, and is not asked for again.
+        let of_batch = self.batches.is_of_batch(record.id);
+        if self.rejected.remove(&record.id) && record.category.is_some() && !of_batch {
             self.forget_rejected(record.id);
         }
         for (calls, _) in &mut self.non_idempotent_calls {
@@ -348,8 +374,34 @@ impl History {
         }
     }
 
+    /// Lines of a batch that ended without them: nobody asked for them any more.
+    fn lose(&mut self, lost: Vec<AttemptBegan>) {
+        for began in lost {
+            let id = began.attempt.id;
+            let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
+            let call = self.call(id.call(), Some((key, began.parent)));
+            call.began.get_or_insert(began.unix_ms);
+            call.under_way.insert(id, began);
+        }
+    }
+
+    /// How many batches there are, ended or not.
+    pub(super) fn batches_planned(&self) -> u64 {
+        self.batches.count()
+    }
+
+    /// Those that are not read to their end.
+    pub(super) fn open_batches(&self) -> Vec<JournaledBatch> {
+        self.batches.open()
+    }
+
     /// Ends what was under way when the process died.
     pub(super) fn close(&mut self) {
+        // The next process reads what a batch answers, and counts it. Who only looks sees it as under way.
+        if self.counting.is_none() {
+            let lines = self.batches.take_lines();
+            self.lose(lines);
+        }
         for (id, open) in std::mem::take(&mut self.open) {
             self.unknown.extend(open.lost());
             let node = open.node.clone();

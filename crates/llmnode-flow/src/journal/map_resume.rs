@@ -4,16 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use llmnode_runtime::internal::{
-    JournaledAnswer, JournaledConversation, PriorSpend, Recorder, RecorderEvent, RunCore,
-    recorded_by,
+    JournaledAnswer, JournaledBatch, JournaledConversation, PriorSpend, Recorder, RecorderEvent,
+    RunCore, RunInternals as _, recorded_by,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall, Usage};
+use llmnode_runtime::{
+    BatchApi, BoxError, BoxFuture, Map, Message, NodeError, Request, Run, ToolCall, Usage,
+};
 
 use super::durable::random_id;
 use super::history::History;
 use super::journal::Journal;
 use super::record::{Entry, MapStarted, Record};
 use super::recorder::JournalRecorder;
+use super::replay::line_id;
 use super::resume_check::config_error;
 use crate::flow::Position;
 
@@ -70,12 +73,46 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
     }
 }
 
+/// What a program does with the batches in a journal. In the prelude, with the feature `batch`.
+pub trait BatchApiExt {
+    /// Cancels the batches that a map left in this journal. What they answered so far is paid for, and the map gets it when it is
+    /// started again. Returns how many were cancelled.
+    ///
+    /// # Errors
+    /// The journal cannot be read, no model of the run has such batches, or the provider refuses.
+    fn cancel<S: Sync>(
+        run: &Run<S>,
+        journal: impl Journal + 'static,
+    ) -> impl Future<Output = Result<usize, NodeError>> + Send;
+}
+
+impl BatchApiExt for BatchApi {
+    async fn cancel<S: Sync>(
+        run: &Run<S>,
+        mut journal: impl Journal + 'static,
+    ) -> Result<usize, NodeError> {
+        let mut history = History::default();
+        journal
+            .read(&mut |record| history.take(record))
+            .await
+            .map_err(NodeError::from)?;
+        let mut cancelled = 0;
+        for batch in history.open_batches() {
+            run.core().cancel_batch(&batch).await?;
+            cancelled += usize::from(batch.batch.is_some());
+        }
+        Ok(cancelled)
+    }
+}
+
 struct MapRecorder {
     recorder: JournalRecorder,
     non_idempotent_node: OnceLock<String>,
     /// What its answers used; `None`: it has none.
     figures: Option<String>,
     has_matched: AtomicBool,
+    /// Those that an earlier process left.
+    batches: Vec<JournaledBatch>,
 }
 
 impl MapRecorder {
@@ -107,6 +144,8 @@ impl MapRecorder {
         let replay = history.replay();
         let figures = replay.figures();
         let recorder = JournalRecorder::new(journal, Position::default(), replay);
+        recorder.count_batches(history.batches_planned());
+        let batches = history.open_batches();
         if let Some(record) = started {
             recorder.add(record, Position::default());
             recorder.append_all().await.map_err(NodeError::from)?;
@@ -119,6 +158,7 @@ impl MapRecorder {
                 non_idempotent_node,
                 figures,
                 has_matched,
+                batches,
             },
             history.count(core),
         ))
@@ -135,7 +175,11 @@ impl Recorder for MapRecorder {
     fn note(&self, event: RecorderEvent<'_>) {
         match event {
             // Rejected answers and failed items are asked for again.
-            RecorderEvent::Answered { answer, .. } if !answer.accepted => {}
+            RecorderEvent::Answered {
+                answer,
+                in_batch: false,
+                ..
+            } if !answer.accepted => {}
             // Each process calls each item again.
             RecorderEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
             RecorderEvent::CallBegan { call, .. } => {
@@ -169,6 +213,18 @@ impl Recorder for MapRecorder {
             self.has_matched.store(true, Ordering::Relaxed);
         }
         answer
+    }
+
+    fn line(&self, conversation: &str, request: &Request, names: [Option<&str>; 3]) -> String {
+        line_id(conversation, request, names)
+    }
+
+    fn batch_name(&self) -> String {
+        self.recorder.next_batch()
+    }
+
+    fn batches(&self) -> Vec<JournaledBatch> {
+        self.batches.clone()
     }
 
     fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {

@@ -17,6 +17,7 @@
 //! }
 //! ```
 
+mod batch_history;
 mod changes;
 mod compact;
 mod durable;
@@ -47,7 +48,7 @@ pub use error::JournalError;
 pub use file::JournalFile;
 pub use history::{DroppedAnswer, History, PendingStep};
 pub use journal::Journal;
-pub use map_resume::MapExt;
+pub use map_resume::{BatchApiExt, MapExt};
 pub use open::Fsync;
 pub use record::Record;
 pub use resume::Resume;

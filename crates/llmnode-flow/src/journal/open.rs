@@ -41,7 +41,12 @@ pub(super) struct OpenFile {
     /// `None`: the file has to be read before anything is written.
     pub(super) end: Option<End>,
     pub(super) superseded: Superseded,
+    /// Answers of batches since the last one that was synced.
+    pub(super) unsynced: u32,
 }
+
+/// Results of a batch can be read once more, so that not each of them has to be synced by itself.
+const UNSYNCED: u32 = 1_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct End {
@@ -145,7 +150,23 @@ impl OpenFile {
             without_answers: false,
             end: None,
             superseded: Superseded::default(),
+            unsynced: 0,
         })
+    }
+
+    /// Whether an answer is to be synced now.
+    pub(super) fn is_due(&mut self, entry: &Entry) -> bool {
+        let attempt = match entry {
+            Entry::Answered(answered) => answered.attempt.as_deref(),
+            _ => None,
+        };
+        let in_batch = attempt.is_some_and(|attempt| attempt.batch.is_some());
+        if in_batch && self.unsynced < UNSYNCED {
+            self.unsynced += 1;
+            return false;
+        }
+        self.unsynced = 0;
+        true
     }
 
     /// The previous writer may have replaced the file.

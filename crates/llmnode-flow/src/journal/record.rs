@@ -18,12 +18,13 @@ pub struct Record(pub(super) Entry);
 
 impl Record {
     /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
-    /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"` or `"stepped"`, as its
-    /// JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
+    /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"`, `"stepped"`, `"batch_planned"`,
+    /// `"batch_uploaded"`, `"batch_created"` or `"batch_ended"`, as its JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
     ///
     /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
     /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
-    /// Without `answered`, a map may ask for an answer that was paid for already.
+    /// Without `answered`, a map may ask for an answer that was paid for already, and without `batch_planned`, `batch_uploaded` and
+    /// `batch_created` for a whole batch.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Entry::Answered(_) => "answered",
@@ -37,6 +38,10 @@ impl Record {
             Entry::AttemptForgotten(_) => "attempt_forgotten",
             Entry::CallEnded(_) => "call_ended",
             Entry::Stepped(_) => "stepped",
+            Entry::BatchPlanned(_) => "batch_planned",
+            Entry::BatchUploaded(_) => "batch_uploaded",
+            Entry::BatchCreated(_) => "batch_created",
+            Entry::BatchEnded(_) => "batch_ended",
         }
     }
 }
@@ -79,6 +84,43 @@ pub(super) enum Entry {
     AttemptForgotten(AttemptId),
     CallEnded(Box<CallEnded>),
     Stepped(Stepped),
+    /// Written before anything of a batch is sent. The attempts of its lines follow.
+    BatchPlanned(BatchPlanned),
+    BatchUploaded(BatchUploaded),
+    BatchCreated(BatchCreated),
+    /// All of its lines that were asked for have an end in the journal, or the provider never took it.
+    BatchEnded(BatchEnded),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchPlanned {
+    pub(super) name: String,
+    pub(super) model: String,
+    pub(super) api: String,
+    pub(super) unix_ms: u64,
+    /// The ids of its lines.
+    pub(super) keys: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchUploaded {
+    pub(super) name: String,
+    pub(super) file: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchCreated {
+    pub(super) name: String,
+    /// The provider's id.
+    pub(super) batch: String,
+    pub(super) unix_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchEnded {
+    pub(super) name: String,
+    /// If not, none of its requests was made.
+    pub(super) was_created: bool,
 }
 
 /// Its `Debug` form shows no content.

@@ -14,7 +14,8 @@ use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, Tool
 use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
-    Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry, Record, Resumed, ToolEnded,
+    Answered, AttemptBegan, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded, CallBegan,
+    CallEnded, Caller, Entry, Record, Resumed, ToolEnded,
 };
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;
@@ -34,6 +35,8 @@ struct Notes {
     lost: Option<u64>,
     at: Position,
     replay: ReplayStore,
+    /// How many batches were planned so far, in all processes.
+    batches: u64,
     /// Of attempts whose end comes next: both are one record.
     answers: Vec<Answered>,
 }
@@ -49,6 +52,7 @@ impl JournalRecorder {
             lost: None,
             at,
             replay,
+            batches: 0,
             answers,
         };
         JournalRecorder {
@@ -106,6 +110,18 @@ impl JournalRecorder {
             })
             .into(),
         );
+    }
+
+    /// How many batches earlier processes have planned.
+    pub(super) fn count_batches(&self, planned: u64) {
+        self.lock().batches = planned;
+    }
+
+    /// A name that no other batch has.
+    pub(super) fn next_batch(&self) -> String {
+        let mut notes = self.lock();
+        notes.batches += 1;
+        format!("llmnode-{}{}", notes.replay.prefix(), notes.batches)
     }
 
     pub(super) fn warn_of_unused(&self) {
@@ -199,11 +215,37 @@ impl Recorder for JournalRecorder {
             })),
             RecorderEvent::AttemptEnded(attempt) => notes.attempt_ended(attempt.for_journal()),
             RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
+            RecorderEvent::BatchPlanned {
+                name,
+                api,
+                model,
+                lines,
+            } => Entry::BatchPlanned(BatchPlanned {
+                name: name.to_owned(),
+                model: model.to_owned(),
+                api: api.to_owned(),
+                unix_ms: now(),
+                keys: lines.to_vec(),
+            }),
+            RecorderEvent::BatchUploaded { name, file } => Entry::BatchUploaded(BatchUploaded {
+                name: name.to_owned(),
+                file: file.to_owned(),
+            }),
+            RecorderEvent::BatchCreated { name, batch } => Entry::BatchCreated(BatchCreated {
+                name: name.to_owned(),
+                batch: batch.to_owned(),
+                unix_ms: now(),
+            }),
+            RecorderEvent::BatchEnded { name, end } => Entry::BatchEnded(BatchEnded {
+                name: name.to_owned(),
+                was_created: end.was_created,
+            }),
             RecorderEvent::Answered {
                 call,
                 conversation,
                 request,
                 answer,
+                ..
             } => {
                 let carried = answer.carried.as_deref().cloned();
                 return notes.answers.push(Answered {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use llmnode_model::internal::{is_old_hash, sha256_hex};
+use llmnode_model::internal::{is_old_hash, sha256, sha256_hex};
 use llmnode_reader::internal::plural;
 use llmnode_runtime::internal::JournaledAnswer;
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
@@ -106,6 +106,10 @@ impl ReplayStore {
         format!("{}{name}-{place}", self.prefix)
     }
 
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     pub(super) fn put_back(&mut self, conversations: &[String]) {
         for conversation in conversations {
             let own = conversation
@@ -197,6 +201,30 @@ pub(super) fn name_of_call(call: &ToolCall) -> String {
             .to_string()
             .as_bytes(),
     )
+}
+
+/// The id of a request in a batch: 43 letters, digits, `-` and `_`, which every provider takes. A conversation has the id of its
+/// journal and its place among equals in its name, so that no two requests of a map have the same.
+pub(super) fn line_id(conversation: &str, request: &Request, names: [Option<&str>; 3]) -> String {
+    let whole = json!([conversation, name(request, names)]).to_string();
+    base64url(&sha256(whole.as_bytes()))
+}
+
+/// Without padding.
+fn base64url(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits = three
+            .iter()
+            .chain([&0; 2])
+            .take(3)
+            .fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte));
+        for letter in 0..=three.len() {
+            text.push(LETTERS[bits >> (18 - 6 * letter) & 63].into());
+        }
+    }
+    text
 }
 
 /// A hash of everything in a request that changes what a model answers.

@@ -176,7 +176,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
         (
             "llmnode/journal",
             6,
-            "llmnode/journal version 6 is newer than version 5",
+            "llmnode/journal version 7 is newer than version 6",
         ),
     ] {
         let json = format!(

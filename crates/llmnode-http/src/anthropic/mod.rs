@@ -5,6 +5,8 @@
 //! have to go back unchanged.
 
 mod answer;
+#[cfg(feature = "batch")]
+mod batch;
 mod blocks;
 mod config;
 mod marks;

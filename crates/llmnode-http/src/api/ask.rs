@@ -95,7 +95,7 @@ impl Inner {
             .writes_shared()
     }
 
-    fn is_providers(&self, host: &str) -> bool {
+    pub(crate) fn is_providers(&self, host: &str) -> bool {
         self.wire.hosts.iter().any(|end| host.ends_with(end))
     }
 
@@ -250,7 +250,7 @@ impl Inner {
         failure
     }
 
-    fn prepare<'a>(
+    pub(crate) fn prepare<'a>(
         &'a self,
         request: &'a Request,
         asking: Asking<'a>,
@@ -371,6 +371,18 @@ impl Inner {
             }
             Err(failure) => Err(failure),
         };
+        self.finished(completion, reported_usage, answered, head, asked)
+    }
+
+    /// What the head of the response, and what was reported on the way, adds to the outcome.
+    pub(crate) fn finished(
+        &self,
+        completion: Result<Completion, ModelError>,
+        reported_usage: Option<TokenUsage>,
+        answered: Option<u64>,
+        head: ResponseHead,
+        asked: &PreparedRequest<'_>,
+    ) -> Result<Completion, ModelError> {
         match completion {
             Ok(mut completion) => {
                 completion.usage = larger(completion.usage, reported_usage);
@@ -399,7 +411,7 @@ impl Inner {
 }
 
 impl Inner {
-    fn completion(
+    pub(crate) fn completion(
         &self,
         read: ReadResult,
         body: &[u8],

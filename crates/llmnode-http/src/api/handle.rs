@@ -66,6 +66,11 @@ macro_rules! chat_model {
             fn server(&self) -> Option<(&str, u16)> {
                 self.0.service.endpoint.server()
             }
+
+            #[cfg(feature = "batch")]
+            fn batch_api(&self) -> Option<std::sync::Arc<dyn llmnode_model::batch::BatchWire>> {
+                batch::batch_api(&self.0)
+            }
         }
 
         impl std::fmt::Debug for $handle {

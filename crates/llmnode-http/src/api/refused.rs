@@ -13,7 +13,7 @@ use crate::refusal::quirks::Choice;
 use crate::refusal::response_formats;
 
 impl Inner {
-    pub(super) fn refused<'a>(
+    pub(crate) fn refused<'a>(
         &self,
         asked: &PreparedRequest<'a>,
         listens: bool,

@@ -5,6 +5,8 @@
 //! back with that part.
 
 mod answer;
+#[cfg(feature = "batch")]
+mod batch;
 mod config;
 mod contents;
 mod gathered;

@@ -209,7 +209,7 @@ impl Service {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
+    pub(crate) fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service {
             endpoint,
             connect_timeout,

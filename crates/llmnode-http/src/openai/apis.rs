@@ -120,18 +120,28 @@ impl Apis {
         &self.chat
     }
 
+    #[cfg(feature = "batch")]
+    pub(super) fn shared_chat(&self) -> &Arc<Inner> {
+        &self.chat
+    }
+
+    #[cfg(feature = "batch")]
+    pub(super) fn switch(&self) -> &Switch {
+        &self.switch
+    }
+
     fn first(&self) -> &Inner {
         self.by(self.switch.first())
     }
 
-    fn by(&self, way: Way) -> &Inner {
+    pub(super) fn by(&self, way: Way) -> &Inner {
         match way {
             Way::Chat | Way::ChatWithoutThoughts => &self.chat,
             Way::Responses => &self.responses,
         }
     }
 
-    fn way(&self, request: &Request) -> Way {
+    pub(super) fn way(&self, request: &Request) -> Way {
         let Some(model) = self.chat.model_of(request) else {
             return self.switch.first();
         };
@@ -152,7 +162,7 @@ impl Apis {
 }
 
 /// Also the hosts of its regions, such as `eu.api.openai.com`.
-fn is_openais(url: &Url) -> bool {
+pub(super) fn is_openais(url: &Url) -> bool {
     url.host() == "api.openai.com" || url.host().ends_with(".api.openai.com")
 }
 
@@ -297,6 +307,11 @@ impl ChatModel for OpenAi {
 
     fn server(&self) -> Option<(&str, u16)> {
         self.0.chat.service.endpoint.server()
+    }
+
+    #[cfg(feature = "batch")]
+    fn batch_api(&self) -> Option<Arc<dyn llmnode_model::batch::BatchWire>> {
+        super::batch::OpenAiBatches::new(&self.0)
     }
 }
 

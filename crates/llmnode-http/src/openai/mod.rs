@@ -7,6 +7,8 @@ pub(crate) mod answer;
 mod apis;
 #[cfg(feature = "async-openai")]
 mod async_openai;
+#[cfg(feature = "batch")]
+mod batch;
 mod cache_marks;
 pub(crate) mod calls;
 mod carried;

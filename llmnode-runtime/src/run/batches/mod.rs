@@ -25,6 +25,6 @@ mod parked;
 mod pool;
 
 pub use api::BatchApi;
-pub(super) use ask::{Asked, BatchAsking, ask_in_batch};
+pub(super) use ask::{Asked, AttemptSinkExt, BatchAsking, ask_in_batch};
 pub(super) use drive::Drivers;
 pub(super) use pool::BatchPool;

@@ -60,6 +60,8 @@ pub(super) enum FailedCost {
     Nothing,
     /// It may have been answered.
     Unknown,
+    /// The batch goes on: a later process counts it.
+    Later,
 }
 
 impl Failed {
@@ -85,6 +87,7 @@ impl Failed {
     pub(super) fn into_error(self) -> ModelError {
         let mut error = match self.cost {
             FailedCost::Unsent => ModelError::unreached(self.category, self.message),
+            FailedCost::Later => ModelError::unsent(self.category, self.message),
             FailedCost::Nothing | FailedCost::Unknown => {
                 ModelError::new(self.category, self.message)
             }
@@ -100,15 +103,15 @@ impl Failed {
 }
 
 /// Counts a request as waiting, until the batch lets it go or its call is dropped, whichever comes first.
-pub(super) struct Place {
+pub(super) struct ParkedSlot {
     pool: Arc<BatchPool>,
     is_free: AtomicBool,
 }
 
-impl Place {
+impl ParkedSlot {
     pub(super) fn take(pool: &Arc<BatchPool>) -> Arc<Self> {
         pool.parks();
-        Arc::new(Place {
+        Arc::new(ParkedSlot {
             pool: Arc::clone(pool),
             is_free: AtomicBool::new(false),
         })
@@ -128,7 +131,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ParkedSlot {
     fn drop(&mut self) {
         self.leave();
     }
@@ -137,7 +140,7 @@ impl Drop for Place {
 /// The batch's end of a request that waits.
 pub(super) struct Waiting {
     pub(super) id: String,
-    pub(super) place: Arc<Place>,
+    pub(super) place: Arc<ParkedSlot>,
     pub(super) planned: Option<oneshot::Sender<Planned>>,
     pub(super) result: oneshot::Sender<Outcome>,
 }
@@ -167,7 +170,7 @@ impl Waiting {
 
 /// The call's end of a request that waits.
 pub(super) struct Parked {
-    pub(super) place: Arc<Place>,
+    pub(super) place: Arc<ParkedSlot>,
     pub(super) planned: oneshot::Receiver<Planned>,
     pub(super) result: oneshot::Receiver<Outcome>,
 }

@@ -1,0 +1,326 @@
+//! Anthropic's batch API: one list of requests, and one list of results, in any order.
+//!
+//! A batch has no name: one whose creation was cut off is found among those of that time by the id of one of its lines, which
+//! stands in its results alone.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use llmnode_model::batch::{
+    BatchBounds, BatchLine, BatchOrder, BatchResults, BatchStatus, BatchTraces, BatchWire,
+    LineResponse, LineResult, MissingLines,
+};
+use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
+use serde_json::Value;
+
+use crate::api::inner::Inner;
+use crate::api::prepared_request::Asking;
+use crate::batch::exchange::Exchange;
+use crate::batch::order::order_body;
+use crate::batch::results::LineResults;
+
+const API: &str = "messages";
+
+/// A batch that was created for a plan has a time in here: clocks differ, and an upload takes its time.
+const BEFORE_PLAN: Duration = Duration::from_secs(60);
+const AFTER_PLAN: Duration = Duration::from_secs(600);
+
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+struct AnthropicBatches {
+    inner: Arc<Inner>,
+}
+
+/// `None`: the host is not one that is known to have batches.
+pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
+    let url = &inner.service.endpoint.url;
+    let is_known = inner.is_providers(url.host()) || url.is_loopback();
+    is_known.then(|| {
+        Arc::new(AnthropicBatches {
+            inner: Arc::clone(inner),
+        }) as Arc<dyn BatchWire>
+    })
+}
+
+impl AnthropicBatches {
+    async fn create(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
+        let body = order_body(order, r#"{"requests":["#, "]}", |line| {
+            format!(r#"{{"custom_id":"{}","params":"#, line.id)
+        });
+        let url = self.inner.batch_url("/v1/messages/batches", "")?;
+        let batch = self.inner.exchange(Exchange::post(url, body)).await?;
+        let id = batch["id"].as_str().filter(|id| !id.is_empty());
+        id.map(str::to_owned).ok_or_else(|| {
+            ModelError::new(Category::BadResponse, "the batch has no id in the answer")
+        })
+    }
+
+    async fn look(&self, id: &str) -> Result<Value, ModelError> {
+        let path = format!("/v1/messages/batches/{id}");
+        let url = self.inner.batch_url(&path, "")?;
+        self.inner.exchange(Exchange::get(url)).await
+    }
+
+    async fn find(&self, traces: &BatchTraces) -> Result<Option<String>, ModelError> {
+        let Some(line) = &traces.line else {
+            return Ok(None);
+        };
+        let url = self.inner.batch_url("/v1/messages/batches", "?limit=100")?;
+        let list = self.inner.exchange(Exchange::get(url)).await?;
+        let batches = list["data"].as_array().cloned().unwrap_or_default();
+        for batch in batches.iter().filter(|batch| may_be(batch, traces)) {
+            let id = batch["id"].as_str().unwrap_or_default();
+            if self.has_line(id, line).await? {
+                return Ok(Some(id.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until it has ended: only its results say which lines it has.
+    async fn has_line(&self, id: &str, line: &str) -> Result<bool, ModelError> {
+        let mut wait = Duration::from_millis(50);
+        let status = loop {
+            let status = status(&self.look(id).await?);
+            if status.has_ended {
+                break status;
+            }
+            tokio::time::sleep(wait).await;
+            wait = LONGEST_WAIT.min(wait * 2);
+        };
+        let mut results = self.results(&status)?;
+        while let Some((of, _)) = results.next().await? {
+            if of == line {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn results(&self, status: &BatchStatus) -> Result<Box<dyn BatchResults>, ModelError> {
+        let Some(id) = status.results.first() else {
+            let message = "the results of the batch are gone: they are kept for 29 days";
+            return Err(ModelError::new(Category::NotFound, message));
+        };
+        let path = format!("/v1/messages/batches/{id}/results");
+        let url = self.inner.batch_url(&path, "")?;
+        let inner = Arc::clone(&self.inner);
+        Ok(Box::new(LineResults::new(inner, vec![url], line_result)))
+    }
+
+    async fn cancel(&self, id: &str) -> Result<(), ModelError> {
+        let path = format!("/v1/messages/batches/{id}/cancel");
+        let url = self.inner.batch_url(&path, "")?;
+        self.inner
+            .exchange(Exchange::post(url, Bytes::new()))
+            .await
+            .map(drop)
+    }
+}
+
+/// Whether the batch was created at the time of the plan, with as many lines.
+fn may_be(batch: &Value, traces: &BatchTraces) -> bool {
+    let counts = batch["request_counts"].as_object();
+    let lines: u64 = counts
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, count)| count.as_u64())
+        .sum();
+    let created = batch["created_at"].as_str().and_then(unix_seconds);
+    let Some(created) = created
+        .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
+    else {
+        return false;
+    };
+    let earliest = traces.planned.checked_sub(BEFORE_PLAN);
+    let latest = traces.planned.checked_add(AFTER_PLAN);
+    let is_in_time = earliest.is_none_or(|earliest| created >= earliest)
+        && latest.is_none_or(|latest| created <= latest);
+    is_in_time && lines == traces.lines as u64
+}
+
+/// Of a time as RFC 3339 writes it, in UTC.
+fn unix_seconds(text: &str) -> Option<u64> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let year = number(0..4)?;
+    let month = number(5..7)?;
+    let day = number(8..10)?;
+    // Howard Hinnant's `days_from_civil`, for years behind 1970.
+    let shifted = if month <= 2 {
+        year.checked_sub(1)?
+    } else {
+        year
+    };
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
+    let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year;
+    let days = days.checked_sub(719_468)?;
+    Some(days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?)
+}
+
+fn status(batch: &Value) -> BatchStatus {
+    let state = batch["processing_status"].as_str().unwrap_or_default();
+    let count = |name: &str| batch["request_counts"][name].as_u64();
+    let ended = ["succeeded", "errored", "canceled", "expired"];
+    let id = batch["id"].as_str().unwrap_or_default().to_owned();
+    // Archived, it has no results any more.
+    let has_results = batch["results_url"].is_string();
+    BatchStatus {
+        has_ended: state == "ended",
+        state: state.to_owned(),
+        refused: None,
+        files: Vec::new(),
+        results: has_results.then_some(id).into_iter().collect(),
+        ended_lines: ended.into_iter().map(count).sum(),
+        missing: MissingLines::Lost,
+    }
+}
+
+fn line_result(mut line: Value) -> Option<(String, LineResult)> {
+    let id = line["custom_id"].as_str()?.to_owned();
+    let result = &mut line["result"];
+    let result = match result["type"].as_str()? {
+        "succeeded" => response(200, result["message"].take()),
+        "errored" => {
+            let error = result["error"].take();
+            // An error in its envelope, or alone.
+            let kind = error["error"]["type"].as_str().or(error["type"].as_str());
+            response(status_of(kind.unwrap_or_default()), error)
+        }
+        "expired" => LineResult::Expired,
+        "canceled" => LineResult::Cancelled,
+        _ => return None,
+    };
+    Some((id, result))
+}
+
+fn response(status: u16, body: Value) -> LineResult {
+    LineResult::Response(LineResponse {
+        status,
+        body: body.to_string().into_bytes(),
+        request_id: None,
+    })
+}
+
+/// The status that a request which is answered at once has with this type of error.
+fn status_of(kind: &str) -> u16 {
+    match kind {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => 500,
+    }
+}
+
+impl BatchWire for AnthropicBatches {
+    fn place(&self) -> usize {
+        Arc::as_ptr(&self.inner).addr()
+    }
+
+    fn has_api(&self, api: &str) -> bool {
+        api == API
+    }
+
+    fn bounds(&self) -> BatchBounds {
+        BatchBounds {
+            lines: 100_000,
+            bytes: 240_000_000,
+        }
+    }
+
+    fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
+        self.inner
+            .batch_line(request, Asking::of(request), API, sink)
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a mut BatchOrder,
+    ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn create<'a>(
+        &'a self,
+        order: &'a mut BatchOrder,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
+        Box::pin(self.create(order))
+    }
+
+    fn find<'a>(
+        &'a self,
+        traces: &'a BatchTraces,
+    ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
+        Box::pin(self.find(traces))
+    }
+
+    fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, ModelError>> {
+        Box::pin(async { Ok(status(&self.look(id).await?)) })
+    }
+
+    fn results<'a>(
+        &'a self,
+        status: &'a BatchStatus,
+    ) -> BoxFuture<'a, Result<Box<dyn BatchResults>, ModelError>> {
+        Box::pin(std::future::ready(self.results(status)))
+    }
+
+    fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), ModelError>> {
+        Box::pin(self.cancel(id))
+    }
+
+    fn delete<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<(), ModelError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn answer(
+        &self,
+        request: &Request,
+        response: LineResponse,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        self.inner
+            .batch_answer(request, Asking::of(request), &response, sink)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn times_are_read_to_the_second() {
+        for (text, seconds) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2024-08-20T18:37:24.100435Z", 1_724_179_044),
+            ("2024-02-29T00:00:01+00:00", 1_709_164_801),
+            ("2027-12-31T23:59:59Z", 1_830_297_599),
+        ] {
+            assert_eq!(unix_seconds(text), Some(seconds), "{text}");
+        }
+        assert_eq!(unix_seconds("yesterday"), None);
+    }
+
+    #[test]
+    fn a_line_that_failed_has_the_status_of_its_type() {
+        let line = json!({"custom_id": "a", "result": {"type": "errored", "error": {
+            "type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"},
+        }}});
+        let (id, result) = line_result(line).unwrap();
+        assert_eq!(id, "a");
+        assert!(matches!(
+            result,
+            LineResult::Response(LineResponse { status: 529, .. })
+        ));
+    }
+}

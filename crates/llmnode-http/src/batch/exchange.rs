@@ -1,0 +1,160 @@
+//! Small requests beside those to a model: to order a batch, to look at it, to cancel it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method};
+use llmnode_model::internal::redact;
+use llmnode_model::{Category, ModelError};
+use llmnode_reader::internal::one_line;
+use serde_json::Value;
+
+use crate::api::ask::{unsent, without_secrets};
+use crate::api::inner::Inner;
+use crate::api::response_head::ResponseHead;
+use crate::http::body::RequestBody;
+use crate::http::client::{Request, Response};
+use crate::http::endpoint::shown;
+use crate::http::error_body::ErrorBody;
+use crate::http::url::Url;
+use crate::http::{classify, retry_after};
+
+/// An order may have 200 MB.
+const TIMEOUT: Duration = Duration::from_secs(10 * 60);
+
+/// An answer that is no file.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// What is sent.
+pub(crate) struct Exchange {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) content_type: &'static str,
+    pub(crate) body: Bytes,
+}
+
+impl Exchange {
+    pub(crate) fn get(url: Url) -> Self {
+        Exchange {
+            method: Method::GET,
+            url,
+            content_type: "application/json",
+            body: Bytes::new(),
+        }
+    }
+
+    pub(crate) fn delete(url: Url) -> Self {
+        Exchange {
+            method: Method::DELETE,
+            ..Exchange::get(url)
+        }
+    }
+
+    pub(crate) fn post(url: Url, body: Bytes) -> Self {
+        Exchange {
+            method: Method::POST,
+            body,
+            ..Exchange::get(url)
+        }
+    }
+
+    pub(crate) fn post_json(url: Url, body: &Value) -> Self {
+        Exchange::post(url, body.to_string().into())
+    }
+}
+
+impl Inner {
+    /// A URL of the same API: its base, and this path behind it. `query`: empty, or with its question mark.
+    pub(crate) fn batch_url(&self, path: &str, query: &str) -> Result<Url, ModelError> {
+        let endpoint = &self.service.endpoint.url;
+        let own = self.wire.api.path;
+        let base = endpoint.path().strip_suffix(own).unwrap_or("/v1");
+        let whole = format!(
+            "{}://{}{base}{path}{query}",
+            endpoint.scheme(),
+            endpoint.authority()
+        );
+        Url::parse(&whole).map_err(|why| unsent(format!("the URL of a batch {why}")))
+    }
+
+    /// Returns the response, whatever its status.
+    async fn send_exchange(&self, exchange: Exchange) -> Result<Response, ModelError> {
+        let headers = self.headers.for_request().map_err(unsent)?;
+        let mut map: HeaderMap = headers.headers;
+        map.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static(exchange.content_type),
+        );
+        let begun = Arc::new(AtomicBool::new(false));
+        let mut request = Request::new(RequestBody::new(exchange.body, Arc::clone(&begun)));
+        *request.method_mut() = exchange.method;
+        *request.uri_mut() = exchange.url.to_uri();
+        *request.headers_mut() = map;
+        let sending = tokio::time::timeout(TIMEOUT, self.service.client.send(request)).await;
+        let outcome = match sending {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self
+                .service
+                .send_failure(&error, begun.load(Ordering::Relaxed))),
+            Err(_) => {
+                let message = format!("{}: no answer within {TIMEOUT:?}", shown(&exchange.url));
+                Err(ModelError::new(Category::Timeout, message))
+            }
+        };
+        outcome.map_err(|error| without_secrets(error, &headers.secrets))
+    }
+
+    /// Returns a response of success, of which nothing is read.
+    pub(crate) async fn open_exchange(&self, exchange: Exchange) -> Result<Response, ModelError> {
+        let asked = shown(&exchange.url);
+        let mut response = self.send_exchange(exchange).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let head = ResponseHead::of(&mut response);
+        let body = self.read_exchange(&mut response).await?;
+        Err(self.exchange_refused(&asked, &head, &body))
+    }
+
+    /// Returns the JSON of a response of success.
+    pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Value, ModelError> {
+        let asked = shown(&exchange.url);
+        let mut response = self.open_exchange(exchange).await?;
+        let body = self.read_exchange(&mut response).await?;
+        serde_json::from_slice(&body).map_err(|error| {
+            let message = format!("{asked} answered with something that is no JSON: {error}");
+            ModelError::new(Category::BadResponse, message)
+        })
+    }
+
+    async fn read_exchange(&self, response: &mut Response) -> Result<Vec<u8>, ModelError> {
+        let deadline = self.service.deadline(None);
+        let mut incoming = self.service.incoming(response.body_mut(), deadline);
+        let mut body = Vec::new();
+        while let Some(bytes) = incoming.next().await? {
+            if body.len() + bytes.len() > MOST_BYTES {
+                return Err(self.service.over_cap());
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(body)
+    }
+
+    fn exchange_refused(&self, asked: &str, head: &ResponseHead, body: &[u8]) -> ModelError {
+        let status = head.status.as_u16();
+        let error = ErrorBody::read(body);
+        let category = classify::classify(status, &error);
+        let said = match redact(&error.message, self.headers.secrets()) {
+            said if said.is_empty() => "nothing more".to_owned(),
+            said => one_line(&said, 500),
+        };
+        let mut failure = ModelError::new(category, format!("{asked} answered {status}: {said}"));
+        failure.status = Some(status);
+        failure.request_id.clone_from(&head.request_id);
+        failure.retry_after = retry_after::retry_after(&head.headers, SystemTime::now());
+        failure
+    }
+}

@@ -1,0 +1,107 @@
+//! A request as the line of an order, and the response to it.
+
+use http::{HeaderMap, StatusCode};
+use llmnode_model::batch::{BatchLine, LineResponse};
+use llmnode_model::internal::catch_panic;
+use llmnode_model::{Category, Completion, ModelError, Request, Sink};
+use llmnode_reader::Flag;
+
+use crate::api::ask::{unsent, without_secrets};
+use crate::api::halves::read_body;
+use crate::api::inner::Inner;
+use crate::api::prepared_request::{Asking, PreparedRequest};
+use crate::api::response_head::ResponseHead;
+use crate::refusal::beliefs::begins;
+
+impl Inner {
+    /// The body is the one that would be sent at once, without a stream.
+    pub(crate) fn batch_line(
+        &self,
+        request: &Request,
+        asking: Asking<'_>,
+        api: &'static str,
+        sink: &mut dyn Sink,
+    ) -> Result<BatchLine, ModelError> {
+        let own = request.on(self.wire.name);
+        let request = own.as_deref().unwrap_or(request);
+        sink.api(self.wire.name);
+        if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
+            self.beliefs.begin(model, asking.asker);
+        }
+        let asked = self.prepared_line(request, asking)?;
+        if let Some((response_format, _)) = asked.shape.schema {
+            sink.response_format(response_format);
+        }
+        self.refused(&asked, false)
+            .for_each(|part| sink.refused(part));
+        if asked.leaves_carried() {
+            sink.flag(Flag::CarriedLeft);
+        }
+        Ok(BatchLine {
+            api,
+            model: asked.model.to_owned(),
+            body: (self.wire.encode)(&asked).map_err(unsent)?,
+        })
+    }
+
+    fn prepared_line<'a>(
+        &'a self,
+        request: &'a Request,
+        asking: Asking<'a>,
+    ) -> Result<PreparedRequest<'a>, ModelError> {
+        let prepared = self.prepare(request, asking, false);
+        let (mut asked, _) =
+            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        asked.streams = false;
+        // A cache of five minutes is gone before the next line is asked.
+        asked.cache.is_long = true;
+        Ok(asked)
+    }
+
+    /// Reads the response to a line as that of its request.
+    pub(crate) fn batch_answer(
+        &self,
+        request: &Request,
+        asking: Asking<'_>,
+        response: &LineResponse,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        let own = request.on(self.wire.name);
+        let request = own.as_deref().unwrap_or(request);
+        let asked = self.prepared_line(request, asking)?;
+        let outcome = catch_panic(|| self.read_line(&asked, response, sink));
+        let outcome =
+            outcome.unwrap_or_else(|message| Err(ModelError::new(Category::Panic, message)));
+        if outcome.is_ok() {
+            self.beliefs.answered(asked.model, asking.asker);
+            asking
+                .switch
+                .inspect(|switch| switch.answered(asked.model, asking.asker));
+        }
+        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+    }
+
+    fn read_line(
+        &self,
+        asked: &PreparedRequest<'_>,
+        response: &LineResponse,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let head = ResponseHead {
+            status,
+            request_id: asked.clean(response.request_id.clone()),
+            encoded: false,
+            headers: HeaderMap::new(),
+        };
+        if let Some(id) = &head.request_id {
+            sink.request_id(id);
+        }
+        if !status.is_success() {
+            return Err(self.refusal(&head, &response.body, asked, sink));
+        }
+        let read = read_body(&response.body, false, asked.wanted(), self.wire.read);
+        let completion = self.completion(read, &response.body, &head, asked, sink);
+        self.finished(completion, None, None, head, asked)
+    }
+}

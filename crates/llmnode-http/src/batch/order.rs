@@ -1,0 +1,45 @@
+//! An order that is one JSON document.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use llmnode_model::batch::{BatchOrder, OrderLine};
+
+/// The body that an order is sent with, and sent again with if need be. `before`: what stands in front of the body of a line,
+/// which ends with a bracket.
+pub(crate) fn order_body(
+    order: &mut BatchOrder,
+    begin: &str,
+    end: &str,
+    before: impl Fn(&OrderLine) -> String,
+) -> Bytes {
+    if let Some(body) = &order.body {
+        return Bytes::from_owner(Shared(Arc::clone(body)));
+    }
+    // Taken: each line is in memory once.
+    let lines = std::mem::take(&mut order.lines);
+    let bytes: usize = lines.iter().map(|line| line.body.len() + 128).sum();
+    let mut body = Vec::with_capacity(bytes + begin.len() + end.len());
+    body.extend_from_slice(begin.as_bytes());
+    for (at, line) in lines.iter().enumerate() {
+        if at > 0 {
+            body.push(b',');
+        }
+        body.extend_from_slice(before(line).as_bytes());
+        body.extend_from_slice(&line.body);
+        body.push(b'}');
+    }
+    body.extend_from_slice(end.as_bytes());
+    let body = Arc::new(body);
+    order.body = Some(Arc::clone(&body));
+    Bytes::from_owner(Shared(body))
+}
+
+/// What a connection sends of an order.
+pub(crate) struct Shared(pub(crate) Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

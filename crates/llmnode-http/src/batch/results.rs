@@ -1,0 +1,110 @@
+//! Results that come as lines of JSON, in one file or several, read piece by piece.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_model::batch::{BatchResults, LineResult};
+use llmnode_model::{BoxFuture, ModelError};
+use serde_json::Value;
+
+use super::exchange::Exchange;
+use crate::api::inner::Inner;
+use crate::http::client::Response;
+use crate::http::url::Url;
+
+/// A connection that gives nothing for so long is given up, and the file is read again.
+const IDLE: Duration = Duration::from_secs(120);
+
+/// Reads a line: its id, and what came of it. `None`: it is no result.
+pub(crate) type ReadLine = fn(Value) -> Option<(String, LineResult)>;
+
+/// The lines of all files, one after the other. Nothing is read ahead of who asks.
+pub(crate) struct LineResults {
+    inner: Arc<Inner>,
+    files: VecDeque<Url>,
+    open: Option<Response>,
+    buffer: Vec<u8>,
+    /// Where what was not looked at begins.
+    begin: usize,
+    read: ReadLine,
+}
+
+impl LineResults {
+    pub(crate) fn new(inner: Arc<Inner>, files: Vec<Url>, read: ReadLine) -> Self {
+        LineResults {
+            inner,
+            files: files.into(),
+            open: None,
+            buffer: Vec::new(),
+            begin: 0,
+            read,
+        }
+    }
+
+    async fn next_line(&mut self) -> Result<Option<(String, LineResult)>, ModelError> {
+        loop {
+            if let Some(length) = memchr::memchr(b'\n', &self.buffer[self.begin..]) {
+                let line = self.begin..self.begin + length;
+                self.begin = line.end + 1;
+                if let Some(result) = self.read_line(line) {
+                    return Ok(Some(result));
+                }
+                continue;
+            }
+            self.buffer.drain(..self.begin);
+            self.begin = 0;
+            if !self.fill().await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// A line that cannot be read is as one that is missing.
+    fn read_line(&self, line: std::ops::Range<usize>) -> Option<(String, LineResult)> {
+        let line = self.buffer[line].trim_ascii();
+        if line.is_empty() {
+            return None;
+        }
+        let result = serde_json::from_slice(line).ok().and_then(self.read);
+        if result.is_none() {
+            tracing::warn!(target: "llmnode::batch", "a line of {} bytes in the results is no result, and is left out", line.len());
+        }
+        result
+    }
+
+    /// More bytes, or the next file. `false`: there is neither.
+    async fn fill(&mut self) -> Result<bool, ModelError> {
+        let Some(response) = &mut self.open else {
+            let Some(url) = self.files.pop_front() else {
+                return Ok(false);
+            };
+            self.open = Some(self.inner.open_exchange(Exchange::get(url)).await?);
+            return Ok(true);
+        };
+        let service = &self.inner.service;
+        let deadline = service.deadline(Some(IDLE));
+        let mut incoming = service.incoming(response.body_mut(), deadline);
+        match incoming.next().await? {
+            Some(bytes) if self.buffer.len() + bytes.len() > service.body_cap => {
+                Err(service.over_cap())
+            }
+            Some(bytes) => {
+                self.buffer.extend_from_slice(&bytes);
+                Ok(true)
+            }
+            // The last line may have no line break.
+            None => {
+                self.open = None;
+                self.buffer.push(b'\n');
+                Ok(true)
+            }
+        }
+    }
+}
+
+impl BatchResults for LineResults {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<(String, LineResult)>, ModelError>> {
+        Box::pin(self.next_line())
+    }
+}

@@ -1,0 +1,395 @@
+//! OpenAI's batch API: a file of lines, each a request to chat completions or to Responses.
+//!
+//! An order is uploaded as a file and created by its id; its state is asked for, and its results are two files, one of answers
+//! and one of refusals, in any order. A batch whose creation was cut off is found again by its metadata.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use llmnode_model::batch::{
+    BatchBounds, BatchLine, BatchOrder, BatchRefusal, BatchResults, BatchStatus, BatchTraces,
+    BatchWire, LineResponse, LineResult, MissingLines,
+};
+use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
+use serde_json::{Value, json};
+
+use super::apis::Apis;
+use crate::api::inner::Inner;
+use crate::api::prepared_request::Asking;
+use crate::batch::exchange::Exchange;
+use crate::batch::order::Shared;
+use crate::batch::results::LineResults;
+use crate::refusal::beliefs::Asker;
+use crate::refusal::switch::Way;
+
+const CHAT: &str = "chat";
+const RESPONSES: &str = "responses";
+
+/// The name of a batch stands in its metadata under this key.
+const NAME: &str = "llmnode";
+
+const BOUNDARY: &str = "llmnode-5f1c0a9d7e3b";
+
+/// Of a file that may be deleted by itself, in seconds.
+const LONGEST_LIFE: u64 = 2_592_000;
+
+pub(super) struct OpenAiBatches {
+    apis: Arc<Apis>,
+}
+
+impl OpenAiBatches {
+    /// `None`: the host is not one that is known to have batches.
+    pub(super) fn new(apis: &Arc<Apis>) -> Option<Arc<dyn BatchWire>> {
+        let url = &apis.chat().service.endpoint.url;
+        let is_known = super::apis::is_openais(url) || url.is_loopback();
+        is_known.then(|| {
+            Arc::new(OpenAiBatches {
+                apis: Arc::clone(apis),
+            }) as Arc<dyn BatchWire>
+        })
+    }
+
+    fn inner(&self) -> &Arc<Inner> {
+        self.apis.shared_chat()
+    }
+
+    fn asking<'a>(&'a self, request: &Request) -> (&'a Inner, &'static str, Asking<'a>) {
+        let way = self.apis.way(request);
+        let asking = Asking {
+            asker: Asker::of(request),
+            switch: Some(self.apis.switch()),
+            without_thoughts: way == Way::ChatWithoutThoughts,
+        };
+        let api = if way == Way::Responses {
+            RESPONSES
+        } else {
+            CHAT
+        };
+        (self.apis.by(way), api, asking)
+    }
+
+    async fn upload(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
+        let body = match &order.body {
+            Some(body) => Arc::clone(body),
+            None => {
+                let body = Arc::new(multipart(order));
+                order.body = Some(Arc::clone(&body));
+                body
+            }
+        };
+        let url = self.inner().batch_url("/files", "")?;
+        let exchange = Exchange {
+            content_type: "multipart/form-data; boundary=llmnode-5f1c0a9d7e3b",
+            ..Exchange::post(url, Bytes::from_owner(Shared(body)))
+        };
+        let file = self.inner().exchange(exchange).await?;
+        id_of(&file, "the uploaded file")
+    }
+
+    async fn create(&self, order: &BatchOrder, file: &str) -> Result<String, ModelError> {
+        let seconds = order.expires_after.clamp(3_600, LONGEST_LIFE);
+        let body = json!({
+            "input_file_id": file,
+            "endpoint": endpoint(order.api),
+            "completion_window": "24h",
+            "metadata": {NAME: order.name},
+            "output_expires_after": {"anchor": "created_at", "seconds": seconds},
+        });
+        let url = self.inner().batch_url("/batches", "")?;
+        let batch = self
+            .inner()
+            .exchange(Exchange::post_json(url, &body))
+            .await?;
+        id_of(&batch, "the batch")
+    }
+
+    /// By its metadata, or by the file that it was made of, among the newest batches.
+    async fn find(&self, traces: &BatchTraces) -> Result<Option<String>, ModelError> {
+        const PAGES: usize = 10;
+        let mut after = String::new();
+        for _ in 0..PAGES {
+            let query = format!("?limit=100{after}");
+            let url = self.inner().batch_url("/batches", &query)?;
+            let list = self.inner().exchange(Exchange::get(url)).await?;
+            let batches = list["data"].as_array().cloned().unwrap_or_default();
+            let is_it = |batch: &&Value| {
+                let named = batch["metadata"][NAME].as_str() == Some(&*traces.name);
+                let of_file = traces.file.is_some()
+                    && batch["input_file_id"].as_str() == traces.file.as_deref();
+                named || of_file
+            };
+            if let Some(batch) = batches.iter().find(is_it) {
+                return id_of(batch, "the batch").map(Some);
+            }
+            let last = batches.last().and_then(|batch| batch["id"].as_str());
+            match last {
+                Some(last) if list["has_more"] == true => after = format!("&after={last}"),
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn poll(&self, id: &str) -> Result<BatchStatus, ModelError> {
+        let url = self.inner().batch_url(&format!("/batches/{id}"), "")?;
+        let batch = self.inner().exchange(Exchange::get(url)).await?;
+        Ok(status(&batch))
+    }
+
+    async fn cancel(&self, id: &str) -> Result<(), ModelError> {
+        let url = self
+            .inner()
+            .batch_url(&format!("/batches/{id}/cancel"), "")?;
+        self.inner()
+            .exchange(Exchange::post_json(url, &json!({})))
+            .await
+            .map(drop)
+    }
+
+    async fn delete(&self, files: &[String]) -> Result<(), ModelError> {
+        for file in files {
+            let url = self.inner().batch_url(&format!("/files/{file}"), "")?;
+            let deleted = self.inner().exchange(Exchange::delete(url)).await;
+            if let Err(error) = deleted
+                && error.category != Category::NotFound
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn results(&self, status: &BatchStatus) -> Result<Box<dyn BatchResults>, ModelError> {
+        let url = |file: &String| {
+            self.inner()
+                .batch_url(&format!("/files/{file}/content"), "")
+        };
+        let files: Result<Vec<_>, _> = status.results.iter().map(url).collect();
+        let inner = Arc::clone(self.inner());
+        Ok(Box::new(LineResults::new(inner, files?, line_result)))
+    }
+}
+
+fn endpoint(api: &str) -> &'static str {
+    match api {
+        RESPONSES => "/v1/responses",
+        _ => "/v1/chat/completions",
+    }
+}
+
+/// Takes the order's lines: each is in memory once.
+fn multipart(order: &mut BatchOrder) -> Vec<u8> {
+    let lines = std::mem::take(&mut order.lines);
+    let bytes: usize = lines.iter().map(|line| line.body.len() + 160).sum();
+    let mut body = Vec::with_capacity(bytes + 1_024);
+    let seconds = order.expires_after.clamp(3_600, LONGEST_LIFE).to_string();
+    let fields = [
+        ("purpose", "batch"),
+        ("expires_after[anchor]", "created_at"),
+        ("expires_after[seconds]", &*seconds),
+    ];
+    for (name, value) in fields {
+        let field = format!(
+            "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        );
+        body.extend_from_slice(field.as_bytes());
+    }
+    let head = format!(
+        "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{}.jsonl\"\r\ncontent-type: application/jsonl\r\n\r\n",
+        order.name
+    );
+    body.extend_from_slice(head.as_bytes());
+    let url = endpoint(order.api);
+    for line in lines {
+        let begin = format!(
+            r#"{{"custom_id":"{}","method":"POST","url":"{url}","body":"#,
+            line.id
+        );
+        body.extend_from_slice(begin.as_bytes());
+        body.extend_from_slice(&line.body);
+        body.extend_from_slice(b"}\n");
+    }
+    body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
+    body
+}
+
+fn id_of(value: &Value, what: &str) -> Result<String, ModelError> {
+    let id = value["id"].as_str().filter(|id| !id.is_empty());
+    id.map(str::to_owned).ok_or_else(|| {
+        let message = format!("{what} has no id in the answer");
+        ModelError::new(Category::BadResponse, message)
+    })
+}
+
+fn status(batch: &Value) -> BatchStatus {
+    let state = batch["status"].as_str().unwrap_or_default();
+    let has_ended = matches!(state, "completed" | "failed" | "expired" | "cancelled");
+    // A clean batch has been seen with an `error_file_id` of "".
+    let file = |name: &str| {
+        let id = batch[name].as_str().filter(|id| !id.is_empty());
+        id.map(str::to_owned)
+    };
+    let results: Vec<String> = ["output_file_id", "error_file_id"]
+        .into_iter()
+        .filter_map(file)
+        .collect();
+    let refused = (state == "failed" && results.is_empty()).then(|| refusal(batch));
+    let counted = |name: &str| batch["request_counts"][name].as_u64();
+    BatchStatus {
+        has_ended,
+        state: state.to_owned(),
+        refused,
+        files: file("input_file_id")
+            .into_iter()
+            .chain(results.clone())
+            .collect(),
+        results,
+        ended_lines: counted("completed")
+            .zip(counted("failed"))
+            .map(|(done, failed)| done + failed),
+        missing: match state {
+            "expired" => MissingLines::Expired,
+            "cancelled" => MissingLines::Cancelled,
+            _ => MissingLines::Lost,
+        },
+    }
+}
+
+/// Of a file that was not taken: what is wrong, with the numbers of lines from 1.
+fn refusal(batch: &Value) -> BatchRefusal {
+    let errors = batch["errors"]["data"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let message = |error: &Value| error["message"].as_str().unwrap_or("no reason").to_owned();
+    let at = |error: &Value| error["line"].as_u64().filter(|line| *line > 0);
+    let lines = errors.iter().filter_map(|error| {
+        let line = usize::try_from(at(error)? - 1).ok()?;
+        Some((line, message(error)))
+    });
+    let is_full = |error: &Value| error["code"] == "token_limit_exceeded";
+    BatchRefusal {
+        is_full: errors.iter().any(is_full),
+        message: errors
+            .first()
+            .map_or_else(|| "no reason was given".to_owned(), message),
+        lines: lines.collect(),
+    }
+}
+
+fn line_result(mut line: Value) -> Option<(String, LineResult)> {
+    let id = line["custom_id"].as_str()?.to_owned();
+    let response = line["response"].take();
+    if response.is_object() {
+        return Some((id, LineResult::Response(line_response(response))));
+    }
+    let error = line["error"].take();
+    let result = match error["code"].as_str() {
+        Some("batch_expired") => LineResult::Expired,
+        Some("batch_cancelled") => LineResult::Cancelled,
+        code => LineResult::Response(LineResponse {
+            status: status_of(code.unwrap_or_default()),
+            body: json!({"error": error}).to_string().into_bytes(),
+            request_id: None,
+        }),
+    };
+    Some((id, result))
+}
+
+/// Servers that imitate OpenAI have been seen to write the body as a text of JSON.
+fn line_response(mut response: Value) -> LineResponse {
+    let status = response["status_code"].as_u64();
+    let body = match response["body"].take() {
+        Value::String(text) => text.into_bytes(),
+        body => body.to_string().into_bytes(),
+    };
+    LineResponse {
+        status: status
+            .and_then(|status| u16::try_from(status).ok())
+            .unwrap_or(200),
+        body,
+        request_id: response["request_id"].as_str().map(str::to_owned),
+    }
+}
+
+/// Of a line that failed without a response.
+fn status_of(code: &str) -> u16 {
+    match code {
+        code if code.contains("rate_limit") => 429,
+        code if code.contains("invalid") => 400,
+        _ => 500,
+    }
+}
+
+impl BatchWire for OpenAiBatches {
+    fn place(&self) -> usize {
+        Arc::as_ptr(&self.apis).addr()
+    }
+
+    fn has_api(&self, api: &str) -> bool {
+        matches!(api, CHAT | RESPONSES)
+    }
+
+    fn bounds(&self) -> BatchBounds {
+        BatchBounds {
+            lines: 50_000,
+            bytes: 190_000_000,
+        }
+    }
+
+    fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
+        let (inner, api, asking) = self.asking(request);
+        inner.batch_line(request, asking, api, sink)
+    }
+
+    fn upload<'a>(
+        &'a self,
+        order: &'a mut BatchOrder,
+    ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
+        Box::pin(async { self.upload(order).await.map(Some) })
+    }
+
+    fn create<'a>(
+        &'a self,
+        order: &'a mut BatchOrder,
+        file: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
+        Box::pin(async move { self.create(order, file.unwrap_or_default()).await })
+    }
+
+    fn find<'a>(
+        &'a self,
+        traces: &'a BatchTraces,
+    ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
+        Box::pin(self.find(traces))
+    }
+
+    fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, ModelError>> {
+        Box::pin(self.poll(id))
+    }
+
+    fn results<'a>(
+        &'a self,
+        status: &'a BatchStatus,
+    ) -> BoxFuture<'a, Result<Box<dyn BatchResults>, ModelError>> {
+        Box::pin(async { self.results(status) })
+    }
+
+    fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), ModelError>> {
+        Box::pin(self.cancel(id))
+    }
+
+    fn delete<'a>(&'a self, files: &'a [String]) -> BoxFuture<'a, Result<(), ModelError>> {
+        Box::pin(self.delete(files))
+    }
+
+    fn answer(
+        &self,
+        request: &Request,
+        response: LineResponse,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        let (inner, _, asking) = self.asking(request);
+        inner.batch_answer(request, asking, &response, sink)
+    }
+}

@@ -1,0 +1,190 @@
+//! `/v1/messages/batches`.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::log::LoggedRequest;
+use super::super::reply::{StubReply, bad_request};
+use super::super::routes::Shared;
+use super::run::{LineEnd, Outcome, look};
+use super::{Batches, Line, Order, State, batches, behind, json, parsed};
+
+const MOST_LINES: usize = 100_000;
+
+pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubReply> {
+    let path = behind(request, "/v1/messages/batches")?;
+    Some(match (request.method(), &*path) {
+        ("POST", []) => create(shared, request),
+        ("GET", []) => list(&batches(shared)),
+        ("GET", [id]) => {
+            look(shared, id);
+            shown_or_missing(&batches(shared), id)
+        }
+        ("GET", [id, "results"]) => results(&batches(shared), id),
+        ("POST", [id, "cancel"]) => {
+            let all = &mut *batches(shared);
+            if let Some(order) = all.orders.get_mut(*id)
+                && order.state == State::UnderWay
+            {
+                order.is_cancelled = true;
+                order.state = State::Cancelling;
+            }
+            shown_or_missing(all, id)
+        }
+        _ => missing("Not found"),
+    })
+}
+
+fn missing(message: &str) -> StubReply {
+    let body = json!({"type": "error", "error": {"type": "not_found_error", "message": message}});
+    StubReply::raw(404, body.to_string())
+}
+
+fn shown_or_missing(all: &Batches, id: &str) -> StubReply {
+    match all.orders.get(id) {
+        Some(order) => json(&shown(order)),
+        None => missing(&format!("Batch {id} not found.")),
+    }
+}
+
+fn create(shared: &Shared, request: &LoggedRequest) -> StubReply {
+    let body = parsed(request);
+    let requests = body["requests"].as_array().cloned().unwrap_or_default();
+    if requests.is_empty() || requests.len() > MOST_LINES {
+        return bad_request(400, "requests: the list should have 1 to 100000 items");
+    }
+    let mut ids = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (at, request) in requests.iter().enumerate() {
+        match line(request) {
+            Ok(line) if ids.insert(line.id.clone()) => lines.push(line),
+            Ok(line) => {
+                let message = format!("requests.{at}.custom_id: '{}' is not unique", line.id);
+                return bad_request(400, &message);
+            }
+            Err(message) => return bad_request(400, &format!("requests.{at}.{message}")),
+        }
+    }
+    let all = &mut *batches(shared);
+    let order = all.add_order("msgbatch", "/v1/messages", lines);
+    json(&shown(order))
+}
+
+fn line(request: &Value) -> Result<Line, String> {
+    let id = request["custom_id"].as_str().unwrap_or_default();
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if id.is_empty() || id.len() > 64 || !id.chars().all(is_letter) {
+        return Err("custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'".to_owned());
+    }
+    let params = &request["params"];
+    if !params.is_object() {
+        return Err("params: Field required".to_owned());
+    }
+    if params["stream"] == true {
+        return Err("params.stream: streaming is not supported in batches".to_owned());
+    }
+    if params["max_tokens"]
+        .as_u64()
+        .is_none_or(|tokens| tokens == 0)
+    {
+        return Err("params.max_tokens: should be greater than or equal to 1".to_owned());
+    }
+    Ok(Line {
+        id: id.to_owned(),
+        body: params.clone(),
+    })
+}
+
+/// The newest first.
+fn list(all: &Batches) -> StubReply {
+    let mut orders: Vec<&Order> = all
+        .orders
+        .values()
+        .filter(|order| order.id.starts_with("msgbatch"))
+        .collect();
+    orders.sort_by_key(|order| std::cmp::Reverse(order.number));
+    let data: Vec<Value> = orders.iter().map(|order| shown(order)).collect();
+    json(&json!({"data": data, "has_more": false, "first_id": null, "last_id": null}))
+}
+
+fn shown(order: &Order) -> Value {
+    let state = match order.state {
+        State::UnderWay => "in_progress",
+        State::Cancelling => "canceling",
+        State::Completed | State::Refused | State::Expired | State::Cancelled => "ended",
+    };
+    let url = (state == "ended").then(|| format!("/v1/messages/batches/{}/results", order.id));
+    let count = |is: fn(&LineEnd) -> bool| order.results.iter().filter(|one| is(&one.end)).count();
+    let processing = match state {
+        "ended" => 0,
+        _ => order.lines.len(),
+    };
+    json!({
+        "id": order.id,
+        "type": "message_batch",
+        "processing_status": state,
+        "request_counts": {
+            "processing": processing,
+            "succeeded": count(|end| matches!(end, LineEnd::Response { status, .. } if *status < 400)),
+            "errored": count(|end| matches!(end, LineEnd::Response { status, .. } if *status >= 400)),
+            "canceled": count(|end| matches!(end, LineEnd::Cancelled)),
+            "expired": count(|end| matches!(end, LineEnd::Expired)),
+        },
+        "created_at": created_at(),
+        "results_url": url,
+    })
+}
+
+/// Now, as RFC 3339 writes it, to the second.
+fn created_at() -> String {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let day = since / 86_400;
+    let second = since % 86_400;
+    // Howard Hinnant's `civil_from_days`, for days since 1970.
+    let z = day + 719_468;
+    let era = z / 146_097;
+    let doe = z % 146_097;
+    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let date = doy - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    let year = yoe + era * 400 + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z",
+        second / 3_600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+fn results(all: &Batches, id: &str) -> StubReply {
+    let Some(order) = all.orders.get(id) else {
+        return missing(&format!("Batch {id} not found."));
+    };
+    if matches!(order.state, State::UnderWay | State::Cancelling) {
+        return bad_request(400, "the batch has no results yet");
+    }
+    let mut lines = String::new();
+    for outcome in &order.results {
+        lines.push_str(&result(outcome).to_string());
+        lines.push('\n');
+    }
+    StubReply::raw(200, lines)
+}
+
+fn result(outcome: &Outcome) -> Value {
+    let result = match &outcome.end {
+        LineEnd::Response { status, body } if *status < 400 => {
+            json!({"type": "succeeded", "message": body})
+        }
+        LineEnd::Response { body, .. } => json!({"type": "errored", "error": body}),
+        LineEnd::Expired => json!({"type": "expired"}),
+        LineEnd::Cancelled => json!({"type": "canceled"}),
+    };
+    json!({"custom_id": outcome.line, "result": result})
+}

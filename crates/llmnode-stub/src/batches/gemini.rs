@@ -1,0 +1,112 @@
+//! `models/{model}:batchGenerateContent`, and what it returns.
+
+use serde_json::{Value, json};
+
+use super::super::log::LoggedRequest;
+use super::super::reply::{StubReply, bad_request};
+use super::super::routes::Shared;
+use super::run::{LineEnd, Outcome, look};
+use super::{Batches, Line, Order, State, batches, json, parsed};
+
+pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubReply> {
+    let path = request.path().split('?').next().unwrap_or_default();
+    if let Some(base) = path.strip_suffix(":batchGenerateContent") {
+        return Some(create(shared, request, base));
+    }
+    let (_, rest) = path.split_once("/batches")?;
+    if !path.starts_with("/v1beta/") {
+        return None;
+    }
+    let id = rest.trim_start_matches('/');
+    Some(match (request.method(), id.split_once(':')) {
+        ("GET", None) if id.is_empty() => list(&batches(shared)),
+        ("GET", None) => {
+            look(shared, id);
+            shown_or_missing(&batches(shared), id)
+        }
+        ("POST", Some((id, "cancel"))) => {
+            if let Some(order) = batches(shared).orders.get_mut(id)
+                && order.state == State::UnderWay
+            {
+                order.is_cancelled = true;
+                order.state = State::Cancelling;
+            }
+            json(&json!({}))
+        }
+        _ => missing(id),
+    })
+}
+
+fn missing(id: &str) -> StubReply {
+    let message = format!("batches/{id} is not found");
+    let body = json!({"error": {"code": 404, "message": message, "status": "NOT_FOUND"}});
+    StubReply::raw(404, body.to_string())
+}
+
+fn shown_or_missing(all: &Batches, id: &str) -> StubReply {
+    match all.orders.get(id) {
+        Some(order) => json(&shown(order)),
+        None => missing(id),
+    }
+}
+
+fn create(shared: &Shared, request: &LoggedRequest, base: &str) -> StubReply {
+    let body = parsed(request);
+    let batch = &body["batch"];
+    let requests = batch["inputConfig"]["requests"]["requests"].as_array();
+    let Some(requests) = requests.filter(|requests| !requests.is_empty()) else {
+        return bad_request(400, "batch.input_config.requests is required");
+    };
+    let lines = requests.iter().map(|one| Line {
+        id: one["metadata"]["key"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        body: one["request"].clone(),
+    });
+    let path = format!("{base}:generateContent");
+    let all = &mut *batches(shared);
+    let order = all.add_order("gemini", &path, lines.collect());
+    order.metadata = batch["displayName"].clone();
+    json(&shown(order))
+}
+
+fn list(all: &Batches) -> StubReply {
+    let orders = all
+        .orders
+        .values()
+        .filter(|order| order.id.starts_with("gemini"));
+    let data: Vec<Value> = orders.map(shown).collect();
+    json(&json!({"operations": data}))
+}
+
+fn shown(order: &Order) -> Value {
+    let state = match order.state {
+        State::UnderWay | State::Cancelling => "BATCH_STATE_RUNNING",
+        State::Completed => "BATCH_STATE_SUCCEEDED",
+        State::Refused => "BATCH_STATE_FAILED",
+        State::Expired => "BATCH_STATE_EXPIRED",
+        State::Cancelled => "BATCH_STATE_CANCELLED",
+    };
+    let has_ended = !matches!(order.state, State::UnderWay | State::Cancelling);
+    let results: Vec<Value> = order.results.iter().filter_map(result).collect();
+    json!({
+        "name": format!("batches/{}", order.id),
+        "metadata": {"displayName": order.metadata, "state": state},
+        "done": has_ended,
+        "response": {"inlinedResponses": {"inlinedResponses": results}},
+    })
+}
+
+fn result(outcome: &Outcome) -> Option<Value> {
+    let metadata = json!({"key": outcome.line});
+    match &outcome.end {
+        LineEnd::Response { status, body } if *status < 400 => {
+            Some(json!({"response": body, "metadata": metadata}))
+        }
+        LineEnd::Response { body, .. } => {
+            Some(json!({"error": body["error"], "metadata": metadata}))
+        }
+        LineEnd::Expired | LineEnd::Cancelled => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! The end of a batch: its lines are answered, as far as it comes.
+
+use llmnode_model::TokenUsage;
+use serde_json::Value;
+
+use super::super::headers::LoggedHeaders;
+use super::super::log::LoggedRequest;
+use super::super::request::Head;
+use super::super::response::{Body, Response};
+use super::super::routes::Shared;
+use super::{BilledLine, Line, Order, State, batches};
+
+/// What came of a line.
+#[derive(Clone)]
+pub(super) struct Outcome {
+    pub(super) line: String,
+    pub(super) end: LineEnd,
+}
+
+#[derive(Clone)]
+pub(super) enum LineEnd {
+    Response { status: u16, body: Value },
+    Expired,
+    Cancelled,
+}
+
+/// One more look at the order. At the one that ends it, its lines are answered.
+pub(super) fn look(shared: &Shared, id: &str) {
+    let Some((path, lines, answered, state)) = next_end(shared, id) else {
+        return;
+    };
+    // No lock is held here: an answer may be a function of the test's.
+    let mut results = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let end = match (at < answered, state) {
+            (true, _) => answer(shared, id, &path, line),
+            (false, State::Expired) => LineEnd::Expired,
+            (false, _) => LineEnd::Cancelled,
+        };
+        results.push(Outcome {
+            line: line.id.clone(),
+            end,
+        });
+    }
+    let all = &mut *batches(shared);
+    let Some(order) = all.orders.get_mut(id) else {
+        return;
+    };
+    order.state = state;
+    order.results = arranged(order, results);
+}
+
+/// `None`: it has not ended, or had before.
+fn next_end(shared: &Shared, id: &str) -> Option<(String, Vec<Line>, usize, State)> {
+    let all = &mut *batches(shared);
+    let order = all.orders.get_mut(id)?;
+    if !matches!(order.state, State::UnderWay | State::Cancelling) {
+        return None;
+    }
+    order.looks = order.looks.saturating_add(1);
+    if !order.faults.is_empty() {
+        order.state = State::Refused;
+        return None;
+    }
+    let count = order.lines.len();
+    let (answered, state) = if order.is_cancelled {
+        if order.way.hangs_when_cancelled {
+            return None;
+        }
+        (order.way.cancelled_after.unwrap_or(0), State::Cancelled)
+    } else if order.looks <= order.way.in_progress {
+        return None;
+    } else if let Some(lines) = order.way.expires_after {
+        (lines, State::Expired)
+    } else if let Some(lines) = order.way.cancelled_after {
+        (lines, State::Cancelled)
+    } else {
+        (count, State::Completed)
+    };
+    // Looked at once more meanwhile, it does not end twice.
+    order.state = state;
+    Some((order.path.clone(), order.lines.clone(), answered, state))
+}
+
+fn answer(shared: &Shared, batch: &str, path: &str, line: &Line) -> LineEnd {
+    let head = Head {
+        method: "POST".to_owned(),
+        target: path.to_owned(),
+        headers: LoggedHeaders::default(),
+        ..Head::default()
+    };
+    let number = shared.log.next_number();
+    let body = line.body.to_string().into_bytes();
+    let mut request = LoggedRequest::new(number, head, body, true);
+    let reply = shared.answer_line(&request);
+    let Some(response) = Response::new(&reply, &request) else {
+        return LineEnd::Response {
+            status: 500,
+            body: serde_json::json!({"error": {"message": "the server failed", "type": "server_error", "code": null}}),
+        };
+    };
+    let bytes = match &response.body {
+        Body::Bytes(bytes) => bytes.to_vec(),
+        Body::Filler(_) | Body::Pieces(_) => Vec::new(),
+    };
+    let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    let status = response.status;
+    let usage = response.usage;
+    request.record_response(status, usage, None, reply.refused_by);
+    request.complete = true;
+    shared.log.add_usage(usage);
+    shared.log.keep(&request);
+    batches(shared).billed.push(BilledLine {
+        batch: batch.to_owned(),
+        line: line.id.clone(),
+        status,
+        usage: usage.map(TokenUsage::from),
+    });
+    LineEnd::Response { status, body }
+}
+
+fn arranged(order: &Order, results: Vec<Outcome>) -> Vec<Outcome> {
+    let mut arranged = Vec::new();
+    for (at, outcome) in results.into_iter().enumerate() {
+        if order.way.lost.contains(&at) {
+            continue;
+        }
+        if order.way.doubled {
+            arranged.push(outcome.clone());
+        }
+        arranged.push(outcome);
+    }
+    if order.way.reversed {
+        arranged.reverse();
+    }
+    arranged
+}

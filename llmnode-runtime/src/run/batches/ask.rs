@@ -1,0 +1,100 @@
+//! A call that asks by a batch: it parks its request, says in the journal that the request is part of an order, and reads the
+//! result of its line as the response.
+
+use std::sync::Arc;
+
+use llmnode_model::batch::BatchWire;
+use llmnode_model::{Category, ChatModel, Completion, ModelError, Request, Sink};
+
+use super::parked::{Outcome, Planned};
+use super::pool::BatchPool;
+use crate::ledger::{BatchAttempt, OpenAttempt};
+
+/// What came of a request that parked.
+pub(in crate::run) enum Asked {
+    Answered(Result<Completion, ModelError>),
+    /// It is to be asked directly.
+    Directly,
+}
+
+/// A request that parks.
+pub(in crate::run) struct BatchAsking<'a> {
+    pub(in crate::run) pool: &'a Arc<BatchPool>,
+    pub(in crate::run) model: &'a dyn ChatModel,
+    pub(in crate::run) request: &'a Request,
+    pub(in crate::run) names: [Option<&'a str>; 3],
+}
+
+/// A sink that stands before an attempt's record.
+pub(in crate::run) trait AttemptSinkExt<'o>: Sink {
+    fn open(&mut self) -> &mut OpenAttempt<'o>;
+}
+
+/// Parks the request until its line has a result. A provider whose queue is full makes it park again.
+pub(in crate::run) async fn ask_in_batch<'o>(
+    asking: BatchAsking<'_>,
+    sink: &mut impl AttemptSinkExt<'o>,
+) -> Asked {
+    let wire = match batch_api(asking.model) {
+        Ok(wire) => wire,
+        Err(error) => return Asked::Answered(Err(error)),
+    };
+    let Some(line_id) = line_id(&asking, sink) else {
+        let message = "a batch may outlive its process, so a map over a batch API needs a journal; add \
+                       `.resume(JournalFile::open(..)?)`";
+        return Asked::Answered(Err(ModelError::unsent(Category::ConfigError, message)));
+    };
+    loop {
+        let line = match wire.line(asking.request, sink) {
+            Ok(line) => line,
+            Err(error) => return Asked::Answered(Err(error)),
+        };
+        let mut parked = asking.pool.park(line_id.clone(), line, Arc::clone(&wire));
+        match (&mut parked.planned).await {
+            Ok(Planned::In { batch, ack }) => {
+                let attempt = BatchAttempt::planned(batch.name.clone(), line_id.clone());
+                // In the journal with all others of the order, before the order is sent.
+                sink.open().begin_in_batch(attempt);
+                parked.place.take_again();
+                drop(ack);
+            }
+            Ok(Planned::Directly) => return Asked::Directly,
+            Ok(Planned::Failed(failed)) => return Asked::Answered(Err(failed.into_error())),
+            Err(_) => return Asked::Answered(Err(is_gone())),
+        }
+        match (&mut parked.result).await {
+            Ok(Outcome::Response(response, times)) => {
+                sink.open()
+                    .batch_answered(times.batch, times.submitted, times.ended);
+                drop(parked);
+                return Asked::Answered(wire.answer(asking.request, response, sink));
+            }
+            Ok(Outcome::Failed(failed)) => return Asked::Answered(Err(failed.into_error())),
+            Ok(Outcome::Again) => {}
+            Err(_) => return Asked::Answered(Err(is_gone())),
+        }
+    }
+}
+
+fn batch_api(model: &dyn ChatModel) -> Result<Arc<dyn BatchWire>, ModelError> {
+    model.batch_api().ok_or_else(|| {
+        let message = format!(
+            "the model {:?} has no batch API here; with the feature `batch`, `OpenAi`, `Anthropic` and `Gemini` have one at \
+             their providers' own hosts. Leave out `batch_api`, or ask such a model",
+            model.model().unwrap_or_default()
+        );
+        ModelError::unsent(Category::ConfigError, message)
+    })
+}
+
+/// `None`: there is no journal.
+fn line_id<'o>(asking: &BatchAsking<'_>, sink: &mut impl AttemptSinkExt<'o>) -> Option<String> {
+    let recorder = asking.pool.recorder()?;
+    let conversation = sink.open().journal_key.as_ref()?.conversation.clone();
+    Some(recorder.line(&conversation, asking.request, asking.names))
+}
+
+/// The map ends, and with it the batch's future.
+fn is_gone() -> ModelError {
+    ModelError::unsent(Category::Cancelled, "the map ended before its batch did")
+}

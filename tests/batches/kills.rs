@@ -1,0 +1,124 @@
+//! Processes that are killed at each record of the journal of a map over a batch API.
+
+use llmnode::journal::{JournalFile, MapExt as _};
+use serde::{Deserialize, Serialize};
+
+use crate::killing::{self, Killing};
+use crate::support::{APIS, Api, Place, label, letters, quick, run_at, sorting};
+
+/// Four letters, of which one is corrected.
+const LETTERS: usize = 4;
+
+const REQUESTS: usize = LETTERS + 1;
+
+#[derive(Serialize, Deserialize)]
+struct Orders {
+    url: String,
+    api: usize,
+    kill_at: usize,
+}
+
+/// The process that is killed: this test program, started again.
+#[tokio::test]
+async fn child() {
+    let Some((journal, orders)) = killing::orders::<Orders>() else {
+        return;
+    };
+    let file = JournalFile::open(&journal).unwrap();
+    run_at(&orders.url, APIS[orders.api])
+        .map(letters(LETTERS))
+        .resume(Killing::new(file, Some(orders.kill_at)))
+        .batch_api(quick())
+        .await;
+}
+
+/// Kills a process there, and a second one half as far; a third one ends the map. Returns whether the first had ended before.
+async fn killed_at(api: usize, moment: usize) -> bool {
+    let what = format!("{:?}, killed at {moment}", APIS[api]);
+    let server = sorting().start().await.unwrap();
+    let place = Place::new(&format!("kill-{api}-{moment}"));
+    let kill = async |kill_at| {
+        let orders = Orders {
+            url: server.base_url(),
+            api,
+            kill_at,
+        };
+        let mut child = killing::start("kills::child", &place.path(), orders);
+        // The server is in this process.
+        tokio::task::spawn_blocking(move || killing::was_killed(&mut child))
+            .await
+            .unwrap()
+    };
+    let has_ended = !kill(moment).await;
+    kill(moment / 2).await;
+
+    let run = run_at(&server.base_url(), APIS[api]);
+    let outcomes = run
+        .map(letters(LETTERS))
+        .resume(place.open())
+        .batch_api(quick())
+        .await;
+    for (number, outcome) in outcomes.into_iter().enumerate() {
+        let found = outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(found, label(number), "{what}");
+    }
+    let billed = server.billed_lines();
+    let mut lines: Vec<&str> = billed.iter().map(|billed| &*billed.line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), REQUESTS, "each is sent: {what}");
+    assert_eq!(billed.len(), REQUESTS, "none is sent twice: {what}");
+    let total = run.ledger().total();
+    assert_eq!(total.requests as usize, REQUESTS, "{what}");
+    assert_eq!(total.total.known as usize, REQUESTS * 110, "{what}");
+    assert_eq!(total.total.unreported_calls, 0, "{what}");
+    let history = place.open().history().unwrap();
+    assert!(
+        history.unknown().is_empty(),
+        "{what}: {:?}",
+        history.unknown()
+    );
+    assert_eq!(
+        history.ledger().total().requests as usize,
+        REQUESTS,
+        "{what}"
+    );
+    has_ended
+}
+
+/// As many processes as there are records, twice over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_any_record_nothing_is_sent_twice_and_everything_is_counted_once() {
+    for api in 0..APIS.len() {
+        let mut moment = 0;
+        while !killed_at(api, moment).await {
+            moment += 1;
+        }
+        assert!(moment > 20, "{moment} moments of {:?}", APIS[api]);
+    }
+}
+
+#[tokio::test]
+async fn a_killed_process_shows_its_batch_as_under_way() {
+    let server = sorting().start().await.unwrap();
+    let place = Place::new("under-way");
+    let run = run_at(&server.base_url(), Api::Chat);
+    let map = run
+        .map(letters(3))
+        .resume(place.open())
+        .batch_api(quick().poll(std::time::Duration::from_secs(60)));
+    // Dropped while it waits.
+    let waiting = tokio::time::timeout(std::time::Duration::from_millis(500), map).await;
+    assert!(waiting.is_err());
+    let history = place.open().history().unwrap();
+    assert_eq!(history.unknown().len(), 3);
+    assert_eq!(server.batches_seen(), 1);
+    let outcomes = run
+        .map(letters(3))
+        .resume(place.open())
+        .batch_api(quick())
+        .await;
+    assert!(outcomes.iter().all(Result::is_ok));
+    assert_eq!(server.batches_seen(), 1);
+    assert_eq!(server.billed_lines().len(), 3);
+}

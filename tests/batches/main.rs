@@ -1,0 +1,18 @@
+//! Maps over batch APIs, against the stub server.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod ends;
+#[path = "../../crates/llmnode-flow/tests/journal/killing.rs"]
+mod killing;
+#[cfg(unix)]
+mod kills;
+mod money;
+mod support;
+mod walk;
