@@ -72,18 +72,19 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
     }
     let mut named: Vec<NamedVariant<'a>> = vec![];
     for variant in variants {
-        let mut given = None;
+        let mut name_argument = None;
         for attribute in action_attributes(&variant.attrs) {
-            let read = arguments(attribute, &["name"], &mut given, &mut None);
+            let read = arguments(attribute, &["name"], &mut name_argument, &mut None);
             if let Err(error) = read {
                 errors.push(error);
             }
         }
-        let name = value(&given).map_or_else(|| variant.ident.unraw().to_string(), LitStr::value);
+        let name =
+            value(&name_argument).map_or_else(|| variant.ident.unraw().to_string(), LitStr::value);
         if named.iter().any(|other| other.name == name) {
             let message =
                 format!("two actions are called `{name}`; give this one a name of its own");
-            let at = value(&given).map_or(variant.ident.span(), LitStr::span);
+            let at = value(&name_argument).map_or(variant.ident.span(), LitStr::span);
             errors.push(Error::new(at, message));
         }
         named.push(NamedVariant { variant, name });
@@ -106,7 +107,7 @@ fn arguments(
     let list = attribute
         .meta
         .require_list()
-        .map_err(|_| Error::new_spanned(attribute, wanted(keys)))?;
+        .map_err(|_| Error::new_spanned(attribute, expected(keys)))?;
     list.parse_args_with(|input: ParseStream<'_>| argument(input, keys, name, krate))
 }
 
@@ -118,17 +119,17 @@ fn argument(
 ) -> syn::Result<()> {
     let key = input
         .call(Ident::parse_any)
-        .map_err(|error| Error::new(error.span(), wanted(keys)))?;
+        .map_err(|error| Error::new(error.span(), expected(keys)))?;
     if !keys.iter().any(|known| key == known) {
         let near = suggest(&key.to_string(), keys.iter().copied());
         let message = match near {
             Some(near) => format!("unknown argument `{key}`; did you mean `{near}`?"),
-            None => wanted(keys),
+            None => expected(keys),
         };
         return Err(Error::new(key.span(), message));
     }
     if input.parse::<Option<Token![=]>>()?.is_none() {
-        return Err(Error::new(key.span(), wanted(keys)));
+        return Err(Error::new(key.span(), expected(keys)));
     }
     if key == "name" {
         fill(name, key.clone(), non_empty(text(input, &key, ""), &key))?;
@@ -141,10 +142,10 @@ fn argument(
     let at = input.span();
     // Unread tokens would be a second error.
     input.parse::<TokenStream>()?;
-    Err(Error::new(at, wanted(keys)))
+    Err(Error::new(at, expected(keys)))
 }
 
-fn wanted(keys: &[&'static str]) -> String {
+fn expected(keys: &[&'static str]) -> String {
     match keys {
         ["name"] => "a variant takes `#[action(name = \"…\")]`".to_owned(),
         _ => "an action takes `#[action(crate = ::path)]`".to_owned(),

@@ -9,8 +9,8 @@ use crate::literals::unexpected;
 use crate::macro_args::{Slot, fill, fill_readable, value};
 use crate::manifest;
 
-pub(crate) fn resolve(given: &Slot<Path>) -> Path {
-    value(given).cloned().unwrap_or_else(of_dependency)
+pub(crate) fn resolve(argument: &Slot<Path>) -> Path {
+    value(argument).cloned().unwrap_or_else(of_dependency)
 }
 
 /// The path of an argument `crate = …`, before the arguments are read.

@@ -64,10 +64,10 @@ pub(crate) fn bare_value(mut value: Expr) -> Expr {
     value
 }
 
-pub(crate) fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
+pub(crate) fn mentions(tokens: TokenStream, expected: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => wanted(&ident),
-        TokenTree::Group(group) => mentions(group.stream(), wanted),
+        TokenTree::Ident(ident) => expected(&ident),
+        TokenTree::Group(group) => mentions(group.stream(), expected),
         _ => false,
     })
 }

@@ -74,7 +74,7 @@ fn begins_with_state(tokens: &TokenStream) -> bool {
     matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "state")
 }
 
-pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {
+pub(crate) fn wrong_item_kind(expected: &str, item: &Item) -> Error {
     let (kind, at) = match item {
         Item::Struct(item) => ("a struct", item.struct_token.to_token_stream()),
         Item::Enum(item) => ("an enum", item.enum_token.to_token_stream()),
@@ -88,7 +88,7 @@ pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {
         Item::Static(item) => ("a static", item.static_token.to_token_stream()),
         other => ("something else", other.to_token_stream()),
     };
-    Error::new_spanned(at, format!("{wanted}, and this is {kind}"))
+    Error::new_spanned(at, format!("{expected}, and this is {kind}"))
 }
 
 pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {

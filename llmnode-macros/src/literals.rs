@@ -15,10 +15,10 @@ pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Resu
     } else {
         what
     };
-    let wanted = format!("`{key}` takes a string literal{what}");
-    match literal(input, &wanted)? {
+    let expected = format!("`{key}` takes a string literal{what}");
+    match literal(input, &expected)? {
         Lit::Str(text) => reject_suffix(text),
-        other => Err(Error::new_spanned(other, wanted)),
+        other => Err(Error::new_spanned(other, expected)),
     }
 }
 
@@ -51,33 +51,33 @@ pub(crate) fn integer_with_example(
     least: u32,
     example: &str,
 ) -> syn::Result<u32> {
-    let wanted = format!("`{key}` takes a whole number, such as `{example}`");
-    let given = literal(input, &wanted)?;
-    let wrong = |message: String| Err(Error::new_spanned(&given, message));
-    match &given {
+    let expected = format!("`{key}` takes a whole number, such as `{example}`");
+    let found = literal(input, &expected)?;
+    let wrong = |message: String| Err(Error::new_spanned(&found, message));
+    match &found {
         Lit::Int(number) if number.suffix().is_empty() => match number.base10_parse::<u32>() {
             Ok(parsed) if parsed >= least => Ok(parsed),
             Ok(_) => wrong(format!("`{key}` must be at least {least}")),
             Err(_) => wrong(format!("`{key}` must be at most {}", u32::MAX)),
         },
-        _ => wrong(wanted),
+        _ => wrong(expected),
     }
 }
 
 pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
-    let wanted = format!("`{key}` takes a number, such as `{key} = 0.2`");
+    let expected = format!("`{key}` takes a number, such as `{key} = 0.2`");
     if input.peek(Token![-]) {
         return Err(unexpected(input, &format!("`{key}` must be at least 0")));
     }
-    let given = literal(input, &wanted)?;
-    let digits = match &given {
+    let found = literal(input, &expected)?;
+    let digits = match &found {
         Lit::Float(number) if number.suffix().is_empty() => number.base10_digits(),
         Lit::Int(number) if number.suffix().is_empty() => number.base10_digits(),
-        _ => return Err(Error::new_spanned(given, wanted)),
+        _ => return Err(Error::new_spanned(found, expected)),
     };
     match digits.parse::<f64>() {
         Ok(parsed) if parsed.is_finite() => Ok(parsed),
-        _ => Err(Error::new_spanned(&given, wanted)),
+        _ => Err(Error::new_spanned(&found, expected)),
     }
 }
 
@@ -89,11 +89,11 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
             format!("`{key}` takes a type; write it without quotes"),
         ));
     }
-    let wanted = format!("`{key}` takes a type");
+    let expected = format!("`{key}` takes a type");
     match parse_fully(input) {
-        Err(at) => Err(Error::new(at, wanted)),
+        Err(at) => Err(Error::new(at, expected)),
         Ok(Type::TraitObject(object)) if object.dyn_token.is_none() => {
-            Err(Error::new_spanned(object, wanted))
+            Err(Error::new_spanned(object, expected))
         }
         // Generated code writes references to it, and `&dyn A + B` does not parse.
         Ok(Type::TraitObject(object))
@@ -101,7 +101,7 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
         {
             Ok(parse_quote!((#object)))
         }
-        Ok(Type::ImplTrait(bounds)) => Err(Error::new_spanned(bounds, wanted)),
+        Ok(Type::ImplTrait(bounds)) => Err(Error::new_spanned(bounds, expected)),
         Ok(ty) => Ok(ty),
     }
 }
@@ -148,19 +148,19 @@ pub(crate) fn fill_type(
 }
 
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
-    let wanted = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
+    let expected = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
     let ahead = input.fork();
     if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
-        return parse_fully(input).map_err(|at| Error::new(at, wanted));
+        return parse_fully(input).map_err(|at| Error::new(at, expected));
     }
-    Err(unexpected(input, &wanted))
+    Err(unexpected(input, &expected))
 }
 
-fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
+fn literal(input: ParseStream<'_>, expected: &str) -> syn::Result<Lit> {
     if !input.peek(Token![-]) && input.fork().parse::<Lit>().is_ok() {
         input.parse()
     } else {
-        Err(unexpected(input, wanted))
+        Err(unexpected(input, expected))
     }
 }
 
@@ -178,10 +178,10 @@ pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
 }
 
 /// Looks ahead for the end of the value: unread tokens in brackets would be a second error.
-pub(crate) fn unexpected(input: ParseStream<'_>, wanted: &str) -> Error {
+pub(crate) fn unexpected(input: ParseStream<'_>, expected: &str) -> Error {
     match input.fork().parse::<Expr>() {
-        Ok(other) => Error::new_spanned(other, wanted),
-        Err(_) => Error::new(input.span(), wanted),
+        Ok(other) => Error::new_spanned(other, expected),
+        Err(_) => Error::new(input.span(), expected),
     }
 }
 
@@ -205,13 +205,13 @@ mod tests {
                 .parse_str(written)
                 .map(|ty| ty.to_token_stream().to_string().replace(' ', ""))
         };
-        for (written, given) in [
+        for (written, found) in [
             ("Vec<(u8, &'static str)>", "Vec<(u8,&'staticstr)>"),
             ("dyn Store", "dynStore"),
             ("dyn Store + Sync", "(dynStore+Sync)"),
             ("dyn Store +", "(dynStore+)"),
         ] {
-            assert_eq!(read(written).unwrap(), given);
+            assert_eq!(read(written).unwrap(), found);
         }
         for (written, fault) in [
             ("\"World\"", "`key` takes a type; write it without quotes"),

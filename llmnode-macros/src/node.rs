@@ -56,8 +56,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
         other => {
-            let wanted = "`#[llm_node]` goes on a struct with named fields";
-            faults.push(item::wrong_item_kind(wanted, &other));
+            let expected = "`#[llm_node]` goes on a struct with named fields";
+            faults.push(item::wrong_item_kind(expected, &other));
             let stub = stub::of_item(&other, &args);
             return quote!(#other #stub #faults);
         }

@@ -28,8 +28,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Struct(item) => DeriveInput::from(item),
         Item::Enum(item) => DeriveInput::from(item),
         other => {
-            let wanted = "`#[llm_output]` goes on the struct or enum that a model answers with";
-            errors.push(item::wrong_item_kind(wanted, &other));
+            let expected = "`#[llm_output]` goes on the struct or enum that a model answers with";
+            errors.push(item::wrong_item_kind(expected, &other));
             return quote!(#other #errors);
         }
     };

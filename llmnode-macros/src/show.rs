@@ -19,12 +19,12 @@ pub(crate) fn print_if_requested(
     expansion: TokenStream,
 ) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
-    let wanted = std::env::var(VARIABLE).ok();
-    if wanted.is_none() && NOTED.load(Ordering::Relaxed) {
+    let expected = std::env::var(VARIABLE).ok();
+    if expected.is_none() && NOTED.load(Ordering::Relaxed) {
         return expansion;
     }
     let Some(of) = of else { return expansion };
-    if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) {
+    if expected.is_some_and(|expected| expected == "*" || expected == of) {
         let title = format!("{}: {by} {of}", call_site_location());
         print(&format!("// {title}\n{expansion}\n\n"));
     }

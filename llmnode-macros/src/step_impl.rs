@@ -104,34 +104,38 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
             .push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
     }
     node.generics = without_state(&node.generics, &node.self_ty);
-    let given = quote!(<Self as #krate::__private::Node>::Output);
+    let output_type = quote!(<Self as #krate::__private::Node>::Output);
     let written_output = node.items.iter().find_map(|item| match item {
         ImplItem::Type(item) if item.ident == "Output" => Some(item.ty.to_token_stream()),
         _ => None,
     });
-    let ty = written_output.unwrap_or_else(|| given.clone());
+    let ty = written_output.unwrap_or_else(|| output_type.clone());
     step.items = step
         .items
         .iter()
-        .map(|item| output_of_node(item, &given, &ty))
+        .map(|item| output_of_node(item, &output_type, &ty))
         .collect();
-    step.items.push(parse_quote!(type Output = #given;));
+    step.items.push(parse_quote!(type Output = #output_type;));
     set_trait(&mut node, parse_quote!(#krate::__private::Node));
     set_trait(&mut exec, parse_quote!(#krate::__private::Exec #state));
     quote!(#node #exec #step)
 }
 
 /// `Self::Output` becomes the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
-fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
-    syn::parse2(replace_self_output(item.to_token_stream(), given, ty))
+fn output_of_node(item: &ImplItem, output_type: &TokenStream, ty: &TokenStream) -> ImplItem {
+    syn::parse2(replace_self_output(item.to_token_stream(), output_type, ty))
         .unwrap_or_else(|_| item.clone())
 }
 
-fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStream) -> TokenStream {
+fn replace_self_output(
+    tokens: TokenStream,
+    output_type: &TokenStream,
+    ty: &TokenStream,
+) -> TokenStream {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for token in &mut tokens {
         if let TokenTree::Group(group) = token {
-            *group = regrouped(group, replace_self_output(group.stream(), given, ty));
+            *group = regrouped(group, replace_self_output(group.stream(), output_type, ty));
         }
     }
     let is = |token: Option<&TokenTree>, text: &str| {
@@ -163,7 +167,7 @@ fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStrea
         made.extend(if is_literal {
             ty.clone()
         } else {
-            given.clone()
+            output_type.clone()
         });
     }
     made

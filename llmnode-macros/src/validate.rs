@@ -37,9 +37,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Struct(item) => of_definition(arguments, item.into()),
         Item::Enum(item) => of_definition(arguments, item.into()),
         other => {
-            let wanted = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
+            let expected = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
                           enum that derives `Deserialize` and `JsonSchema` itself";
-            let error = item::wrong_item_kind(wanted, &other).into_compile_error();
+            let error = item::wrong_item_kind(expected, &other).into_compile_error();
             quote!(#other #error)
         }
     }

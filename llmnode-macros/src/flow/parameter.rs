@@ -11,18 +11,18 @@ impl Parse for Parameter {
         let attrs = unconditional(input)?;
         let vis = input.parse()?;
         let at = input.span();
-        let wanted = |at| {
+        let expected = |at| {
             Error::new(
                 at,
                 "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow follow a `:`, without braces",
             )
         };
-        let ident: Ident = input.parse().map_err(|_| wanted(at))?;
+        let ident: Ident = input.parse().map_err(|_| expected(at))?;
         if !input.peek(Token![:]) || input.peek(Token![::]) {
-            return Err(wanted(ident.span()));
+            return Err(expected(ident.span()));
         }
         input.parse::<Token![:]>()?;
-        let ty = input.parse().map_err(|_| wanted(ident.span()))?;
+        let ty = input.parse().map_err(|_| expected(ident.span()))?;
         let to = match input.parse::<Option<Token![=>]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,

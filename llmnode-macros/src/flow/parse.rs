@@ -149,12 +149,12 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
         skip_option(input);
         return Ok(());
     }
-    let given = match name.as_str() {
+    let is_parsed = match name.as_str() {
         "steps" => flow.steps.is_some(),
         "name" => flow.name.is_some(),
         _ => flow.krate.is_some(),
     };
-    let read = if given {
+    let read = if is_parsed {
         Err(Error::new(
             key.span(),
             format!("`{name}` is given more than once"),

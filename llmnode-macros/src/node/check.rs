@@ -37,8 +37,14 @@ pub(crate) fn check<'a>(
         (None, Some(vec![]))
     } else {
         let mut variables = Variables::new(item, args, history, faults);
-        let system = args.system.as_ref().and_then(|given| variables.read(given));
-        let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
+        let system = args
+            .system
+            .as_ref()
+            .and_then(|argument| variables.read(argument));
+        let prompt = args
+            .prompt
+            .as_ref()
+            .and_then(|argument| variables.read(argument));
         if args.prompt.is_some() {
             variables.unused(marks);
         }

@@ -78,15 +78,15 @@ impl<'a> Variables<'a> {
         }
     }
 
-    pub(crate) fn read(&mut self, given: &KeyValue<Source>) -> Option<Vec<Part>> {
-        let Some(prompt) = &given.value else {
+    pub(crate) fn read(&mut self, argument: &KeyValue<Source>) -> Option<Vec<Part>> {
+        let Some(prompt) = &argument.value else {
             self.complete = false;
             return None;
         };
         if prompt.text().trim().is_empty() {
             let name = prompt
                 .file()
-                .map_or_else(|| given.key.to_string(), syn::LitStr::value);
+                .map_or_else(|| argument.key.to_string(), syn::LitStr::value);
             self.faults
                 .push(Error::new(prompt.span(0), format!("`{name}` is empty")));
             self.complete = false;
@@ -101,7 +101,7 @@ impl<'a> Variables<'a> {
             let message = hint.unwrap_or_else(|| fault.kind.to_string());
             self.fault(prompt, &fault.range, &message);
         }
-        self.unknown(given.key.span(), prompt, &template);
+        self.unknown(argument.key.span(), prompt, &template);
         self.history_inserted(prompt, &template);
         self.without_display(prompt, &template);
         self.mustache(prompt, &template);
@@ -110,7 +110,7 @@ impl<'a> Variables<'a> {
         if let Some(state) = self.state {
             self.locked(state, &template);
         }
-        if given.key == "system" {
+        if argument.key == "system" {
             self.attachments(prompt, &template);
         }
         if let more @ 1.. = self.fault_count.saturating_sub(MAX_FAULTS) {
@@ -121,7 +121,7 @@ impl<'a> Variables<'a> {
             template
                 .segments
                 .into_iter()
-                .filter_map(|segment| self.part(prompt, segment, given.key.span()))
+                .filter_map(|segment| self.part(prompt, segment, argument.key.span()))
                 .collect(),
         )
     }

@@ -38,7 +38,7 @@ fn variable(
     list: &mut Vec<WithVariable>,
     all_named: &mut bool,
 ) -> syn::Result<()> {
-    let wanted = |at| {
+    let expected = |at| {
         Error::new(
             at,
             format!("`with` takes names and expressions, such as `{EXAMPLE}`"),
@@ -48,7 +48,7 @@ fn variable(
     let name = ahead.call(Ident::parse_any).map(|name| name.unraw());
     let (Ok(name), Ok(_)) = (name, ahead.parse::<Token![=]>()) else {
         *all_named = false;
-        return Err(wanted(input.span()));
+        return Err(expected(input.span()));
     };
     input.advance_to(&ahead);
     let given_twice = list.iter().any(|other| other.name == name);
@@ -61,7 +61,7 @@ fn variable(
     } else {
         input.span()
     };
-    let written: Expr = input.parse().map_err(|_| wanted(start))?;
+    let written: Expr = input.parse().map_err(|_| expected(start))?;
     if given_twice {
         return Err(Error::new(
             name.span(),

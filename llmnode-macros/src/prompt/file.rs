@@ -66,7 +66,7 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
 }
 
 fn missing(path: &Path, shown: &str) -> String {
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let expected = path.file_name().unwrap_or_default().to_string_lossy();
     let entries = path
         .parent()
         .and_then(|folder| fs::read_dir(folder).ok())
@@ -77,7 +77,7 @@ fn missing(path: &Path, shown: &str) -> String {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort_unstable();
-    match suggest(&wanted, names.iter().map(String::as_str)) {
+    match suggest(&expected, names.iter().map(String::as_str)) {
         Some(near) => format!("the file `{shown}` does not exist; did you mean `{near}`?"),
         None => {
             format!("the file `{shown}` does not exist; the path is relative to the source file")

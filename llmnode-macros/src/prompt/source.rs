@@ -158,16 +158,16 @@ fn is_std_macro(call: &Macro, name: &str) -> bool {
 }
 
 fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
-    let wanted = |rest: &str| format!("`concat!` in `{key}` takes string literals{rest}");
+    let expected = |rest: &str| format!("`concat!` in `{key}` takes string literals{rest}");
     let items = Punctuated::<Expr, Token![,]>::parse_terminated
         .parse2(call.tokens.clone())
-        .map_err(|error| Error::new(error.span(), wanted(" with commas between them")))?;
+        .map_err(|error| Error::new(error.span(), expected(" with commas between them")))?;
     let literal = |item: Expr| match bare_value(item) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
         }) => reject_suffix(text),
-        other => Err(Error::new_spanned(other, wanted(CHECKED))),
+        other => Err(Error::new_spanned(other, expected(CHECKED))),
     };
     items.into_iter().map(literal).collect()
 }

@@ -155,8 +155,9 @@ fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
 fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let signature = &model.function.sig;
-    let (ident, function) = (&model.ident, &signature.ident);
-    let given = model.parameters.iter().map(|one| match one {
+    let ident = &model.ident;
+    let function = &signature.ident;
+    let arguments = model.parameters.iter().map(|one| match one {
         Parameter::Argument {
             name,
             by_reference: true,
@@ -175,7 +176,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     };
     let wait = signature.asyncness.map(|_| quote_spanned!(end=> .await));
     let function_there = respanned(function, at);
-    let call = quote_spanned!(end=> #function_there(#(#given),*)#wait);
+    let call = quote_spanned!(end=> #function_there(#(#arguments),*)#wait);
     let value = match &signature.output {
         ReturnType::Default => generated!({ #call; ::core::result::Result::Ok(()) }),
         ReturnType::Type(_, ty) if is_result(ty) => {

@@ -188,7 +188,7 @@ fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     } = validator;
     let ident = &method.sig.ident;
     let name = syn::ext::IdentExt::unraw(ident).to_string();
-    let takes = |wanted: Parameter| parameters.contains(&wanted);
+    let takes = |expected: Parameter| parameters.contains(&expected);
     let state = if takes(Parameter::State) {
         generated!(__state)
     } else {

@@ -82,9 +82,9 @@ fn deserialize_side(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<String>> {
     }
     let mut found = None;
     meta.parse_nested_meta(|side| {
-        let given = side.value()?.parse::<LitStr>()?.value();
+        let written = side.value()?.parse::<LitStr>()?.value();
         if side.path.is_ident("deserialize") {
-            found = Some(given);
+            found = Some(written);
         }
         Ok(())
     })?;

@@ -18,8 +18,8 @@ impl Inner {
         asked: &PreparedRequest<'a>,
         listens: bool,
     ) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (PreparedRequest { request, shape, .. }, chosen) =
-            (asked, self.chosen(asked.request, asked.shape.quirks));
+        let PreparedRequest { request, shape, .. } = asked;
+        let chosen = self.chosen(request, shape.quirks);
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let refused = shape.quirks.refused;
         let formats = self.wire.formats;

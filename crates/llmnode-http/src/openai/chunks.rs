@@ -344,10 +344,8 @@ impl PartialCompletion {
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let thought = said.reasoning_content.as_deref();
         let reasoning = said.reasoning.as_deref();
-        let (thought, content_thought) = (
-            thought.filter(|thought| !thought.is_empty()),
-            said.content.thought.as_deref(),
-        );
+        let thought = thought.filter(|thought| !thought.is_empty());
+        let content_thought = said.content.thought.as_deref();
         if let Some(thought) = thought.or(reasoning).or(content_thought) {
             sink.delta(Delta::Reasoning(thought));
         }

@@ -18,7 +18,7 @@ pub(crate) enum AnswerKind {
 pub(crate) fn check(args: &NodeArgs, answers: AnswerKind, errors: &mut Errors) {
     let stacks = items(&args.recover);
     for stack in stacks {
-        let wanted = match answers {
+        let expected = match answers {
             AnswerKind::RawText if stack.key == "validation_error" => {
                 Some("`output = …` or `validate = path`")
             }
@@ -27,9 +27,9 @@ pub(crate) fn check(args: &NodeArgs, answers: AnswerKind, errors: &mut Errors) {
             }
             _ => None,
         };
-        if let Some(wanted) = wanted {
+        if let Some(expected) = expected {
             let message = format!(
-                "raw text never fails with `{}`; add {wanted}, or drop it",
+                "raw text never fails with `{}`; add {expected}, or drop it",
                 stack.key
             );
             errors.push(Error::new(stack.key.span(), message));

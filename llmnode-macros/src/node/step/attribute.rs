@@ -56,21 +56,21 @@ fn take(field: &mut Field, step: bool, faults: &mut Faults) -> Option<Prep> {
 
 fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> {
     let field = field.map_or("field".to_owned(), ToString::to_string);
-    let wanted = |at| {
+    let expected = |at| {
         let message = format!(
             "`#[prep]` takes an expression that sees `state`, such as `#[prep(state.{field}.clone())]`"
         );
         Error::new(at, message)
     };
     let Meta::List(list) = &attribute.meta else {
-        return Err(wanted(attribute.path().span()));
+        return Err(expected(attribute.path().span()));
     };
     if list.tokens.is_empty() {
-        return Err(wanted(attribute.path().span()));
+        return Err(expected(attribute.path().span()));
     }
     let parsed = attribute.parse_args_with(|input: syn::parse::ParseStream<'_>| {
         let start = input.span();
-        let written: Expr = input.parse().map_err(|_| wanted(start))?;
+        let written: Expr = input.parse().map_err(|_| expected(start))?;
         let _: Option<Token![,]> = input.parse()?;
         if !input.is_empty() {
             let at = input.span();
@@ -82,7 +82,7 @@ fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> 
         }
         Ok(Ok(written))
     });
-    let written = parsed.map_err(|error| wanted(error.span()))??;
+    let written = parsed.map_err(|error| expected(error.span()))??;
     check_expression(&written)?;
     Ok(written)
 }

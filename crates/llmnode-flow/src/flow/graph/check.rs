@@ -67,11 +67,11 @@ impl<'b> Checker<'b> {
             if let EdgeTarget::Step(to) = to
                 && !self.labels.contains(&**to)
             {
-                let (to, nearest) = (to.to_string(), self.nearest(to));
+                let nearest = self.nearest(to);
                 self.faults.push(FlowFault::UnknownTarget {
                     label,
                     action: action_name,
-                    to,
+                    to: to.to_string(),
                     nearest,
                 });
             }
