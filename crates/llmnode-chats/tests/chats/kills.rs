@@ -19,7 +19,7 @@ use llmnode::prelude::*;
 use serde_json::json;
 
 use crate::killing;
-use crate::support::Folder;
+use crate::support::{Folder, postgres};
 
 const WRITERS: usize = 8;
 const CHATS: usize = 4;
@@ -68,6 +68,14 @@ fn model(requests: PathBuf) -> FnModel {
     })
 }
 
+/// Postgres if the parent has written its address, else SQLite.
+async fn open_store(path: &Path) -> Conversations {
+    match std::fs::read_to_string(path.with_extension("url")) {
+        Ok(url) => Conversations::postgres(url).await.unwrap(),
+        Err(_) => Conversations::sqlite(path).unwrap(),
+    }
+}
+
 async fn open(chats: &Conversations, number: usize) -> Chat {
     let chat = chats
         .open(format!("chat/{}", number % CHATS))
@@ -83,7 +91,7 @@ async fn writer() {
     let Some((path, number)) = killing::orders::<usize>() else {
         return;
     };
-    let chats = Conversations::sqlite(&path).unwrap();
+    let chats = open_store(&path).await;
     let run = Run::new(model(path.with_extension("requests")));
     for asked in number.. {
         let chat = open(&chats, asked).await;
@@ -107,24 +115,38 @@ fn start(path: &Path, number: usize) -> Child {
 }
 
 #[tokio::test]
-async fn eight_writers_that_are_killed_leave_whole_turns() {
-    let kills: usize = std::env::var("LLMNODE_KILLS").map_or(16, |kills| kills.parse().unwrap());
+async fn eight_writers_that_are_killed_leave_whole_turns_in_sqlite() {
     let folder = Folder::new("kills");
+    eight_writers(&folder.file("chats.db")).await;
+}
+
+#[tokio::test]
+async fn eight_writers_that_are_killed_leave_whole_turns_in_postgres() {
+    let Some(url) = postgres("llmnode_chats_kills").await else {
+        return;
+    };
+    let folder = Folder::new("kills-postgres");
     let path = folder.file("chats.db");
-    let chats = Conversations::sqlite(&path).unwrap();
-    let mut writers: Vec<Child> = (0..WRITERS).map(|number| start(&path, number)).collect();
+    std::fs::write(path.with_extension("url"), url).unwrap();
+    eight_writers(&path).await;
+}
+
+async fn eight_writers(path: &Path) {
+    let kills: usize = std::env::var("LLMNODE_KILLS").map_or(16, |kills| kills.parse().unwrap());
+    let chats = open_store(path).await;
+    let mut writers: Vec<Child> = (0..WRITERS).map(|number| start(path, number)).collect();
     for kill in 0..kills {
         std::thread::sleep(Duration::from_millis(60 + (kill as u64 * 37) % 190));
         let writer = &mut writers[(kill * 5) % WRITERS];
         writer.kill().unwrap();
         assert!(killing::was_killed(writer), "a writer ended by itself");
-        *writer = start(&path, kill);
+        *writer = start(path, kill);
     }
     std::fs::write(path.with_extension("stop"), "").unwrap();
     for writer in &mut writers {
         assert!(!killing::was_killed(writer));
     }
-    let answered = check(&chats, &path).await;
+    let answered = check(&chats, path).await;
     println!("{kills} kills: {answered} turns");
 }
 
