@@ -74,30 +74,31 @@ pub(crate) fn read(
     stored: &StoredMessage,
     blobs: &HashMap<String, String>,
 ) -> Result<Message, NodeError> {
-    let number = stored.number;
-    let torn = |fault: &dyn std::fmt::Display| {
-        let why = format!(
-            "message {number} of the conversation cannot be read: {fault}; repair the table, or delete the chat"
-        );
-        NodeError::new(Category::ConfigError, why)
-    };
     let message: Message = if stored.blobs.is_empty() {
-        serde_json::from_str(&stored.body).map_err(|fault| torn(&fault))?
+        serde_json::from_str(&stored.body).map_err(|fault| torn(stored.number, &fault))?
     } else {
-        let mut json: Value = serde_json::from_str(&stored.body).map_err(|fault| torn(&fault))?;
+        let mut json: Value =
+            serde_json::from_str(&stored.body).map_err(|fault| torn(stored.number, &fault))?;
         if let Some(Value::Array(parts)) = json.get_mut("content") {
             for part in parts {
                 put_back(part, blobs)
-                    .map_err(|hash| torn(&format!("the blob {hash} is missing")))?;
+                    .map_err(|hash| torn(stored.number, &format!("the blob {hash} is missing")))?;
             }
         }
-        serde_json::from_value(json).map_err(|fault| torn(&fault))?
+        serde_json::from_value(json).map_err(|fault| torn(stored.number, &fault))?
     };
     Ok(if stored.failed {
         message.failed()
     } else {
         message
     })
+}
+
+fn torn(number: u64, fault: &dyn std::fmt::Display) -> NodeError {
+    let why = format!(
+        "message {number} of the conversation cannot be read: {fault}; repair the table, or delete the chat"
+    );
+    NodeError::new(Category::ConfigError, why)
 }
 
 /// `Err`: the hash of a blob that is missing.

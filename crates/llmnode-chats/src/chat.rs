@@ -183,8 +183,8 @@ impl Chat {
         let mut paused = None;
         self.change(|row, _| {
             let decided = turns::decided(row, call, &verdict)?;
-            paused = Some(decided.1);
-            Ok(Next::row(decided.0, true))
+            paused = Some(decided.paused);
+            Ok(Next::row(decided.row, true))
         })
         .await?;
         paused.ok_or_else(|| conflict("nothing was decided"))
@@ -359,12 +359,11 @@ impl Chat {
         };
         let row = self.row().await?;
         let stored = history::stored(&*self.store, &row, 1..=row.messages).await?;
-        let own = |number: u64| number >= first;
         let had = stored
             .into_iter()
-            .take_while(|one| !own(one.number) || (one.pinned && one.turn == id))
+            .take_while(|one| one.number < first || (one.pinned && one.turn == id))
             .collect::<Vec<_>>();
-        let pins = had.iter().filter(|one| own(one.number)).count();
+        let pins = had.iter().filter(|one| one.number >= first).count();
         let history = history::read(&*self.store, &had).await?;
         let mut turn = BegunTurn::new(id, row.revision, history);
         turn.pins = pins;

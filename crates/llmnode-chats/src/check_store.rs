@@ -91,6 +91,49 @@ fn full(place: &str) -> ChatRow {
     }
 }
 
+/// What a second writer writes over the same version.
+fn late(place: &str, messages: Vec<StoredMessage>) -> Change {
+    Change {
+        row: ChatRow {
+            messages: 1,
+            ..row(place, "writers", 2)
+        },
+        over: Some(1),
+        messages,
+        ..Change::default()
+    }
+}
+
+fn create(row: ChatRow) -> Change {
+    Change {
+        row,
+        ..Change::default()
+    }
+}
+
+fn blob(place: &str, name: &str) -> Blob {
+    Blob {
+        hash: format!("{place}{name}"),
+        body: name.repeat(20_000),
+    }
+}
+
+/// A conversation with one message that has these blobs.
+fn using(place: &str, name: &str, blobs: &[Blob]) -> Change {
+    Change {
+        row: ChatRow {
+            messages: 1,
+            ..row(place, name, 1)
+        },
+        messages: vec![StoredMessage {
+            blobs: blobs.iter().map(|blob| blob.hash.clone()).collect(),
+            ..message(1, "turn")
+        }],
+        blobs: blobs.to_vec(),
+        ..Change::default()
+    }
+}
+
 async fn rows_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError> {
     let row = full(place);
     promise(
@@ -156,17 +199,8 @@ async fn one_writer_wins(store: &dyn Store, place: &str) -> Result<(), BoxError>
         ..Change::default()
     };
     promise(store.write(&create).await?, "a new row is written")?;
-    let late = |messages: Vec<StoredMessage>| Change {
-        row: ChatRow {
-            messages: 1,
-            ..row(place, "writers", 2)
-        },
-        over: Some(1),
-        messages,
-        ..Change::default()
-    };
-    let a = late(vec![message(1, "a")]);
-    let b = late(vec![message(1, "b")]);
+    let a = late(place, vec![message(1, "a")]);
+    let b = late(place, vec![message(1, "b")]);
     promise(store.write(&a).await?, "the first of two writers wins")?;
     promise(!store.write(&b).await?, "the second of two writers loses")?;
     let stored = store.messages(&id, 1..=9).await?;
@@ -178,7 +212,7 @@ async fn one_writer_wins(store: &dyn Store, place: &str) -> Result<(), BoxError>
         store.delete(std::slice::from_ref(&id)).await?,
         "a row is deleted",
     )?;
-    let over_nothing = late(Vec::new());
+    let over_nothing = late(place, Vec::new());
     promise(
         !store.write(&over_nothing).await?,
         "no row is written over one that was deleted",
@@ -267,10 +301,6 @@ async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), B
         ..row(place, "fork", 1)
     };
     let ids = [parent.id.clone(), fork.id.clone()];
-    let create = |row: ChatRow| Change {
-        row,
-        ..Change::default()
-    };
     promise(
         !store.write(&create(fork.clone())).await?,
         "no fork of nothing",
@@ -305,26 +335,10 @@ async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), B
 }
 
 async fn blobs_are_stored_once(store: &dyn Store, place: &str) -> Result<(), BoxError> {
-    let blob = |name: &str| Blob {
-        hash: format!("{place}{name}"),
-        body: name.repeat(20_000),
-    };
-    let all = [blob("a"), blob("b")];
+    let all = [blob(place, "a"), blob(place, "b")];
     let hashes: Vec<String> = all.iter().map(|blob| blob.hash.clone()).collect();
-    let using = |name: &str, blobs: &[Blob]| Change {
-        row: ChatRow {
-            messages: 1,
-            ..row(place, name, 1)
-        },
-        messages: vec![StoredMessage {
-            blobs: blobs.iter().map(|blob| blob.hash.clone()).collect(),
-            ..message(1, "turn")
-        }],
-        blobs: blobs.to_vec(),
-        ..Change::default()
-    };
-    let one = using("blob-1", &all);
-    let two = using("blob-2", &all[..1]);
+    let one = using(place, "blob-1", &all);
+    let two = using(place, "blob-2", &all[..1]);
     promise(
         store.write(&one).await? && store.write(&two).await?,
         "equal blobs are no conflict",

@@ -40,9 +40,8 @@ impl MemoryChats {
 impl Tables {
     fn write(&mut self, change: &Change) -> bool {
         let stored = self.chats.get(&change.row.id).map(|chat| chat.row.version);
-        let has_parent = |chat: &str| self.chats.contains_key(chat);
         let parent = change.row.parent.as_ref();
-        let is_orphan = parent.is_some_and(|parent| !has_parent(&parent.chat));
+        let is_orphan = parent.is_some_and(|parent| !self.chats.contains_key(&parent.chat));
         if stored != change.over || is_orphan {
             return false;
         }
@@ -64,26 +63,15 @@ impl Tables {
     }
 
     fn forks(&self, chat: &str) -> Vec<String> {
-        let is_fork = |row: &&ChatRow| {
-            row.parent
-                .as_ref()
-                .is_some_and(|parent| parent.chat == chat)
-        };
-        self.chats
-            .values()
-            .map(|chat| &chat.row)
-            .filter(is_fork)
+        let rows = self.chats.values().map(|chat| &chat.row);
+        rows.filter(|row| is_fork(row, chat))
             .map(|row| row.id.clone())
             .collect()
     }
 
     fn delete(&mut self, chats: &[String]) -> bool {
-        let has_other_fork = |chat: &String| {
-            self.forks(chat)
-                .iter()
-                .any(|fork| !chats.iter().any(|deleted| deleted == fork))
-        };
-        if chats.iter().any(has_other_fork) {
+        let mut forks = chats.iter().flat_map(|chat| self.forks(chat));
+        if forks.any(|fork| !chats.contains(&fork)) {
             return false;
         }
         self.chats.retain(|id, _| !chats.contains(id));
@@ -92,6 +80,10 @@ impl Tables {
         self.blobs.retain(|hash, _| used.contains(hash));
         true
     }
+}
+
+fn is_fork(row: &ChatRow, of: &str) -> bool {
+    row.parent.as_ref().is_some_and(|parent| parent.chat == of)
 }
 
 impl Store for MemoryChats {

@@ -66,16 +66,22 @@ pub(crate) fn claim(row: &ChatRow, by: &Claimant<'_>) -> Result<ChatRow, Refused
 
 fn check_pause(row: &ChatRow, by: &Claimant<'_>) -> Result<(), NodeError> {
     // A flow's journal repeats the same turn, whatever became of it.
-    let same = |turn: &str| turn == by.turn;
     match (&row.pause, by.approves) {
-        (Some(pause), _) if same(&pause.turn) => Ok(()),
+        (Some(pause), _) if pause.turn == by.turn => Ok(()),
         (Some(pause), Some(approves)) if pause.pause == approves => Ok(()),
         (Some(pause), _) => Err(conflict(format!(
             "the chat {:?} waits for a decision about {}; decide with `chat.decide(..)`, then go on with `.approve(..)`",
             row.id,
             waiting(pause)
         ))),
-        (None, Some(_)) if row.unfinished.as_ref().is_some_and(|kept| same(&kept.turn)) => Ok(()),
+        (None, Some(_))
+            if row
+                .unfinished
+                .as_ref()
+                .is_some_and(|kept| kept.turn == by.turn) =>
+        {
+            Ok(())
+        }
         (None, Some(_)) => Err(conflict(format!(
             "the pause of the chat {:?} is not there any more: another call has continued it; if that one failed, \
              `chat.unfinished()` has its results",
@@ -209,11 +215,13 @@ pub(crate) enum Verdict {
     Result(serde_json::Value),
 }
 
-pub(crate) fn decided(
-    row: &ChatRow,
-    call: &str,
-    verdict: &Verdict,
-) -> Result<(ChatRow, Paused), NodeError> {
+/// A row with a decision more.
+pub(crate) struct Decided {
+    pub(crate) row: ChatRow,
+    pub(crate) paused: Paused,
+}
+
+pub(crate) fn decided(row: &ChatRow, call: &str, verdict: &Verdict) -> Result<Decided, NodeError> {
     let mut next = row.clone();
     let Some(pause) = &mut next.pause else {
         return Err(conflict(format!(
@@ -227,5 +235,5 @@ pub(crate) fn decided(
         Verdict::Result(result) => paused.answer(call, result.clone())?,
     };
     pause.body = serde_json::to_string(&paused)?;
-    Ok((next, paused))
+    Ok(Decided { row: next, paused })
 }

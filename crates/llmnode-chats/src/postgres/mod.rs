@@ -77,16 +77,18 @@ pub(crate) fn connect_to(url: String) -> Arc<Connect> {
     Arc::new(move || {
         let url = url.clone();
         Box::pin(async move {
-            let connected = tokio_postgres::connect(&url, tokio_postgres::NoTls).await;
-            let (client, connection) = connected?;
-            tokio::spawn(async move {
-                if let Err(fault) = connection.await {
-                    tracing::warn!(target: "llmnode::chat", "a connection to Postgres broke: {fault}");
-                }
-            });
-            Ok(client)
+            let connected = tokio_postgres::connect(&url, tokio_postgres::NoTls).await?;
+            tokio::spawn(drive(connected.1));
+            Ok(connected.0)
         })
     })
+}
+
+/// A client answers only while its connection is driven.
+async fn drive(connection: impl Future<Output = Result<(), tokio_postgres::Error>>) {
+    if let Err(fault) = connection.await {
+        tracing::warn!(target: "llmnode::chat", "a connection to Postgres broke: {fault}");
+    }
 }
 
 async fn create_tables(client: &mut Client) -> Result<(), NodeError> {

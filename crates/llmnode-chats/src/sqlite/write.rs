@@ -33,18 +33,11 @@ fn write_row(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Result
         ])?;
         return Ok(changed == 1);
     }
-    let exists = "SELECT 1 FROM chat WHERE id = ?1";
-    let find = |id: &str| {
-        transaction
-            .query_row(exists, [id], |_| Ok(()))
-            .optional()
-            .map(|found| found.is_some())
-    };
     let has_parent = match parent {
-        Some(parent) => find(parent)?,
+        Some(parent) => exists(transaction, parent)?,
         None => true,
     };
-    if find(&row.id)? || !has_parent {
+    if exists(transaction, &row.id)? || !has_parent {
         return Ok(false);
     }
     let insert = "INSERT INTO chat (id, version, rev, messages, parent, parent_n, format, changed)
@@ -65,6 +58,16 @@ fn write_row(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Result
     Ok(true)
 }
 
+fn exists(transaction: &Transaction<'_>, chat: &str) -> rusqlite::Result<bool> {
+    let select = "SELECT 1 FROM chat WHERE id = ?1";
+    let found = transaction.query_row(select, [chat], |_| Ok(()));
+    Ok(found.optional()?.is_some())
+}
+
+fn run(transaction: &Transaction<'_>, chat: &str, sql: &str) -> rusqlite::Result<usize> {
+    transaction.prepare_cached(sql)?.execute([chat])
+}
+
 /// Claim, pause, unfinished turn and pins, each in its table.
 fn write_rest(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Result<()> {
     let ChatRow {
@@ -75,12 +78,7 @@ fn write_rest(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Resul
         pins,
         ..
     } = &change.row;
-    let run = |sql: &str| {
-        transaction
-            .prepare_cached(sql)
-            .and_then(|mut delete| delete.execute([id]))
-    };
-    run("DELETE FROM claim WHERE chat = ?1")?;
+    run(transaction, id, "DELETE FROM claim WHERE chat = ?1")?;
     if let Some(claim) = claim {
         transaction
             .prepare_cached("INSERT INTO claim (chat, owner, turn, until) VALUES (?1, ?2, ?3, ?4)")?
@@ -92,7 +90,7 @@ fn write_rest(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Resul
             ])?;
     }
     if change.has_new_bodies {
-        run("DELETE FROM pause WHERE chat = ?1")?;
+        run(transaction, id, "DELETE FROM pause WHERE chat = ?1")?;
         if let Some(pause) = pause {
             transaction
                 .prepare_cached(
@@ -100,7 +98,7 @@ fn write_rest(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Resul
                 )?
                 .execute(params![id, pause.turn, pause.pause, pause.last_pin, pause.body])?;
         }
-        run("DELETE FROM unfinished WHERE chat = ?1")?;
+        run(transaction, id, "DELETE FROM unfinished WHERE chat = ?1")?;
         if let Some(kept) = unfinished {
             transaction
                 .prepare_cached(
@@ -109,7 +107,7 @@ fn write_rest(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Resul
                 .execute(params![id, kept.turn, kept.last_pin, kept.body])?;
         }
     }
-    run("DELETE FROM pin WHERE chat = ?1")?;
+    run(transaction, id, "DELETE FROM pin WHERE chat = ?1")?;
     for pin in pins {
         transaction
             .prepare_cached("INSERT INTO pin (chat, n, body) VALUES (?1, ?2, ?3)")?
