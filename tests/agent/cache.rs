@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 use crate::apis::{Api, call, text};
 use crate::recorded::{Answer, Asked, Recorded};
 
+#[allow(dead_code, reason = "here it listens to one thread")]
+#[path = "../../examples/cases/sinks.rs"]
+mod sinks;
+
 /// About 1,500 tokens, which all calls share.
 const RULES: &str = include_str!("cache_rules.md");
 
@@ -508,4 +512,37 @@ async fn a_cache_that_has_expired_is_told_from_one_that_was_evicted() {
         panic!("{}", second.record.cache_lost());
     };
     assert_eq!((idle.as_secs() / 60, ttl.as_secs()), (12, 300));
+}
+
+/// A variable before a text of 1,500 tokens.
+#[llm_node(prompt = "{question}\n{rules}")]
+struct Late {
+    question: String,
+    rules: &'static str,
+}
+
+#[llm_node(prompt_file = "cache_late.md")]
+struct Early {
+    question: String,
+}
+
+#[tokio::test]
+async fn a_map_says_once_which_variable_stands_in_the_way() {
+    let log = sinks::Log::default();
+    let _listening = tracing::subscriber::set_default(log.clone());
+    let run = Run::new(llmnode::ScriptedModel::new().otherwise(|_| llmnode::Reply::text("4")));
+    let early = |number: usize| Early {
+        question: number.to_string(),
+    };
+    run.map((0..9).map(early)).try_all().await.unwrap();
+    let late = |number: usize| Late {
+        question: number.to_string(),
+        rules: RULES,
+    };
+    run.map((0..12).map(late)).try_all().await.unwrap();
+    assert!(!log.text().contains("behind it"), "{}", log.text());
+    run.map((0..12).map(early)).try_all().await.unwrap();
+    let said = log.text();
+    let hint = "move {question} behind it: 1";
+    assert_eq!(said.matches(hint).count(), 1, "{said}");
 }
