@@ -74,8 +74,9 @@ impl CacheRules {
     /// What the prompt of a request costs, in tokens of input at their full price.
     #[must_use]
     pub fn cost(&self, billed: &BilledPrompt) -> f64 {
-        let short = billed.written - billed.written_long;
-        let full = billed.input - billed.read - billed.written;
+        let short = billed.written.saturating_sub(billed.written_long);
+        let from_cache = billed.read.saturating_add(billed.written);
+        let full = billed.input.saturating_sub(from_cache);
         let price = |tokens: u64, price: f64| tokens as f64 * price;
         price(full, 1.0)
             + price(billed.read, self.read)

@@ -58,7 +58,7 @@ impl Machines {
         while machine
             .recent
             .front()
-            .is_some_and(|before| at - *before >= MINUTE)
+            .is_some_and(|before| at.saturating_sub(*before) >= MINUTE)
         {
             machine.recent.pop_front();
         }

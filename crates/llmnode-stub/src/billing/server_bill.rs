@@ -25,8 +25,10 @@ impl Billing {
 
     /// `after`: the pause before the answer begins.
     pub(in super::super) fn bill(&self, body: &Value, after: Duration) -> BilledPrompt {
+        // The time is read under the lock, so that requests are billed in its order.
+        let mut meter = lock(&self.meter);
         let at = self.started.elapsed();
-        lock(&self.meter).bill(body, at, at + after)
+        meter.bill(body, at, at + after)
     }
 
     pub(in super::super) fn cost(&self) -> f64 {
