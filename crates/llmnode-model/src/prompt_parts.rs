@@ -113,14 +113,13 @@ impl PromptParts {
     }
 
     fn changed_tool(&self, later: &PromptParts) -> Option<PromptChange> {
-        let is_in = |tools: &[ToolPart], name: &str| tools.iter().any(|tool| tool.name == name);
         for tool in &later.tools {
-            if !is_in(&self.tools, &tool.name) {
+            if !has_tool(&self.tools, &tool.name) {
                 return Some(PromptChange::ToolAdded(tool.name.clone()));
             }
         }
         for tool in &self.tools {
-            if !is_in(&later.tools, &tool.name) {
+            if !has_tool(&later.tools, &tool.name) {
                 return Some(PromptChange::ToolRemoved(tool.name.clone()));
             }
         }
@@ -152,6 +151,10 @@ impl PromptParts {
         }
         (later.messages.len() < self.messages.len()).then_some(PromptChange::Shorter)
     }
+}
+
+fn has_tool(tools: &[ToolPart], name: &str) -> bool {
+    tools.iter().any(|tool| tool.name == name)
 }
 
 /// A request that was answered, as later ones are compared with it. It goes with a conversation, a pause and a history.

@@ -87,13 +87,12 @@ impl CacheMemory {
         }
         let mut tables = self.lock();
         let state = entry(&mut tables.shared, hash);
-        let is_fresh = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() < ttl);
-        let is_repeat = is_fresh(state.seen);
+        let is_repeat = is_within(state.seen, ttl);
         let is_anothers = state
             .writing
             .is_some_and(|writing| writing.asker != asker && writing.since.elapsed() < PATIENCE);
         let may_write = !is_anothers && (is_repeat || likely == Likely::Certain);
-        let reads = is_fresh(state.kept);
+        let reads = is_within(state.kept, ttl);
         if may_write && !reads {
             state.writing = Some(Writing {
                 asker,
@@ -200,9 +199,61 @@ impl CacheMemory {
     }
 }
 
+/// Whether it happened, and not longer ago than that.
+fn is_within(at: Option<Instant>, time: Duration) -> bool {
+    at.is_some_and(|at| at.elapsed() < time)
+}
+
 fn entry<T: Default>(table: &mut HashMap<u64, T>, hash: u64) -> &mut T {
     if table.len() >= MOST_ENTRIES && !table.contains_key(&hash) {
         table.clear();
     }
     table.entry(hash).or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTL: Duration = Duration::from_secs(300);
+
+    fn marks(memory: &CacheMemory, asker: u64, likely: Likely) -> bool {
+        memory.share(7, Asker::Request(asker), likely, TTL).marks
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_request_writes_and_the_others_read() {
+        let memory = CacheMemory::default();
+        let first = memory.share(7, Asker::Request(1), Likely::Certain, TTL);
+        assert!(first.marks);
+        assert!(!marks(&memory, 2, Likely::Certain), "it would write, too");
+        memory.begun(first);
+        assert!(marks(&memory, 3, Likely::Certain) && marks(&memory, 4, Likely::IfSeen));
+        tokio::time::advance(TTL).await;
+        assert!(!marks(&memory, 5, Likely::IfSeen), "it is gone");
+        // The one that was to write it failed.
+        let again = memory.share(7, Asker::Request(6), Likely::Certain, TTL);
+        memory.ended(again, "m", false, false);
+        assert!(again.marks && marks(&memory, 8, Likely::Certain));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lane_takes_fifteen_requests_a_minute() {
+        let memory = CacheMemory::default();
+        let lanes: Vec<u32> = (0..40).map(|_| memory.lane(7)).collect();
+        assert_eq!((lanes[14], lanes[15], lanes[39]), (0, 1, 2));
+        tokio::time::advance(MINUTE).await;
+        assert_eq!(memory.lane(7), 0);
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let memory = CacheMemory::default();
+        for hash in 0..3 * MOST_ENTRIES as u64 {
+            memory.share(hash + 1, Asker::Request(hash), Likely::Certain, TTL);
+            memory.keep_form(hash, true);
+        }
+        let tables = memory.lock();
+        assert!(tables.shared.len() <= MOST_ENTRIES && tables.forms.len() <= MOST_ENTRIES);
+    }
 }

@@ -42,13 +42,13 @@ const LEAST_REQUESTS: u64 = 10;
 /// How long OpenAI keeps a prompt that is marked, at least.
 const OPENAI_TTL: Duration = Duration::from_secs(30 * 60);
 const OPENAI_LONG_TTL: Duration = Duration::from_secs(12 * 60 * 60);
-/// What older models keep without being asked. They say five to ten minutes.
+/// What older models keep without being subject. They say five to ten minutes.
 const OLDER_TTL: Duration = Duration::from_secs(5 * 60);
 const ANTHROPIC_TTL: Duration = Duration::from_secs(5 * 60);
 const ANTHROPIC_LONG_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// What a request is about, as far as the cache is concerned.
-struct Asked<'a> {
+struct CacheSubject<'a> {
     request: &'a Request,
     plan: CachePlan,
     model: &'a str,
@@ -83,7 +83,7 @@ impl Inner {
             return CacheFields::default();
         }
         let shared = shared_end(request, plan, quirks);
-        let asked = Asked {
+        let subject = CacheSubject {
             request,
             plan,
             model,
@@ -97,10 +97,10 @@ impl Inner {
             (_, Cache::Auto) if total_bytes(request) < LEAST_TOKENS * BYTES_OF_A_TOKEN => {
                 CacheFields::default()
             }
-            (ApiKind::Anthropic, Cache::Auto) => self.anthropic_auto(&asked),
-            (_, Cache::Auto) => self.openai_auto(&asked),
-            (ApiKind::Anthropic, time) => anthropic_by_hand(&asked, time),
-            (_, time) => self.openai_by_hand(&asked, time),
+            (ApiKind::Anthropic, Cache::Auto) => self.anthropic_auto(&subject),
+            (_, Cache::Auto) => self.openai_auto(&subject),
+            (ApiKind::Anthropic, time) => anthropic_by_hand(&subject, time),
+            (_, time) => self.openai_by_hand(&subject, time),
         };
         self.without_refused(fields, quirks)
     }
@@ -141,22 +141,22 @@ impl Inner {
                 .is_some_and(|region| region.ends_with('.'))
     }
 
-    fn anthropic_auto(&self, asked: &Asked<'_>) -> CacheFields {
+    fn anthropic_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let fields = CacheFields {
             ttl: Some(ANTHROPIC_TTL),
             ..CacheFields::default()
         };
-        if asked.plan.repeats == Repeats::Turns {
+        if subject.plan.repeats == Repeats::Turns {
             return CacheFields {
-                shared: system_end(asked.request),
+                shared: system_end(subject.request),
                 end: true,
                 ..fields
             };
         }
-        let share = self
-            .cache_memory
-            .share(asked.hash, asked.asker, asked.likely(), ANTHROPIC_TTL);
-        match asked.shared.filter(|_| share.marks) {
+        let share =
+            self.cache_memory
+                .share(subject.hash, subject.asker, subject.likely(), ANTHROPIC_TTL);
+        match subject.shared.filter(|_| share.marks) {
             Some(shared) => CacheFields {
                 shared: Some(shared),
                 share,
@@ -169,23 +169,24 @@ impl Inner {
         }
     }
 
-    fn openai_auto(&self, asked: &Asked<'_>) -> CacheFields {
+    fn openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let memory = &self.cache_memory;
-        let has_options = !asked.quirks.leaves_out(Part::CacheOptions);
-        if asked.plan.repeats == Repeats::Turns {
-            return openai_turns(asked, has_options && memory.takes_options(asked.model));
+        let has_options = !subject.quirks.leaves_out(Part::CacheOptions);
+        if subject.plan.repeats == Repeats::Turns {
+            return openai_turns(subject, has_options && memory.takes_options(subject.model));
         }
         if !has_options {
-            return self.older_openai_auto(asked);
+            return self.older_openai_auto(subject);
         }
-        let known = memory.form(asked.begins);
-        let share = memory.share(asked.hash, asked.asker, asked.likely(), OPENAI_TTL);
-        let marks = known.map_or(share.marks, |form| form.marks) && asked.shared.is_some();
-        let many = memory.requests(asked.model) >= LEAST_REQUESTS;
-        let is_explicit = marks || many || asked.plan.repeats == Repeats::Items || share.is_repeat;
-        memory.keep_form(asked.begins, marks);
+        let known = memory.form(subject.begins);
+        let share = memory.share(subject.hash, subject.asker, subject.likely(), OPENAI_TTL);
+        let marks = known.map_or(share.marks, |form| form.marks) && subject.shared.is_some();
+        let many = memory.requests(subject.model) >= LEAST_REQUESTS;
+        let is_explicit =
+            marks || many || subject.plan.repeats == Repeats::Items || share.is_repeat;
+        memory.keep_form(subject.begins, marks);
         CacheFields {
-            shared: asked.shared.filter(|_| marks),
+            shared: subject.shared.filter(|_| marks),
             options: is_explicit.then_some(CacheOptions {
                 mode: "explicit",
                 ttl: None,
@@ -196,13 +197,13 @@ impl Inner {
         }
     }
 
-    /// Models up to gpt-5.5: all that is long enough is kept without being asked, on the machine that had it.
-    fn older_openai_auto(&self, asked: &Asked<'_>) -> CacheFields {
-        let share = self
-            .cache_memory
-            .share(asked.hash, asked.asker, asked.likely(), OLDER_TTL);
-        let hash = asked.plan.node ^ asked.hash;
-        let is_likely = share.is_repeat || asked.likely() == Likely::Certain;
+    /// Models up to gpt-5.5: all that is long enough is kept without being subject, on the machine that had it.
+    fn older_openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
+        let share =
+            self.cache_memory
+                .share(subject.hash, subject.asker, subject.likely(), OLDER_TTL);
+        let hash = subject.plan.node ^ subject.hash;
+        let is_likely = share.is_repeat || subject.likely() == Likely::Certain;
         CacheFields {
             key: is_likely.then(|| CacheKey {
                 hash,
@@ -214,7 +215,7 @@ impl Inner {
         }
     }
 
-    fn openai_by_hand(&self, asked: &Asked<'_>, time: Cache) -> CacheFields {
+    fn openai_by_hand(&self, subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
         let is_long = time == Cache::Hour1;
         let ttl = match (is_long, self.wire.name) {
             (false, _) => Some("30m"),
@@ -222,19 +223,19 @@ impl Inner {
             // Chat completions have no time that long: what they keep by default is all there is.
             (true, _) => None,
         };
-        let has_turns = asked.plan.repeats == Repeats::Turns || asked.request.cache.is_none();
-        let shared = asked.shared.filter(|_| !has_turns);
+        let has_turns = subject.plan.repeats == Repeats::Turns || subject.request.cache.is_none();
+        let shared = subject.shared.filter(|_| !has_turns);
         let mode = if shared.is_some() {
             "explicit"
         } else {
             "implicit"
         };
-        let key = self.is_own_host() && asked.quirks.leaves_out(Part::CacheOptions);
+        let key = self.is_own_host() && subject.quirks.leaves_out(Part::CacheOptions);
         CacheFields {
             shared,
             options: Some(CacheOptions { mode, ttl }),
             key: key.then_some(CacheKey {
-                hash: asked.begins,
+                hash: subject.begins,
                 lane: None,
             }),
             ttl: Some(if ttl == Some("12h") {
@@ -255,9 +256,9 @@ impl Inner {
 }
 
 /// In implicit mode, each turn is read back by the next one. Older models find it on the machine that had it.
-fn openai_turns(asked: &Asked<'_>, takes_options: bool) -> CacheFields {
+fn openai_turns(subject: &CacheSubject<'_>, takes_options: bool) -> CacheFields {
     let key = CacheKey {
-        hash: asked.begins,
+        hash: subject.begins,
         lane: None,
     };
     CacheFields {
@@ -268,12 +269,12 @@ fn openai_turns(asked: &Asked<'_>, takes_options: bool) -> CacheFields {
     }
 }
 
-fn anthropic_by_hand(asked: &Asked<'_>, time: Cache) -> CacheFields {
+fn anthropic_by_hand(subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
     let is_long = time == Cache::Hour1;
-    let is_item = asked.plan.repeats == Repeats::Items;
+    let is_item = subject.plan.repeats == Repeats::Items;
     CacheFields {
         shared: if is_item {
-            asked.shared
+            subject.shared
         } else {
             Some(SharedEnd::System)
         },
@@ -288,7 +289,7 @@ fn anthropic_by_hand(asked: &Asked<'_>, time: Cache) -> CacheFields {
     }
 }
 
-impl Asked<'_> {
+impl CacheSubject<'_> {
     fn likely(&self) -> Likely {
         match (self.shared, self.plan.repeats) {
             (None, _) => Likely::Never,

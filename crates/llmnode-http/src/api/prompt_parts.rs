@@ -133,8 +133,10 @@ fn message_parts(message: &RawValue) -> Vec<u32> {
         around.push_str(name);
         around.push_str(value.get());
     }
-    let hash = |part: &&RawValue| short(&format!("{around}{}", unmarked(part.get())));
-    parts.iter().map(hash).collect()
+    parts
+        .iter()
+        .map(|part| short(&format!("{around}{}", unmarked(part.get()))))
+        .collect()
 }
 
 fn unmarked(json: &str) -> Cow<'_, str> {

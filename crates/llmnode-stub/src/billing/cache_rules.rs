@@ -77,11 +77,10 @@ impl CacheRules {
         let short = billed.written.saturating_sub(billed.written_long);
         let from_cache = billed.read.saturating_add(billed.written);
         let full = billed.input.saturating_sub(from_cache);
-        let price = |tokens: u64, price: f64| tokens as f64 * price;
-        price(full, 1.0)
-            + price(billed.read, self.read)
-            + price(short, self.write)
-            + price(billed.written_long, self.long_write)
+        priced(full, 1.0)
+            + priced(billed.read, self.read)
+            + priced(short, self.write)
+            + priced(billed.written_long, self.long_write)
     }
 }
 
@@ -97,4 +96,8 @@ pub struct BilledPrompt {
     pub written: u64,
     /// Of these, the ones that are kept for longer.
     pub written_long: u64,
+}
+
+fn priced(tokens: u64, price: f64) -> f64 {
+    tokens as f64 * price
 }

@@ -148,6 +148,12 @@ impl CacheMeter {
         self.read_and_write(blocks, reads, &writes, prompt.is_long, (at, answered))
     }
 
+    /// Whether a request that comes then reads everything up to the end of this block.
+    fn is_kept(&self, block: &Block, at: Duration) -> bool {
+        let kept = self.kept.get(&block.prefix);
+        kept.is_some_and(|kept| kept.from <= at && at <= kept.until)
+    }
+
     /// `reads`, `writes`: the blocks behind which a prefix may end.
     fn read_and_write(
         &mut self,
@@ -157,11 +163,10 @@ impl CacheMeter {
         is_long: bool,
         (at, answered): (Duration, Duration),
     ) -> BilledPrompt {
-        let is_kept = |end: &usize| {
-            let kept = self.kept.get(&blocks[*end].prefix);
-            kept.is_some_and(|kept| kept.from <= at && at <= kept.until)
-        };
-        let read = reads.into_iter().filter(is_kept).max();
+        let kept = reads
+            .into_iter()
+            .filter(|end| self.is_kept(&blocks[*end], at));
+        let read = kept.max();
         let read_tokens = read.map_or(0, |end| blocks[end].end);
         if let Some(end) = read
             && let Some(kept) = self.kept.get_mut(&blocks[end].prefix)

@@ -90,10 +90,14 @@ impl Machine {
             .prompts
             .iter()
             .filter(|prompt| prompt.from <= at && at <= prompt.until);
-        let same = |prompt: &KeptPrompt| {
-            let both = prompt.text.bytes().zip(text.bytes());
-            both.take_while(|(one, other)| one == other).count()
-        };
-        kept.map(same).max().unwrap_or(0)
+        kept.map(|prompt| same_bytes(&prompt.text, text))
+            .max()
+            .unwrap_or(0)
     }
+}
+
+/// How many bytes both begin with.
+fn same_bytes(one: &str, other: &str) -> usize {
+    let both = one.bytes().zip(other.bytes());
+    both.take_while(|(one, other)| one == other).count()
 }
