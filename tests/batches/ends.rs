@@ -5,7 +5,8 @@ use std::time::Duration;
 use llmnode::journal::{JournalFile, MapExt as _};
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubBatch, StubReply};
-use llmnode::{BatchApi, Category};
+use llmnode::{BatchApi, Category, TestClock};
+use proptest::prelude::*;
 
 use crate::support::{APIS, Api, Place, label, letters, quick, run, sorting};
 
@@ -361,4 +362,104 @@ async fn a_failed_letter_is_not_paid_for_again() {
         }
     }
     assert_eq!(server.billed_lines().len(), 4);
+}
+
+/// What is wrong with the first batch of a map, and with some of its lines.
+#[derive(Clone, Debug)]
+struct Faults {
+    letters: usize,
+    batch: StubBatch,
+    lost: usize,
+    statuses: Vec<u16>,
+}
+
+fn faults() -> impl Strategy<Value = Faults> {
+    let lost = prop::collection::btree_set(0..6_usize, 0..3);
+    let statuses = prop::collection::vec(prop::sample::select(vec![200, 400, 429, 500]), 0..5);
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let expires = prop::option::of(0..6_usize);
+    (1..7_usize, lost, statuses, flags, expires).prop_map(
+        |(letters, lost, statuses, (reversed, doubled, as_texts), expires)| {
+            let mut batch = StubBatch::new().loses(lost.clone());
+            if reversed {
+                batch = batch.reversed();
+            }
+            if doubled {
+                batch = batch.doubled();
+            }
+            if as_texts {
+                batch = batch.bodies_as_texts();
+            }
+            if let Some(lines) = expires {
+                batch = batch.expires_after(lines);
+            }
+            Faults {
+                letters,
+                batch,
+                lost: lost.len(),
+                statuses,
+            }
+        },
+    )
+}
+
+async fn survives(api: Api, faults: Faults) {
+    let server = sorting()
+        .batches([faults.batch.clone()])
+        .start()
+        .await
+        .unwrap();
+    for status in &faults.statuses {
+        // In the words of a provider.
+        server.push(match status {
+            200 => continue,
+            400 => StubReply::error(
+                400,
+                "invalid_request_error",
+                "invalid_value",
+                "no such thing",
+            ),
+            429 => StubReply::error(429, "requests", "rate_limit_exceeded", "slow down"),
+            _ => StubReply::error(500, "server_error", (), "sorry"),
+        });
+    }
+    let place = Place::new(&format!("faults-{api:?}"));
+    let run = run(&server, api).with_clock(TestClock::new());
+    let outcomes = run
+        .map(letters(faults.letters))
+        .resume(place.open())
+        .batch_api(quick())
+        .await;
+    assert_eq!(outcomes.len(), faults.letters);
+    for (number, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Ok(found) => assert_eq!(*found, label(number), "{api:?} {faults:?}"),
+            Err(error) => assert_ne!(error.category(), Category::ConfigError, "{error}"),
+        }
+    }
+    // Each billed line is counted, with its tokens or as one without a report.
+    let billed = server.billed_lines();
+    let tokens: u64 = billed
+        .iter()
+        .filter_map(|line| line.usage.and_then(|usage| usage.total()))
+        .sum();
+    let total = run.ledger().total().total;
+    let unread = tokens.saturating_sub(total.known);
+    assert!(total.known <= tokens, "{api:?} {faults:?}");
+    assert!(
+        unread <= 110 * faults.lost as u64,
+        "{api:?} {faults:?}: {unread}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn whatever_becomes_of_lines_no_item_gets_the_answer_of_another(faults in faults()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for api in APIS {
+            runtime.block_on(survives(api, faults.clone()));
+        }
+    }
 }

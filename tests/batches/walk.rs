@@ -81,3 +81,19 @@ async fn a_map_over_a_batch_needs_a_journal_and_a_model_that_has_batches() {
     assert!(error.message().contains("no batch API"), "{error}");
     assert_eq!(server.requests_seen(), 0);
 }
+
+/// Written by version 6, by a process that was killed while its batch was under way. Later versions read it.
+#[tokio::test]
+async fn a_journal_of_version_6_knows_its_batch() {
+    let place = Place::new("golden");
+    std::fs::write(
+        place.path(),
+        include_bytes!("../older/map-batch-v6.journal"),
+    )
+    .unwrap();
+    let history = place.open().history().unwrap();
+    assert_eq!(history.unknown().len(), 4);
+    let lost = history.unknown()[0].attempt.as_ref().unwrap();
+    assert!(lost.batch.as_ref().unwrap().name.starts_with("llmnode-"));
+    assert_eq!(history.ledger().total().requests, 4);
+}

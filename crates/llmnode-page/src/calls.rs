@@ -331,6 +331,10 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         let lost = format!("cache {}", attempt.cache_lost());
         html.leaf("span", "tag", lost);
     }
+    if let Some(batch) = &attempt.batch {
+        let id = batch.batch.as_deref().unwrap_or(&batch.name);
+        html.leaf("span", "tag", format!("batch {id}"));
+    }
     html.leaf("span", "grow", "");
     let asked = attempt
         .retry_after
