@@ -264,6 +264,7 @@ const STUB: &[&str] = &[
     "completion",
     "response",
     "reader",
+    "batches",
     "routes",
     "exchange",
     "server",

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
+use llmnode::stub_server::StubBatch;
 use llmnode::{BatchApi, StubServer};
 use serde_json::json;
 
@@ -61,10 +62,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::test]
 async fn what_was_sent_is_not_sent_again() -> Result<(), Box<dyn std::error::Error>> {
-    let server = StubServer::start().await?; // speaks the batch APIs, too
+    // Speaks the batch APIs, too. This batch has not ended when it is looked at first.
+    let server = StubServer::builder()
+        .batches([StubBatch::new().in_progress(1)])
+        .start()
+        .await?;
     let model = OpenAi::builder()
         .base_url(server.base_url())
-        .model("gpt-5.4-mini")
+        .model("gpt-5.6-luna")
         .build()?;
     let run = Run::new(model).with_prices(Prices::catalog());
     let journal = std::env::temp_dir().join(format!("overnight-{}.journal", std::process::id()));

@@ -1,11 +1,11 @@
 //! Which reply a request gets.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::api::{Api, Route, route};
-use super::batches::{self, Batches};
+use super::batches::{self, Batches, Server};
 use super::billing::Billing;
 use super::completion;
 use super::embedding;
@@ -84,16 +84,6 @@ impl Shared {
         }
     }
 
-    /// The reply to a line of a batch.
-    pub(super) fn answer_line(&self, request: &LoggedRequest) -> StubReply {
-        match route(request.method(), request.path()) {
-            Some(Route::Answer(api)) => self
-                .refusal(api, request)
-                .unwrap_or_else(|| self.completion(api, request)),
-            _ => bad_request(400, "a batch asks models only"),
-        }
-    }
-
     /// As `Authorization: Bearer`, or in the header that Anthropic, Google and Azure have for it.
     fn is_authorized(&self, request: &LoggedRequest) -> bool {
         let Some(key) = &self.api_key else {
@@ -152,6 +142,25 @@ impl Shared {
             return reply.reasoning(THOUGHT);
         }
         reply
+    }
+}
+
+impl Server for Shared {
+    fn batches(&self) -> MutexGuard<'_, Batches> {
+        lock(&self.batches)
+    }
+
+    fn answer_line(&self, request: &LoggedRequest) -> StubReply {
+        match route(request.method(), request.path()) {
+            Some(Route::Answer(api)) => self
+                .refusal(api, request)
+                .unwrap_or_else(|| self.completion(api, request)),
+            _ => bad_request(400, "a batch asks models only"),
+        }
+    }
+
+    fn log(&self) -> &Log {
+        &self.log
     }
 }
 

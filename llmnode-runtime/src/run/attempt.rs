@@ -256,7 +256,7 @@ async fn complete_in_batch(
         names: target.names(request),
     };
     if let Asked::Answered(outcome) = ask_in_batch(asking, sink).await {
-        return outcome;
+        return *outcome;
     }
     sink.open
         .leave_batch(PriceTier::of_request(request), target.names(request));

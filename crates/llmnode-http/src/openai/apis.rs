@@ -12,6 +12,8 @@ use llmnode_model::{
     ApiKind, Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink,
 };
 
+#[cfg(feature = "batch")]
+use super::batch::{ChooseApi, ChosenApi, OpenAiBatches};
 use super::chat::CHAT;
 use super::responses::RESPONSES;
 use crate::api::inner::Inner;
@@ -120,28 +122,18 @@ impl Apis {
         &self.chat
     }
 
-    #[cfg(feature = "batch")]
-    pub(super) fn shared_chat(&self) -> &Arc<Inner> {
-        &self.chat
-    }
-
-    #[cfg(feature = "batch")]
-    pub(super) fn switch(&self) -> &Switch {
-        &self.switch
-    }
-
     fn first(&self) -> &Inner {
         self.by(self.switch.first())
     }
 
-    pub(super) fn by(&self, way: Way) -> &Inner {
+    fn by(&self, way: Way) -> &Inner {
         match way {
             Way::Chat | Way::ChatWithoutThoughts => &self.chat,
             Way::Responses => &self.responses,
         }
     }
 
-    pub(super) fn way(&self, request: &Request) -> Way {
+    fn way(&self, request: &Request) -> Way {
         let Some(model) = self.chat.model_of(request) else {
             return self.switch.first();
         };
@@ -162,7 +154,7 @@ impl Apis {
 }
 
 /// Also the hosts of its regions, such as `eu.api.openai.com`.
-pub(super) fn is_openais(url: &Url) -> bool {
+fn is_openais(url: &Url) -> bool {
     url.host() == "api.openai.com" || url.host().ends_with(".api.openai.com")
 }
 
@@ -249,6 +241,27 @@ impl OpenAi {
     }
 }
 
+#[cfg(feature = "batch")]
+impl ChooseApi for Apis {
+    fn choose(&self, request: &Request) -> ChosenApi<'_> {
+        let way = self.way(request);
+        let asking = Asking {
+            asker: Asker::of(request),
+            switch: Some(&self.switch),
+            without_thoughts: way == Way::ChatWithoutThoughts,
+        };
+        ChosenApi {
+            inner: self.by(way),
+            is_responses: way == Way::Responses,
+            asking,
+        }
+    }
+
+    fn endpoint(&self) -> &Arc<Inner> {
+        &self.chat
+    }
+}
+
 impl ChatModel for OpenAi {
     fn complete<'a>(
         &'a self,
@@ -311,7 +324,9 @@ impl ChatModel for OpenAi {
 
     #[cfg(feature = "batch")]
     fn batch_api(&self) -> Option<Arc<dyn llmnode_model::batch::BatchWire>> {
-        super::batch::OpenAiBatches::new(&self.0)
+        let url = &self.0.chat.service.endpoint.url;
+        let is_listed = is_openais(url) || url.is_loopback();
+        is_listed.then(|| OpenAiBatches::over(Arc::clone(&self.0) as Arc<dyn ChooseApi>))
     }
 }
 

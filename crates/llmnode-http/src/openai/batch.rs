@@ -13,14 +13,11 @@ use llmnode_model::batch::{
 use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
 use serde_json::{Value, json};
 
-use super::apis::Apis;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::Asking;
 use crate::batch::exchange::Exchange;
 use crate::batch::order::Shared;
 use crate::batch::results::LineResults;
-use crate::refusal::beliefs::Asker;
-use crate::refusal::switch::Way;
 
 const CHAT: &str = "chat";
 const RESPONSES: &str = "responses";
@@ -33,39 +30,38 @@ const BOUNDARY: &str = "llmnode-5f1c0a9d7e3b";
 /// Of a file that may be deleted by itself, in seconds.
 const LONGEST_LIFE: u64 = 2_592_000;
 
+/// Which of OpenAI's APIs a request takes.
+pub(super) trait ChooseApi: Send + Sync {
+    fn choose(&self, request: &Request) -> ChosenApi<'_>;
+
+    /// Files and batches are beside both.
+    fn endpoint(&self) -> &Arc<Inner>;
+}
+
+/// The API of one request.
+pub(super) struct ChosenApi<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) is_responses: bool,
+    pub(super) asking: Asking<'a>,
+}
+
+impl ChosenApi<'_> {
+    fn name(&self) -> &'static str {
+        if self.is_responses { RESPONSES } else { CHAT }
+    }
+}
+
 pub(super) struct OpenAiBatches {
-    apis: Arc<Apis>,
+    apis: Arc<dyn ChooseApi>,
 }
 
 impl OpenAiBatches {
-    /// `None`: the host is not one that is known to have batches.
-    pub(super) fn new(apis: &Arc<Apis>) -> Option<Arc<dyn BatchWire>> {
-        let url = &apis.chat().service.endpoint.url;
-        let is_known = super::apis::is_openais(url) || url.is_loopback();
-        is_known.then(|| {
-            Arc::new(OpenAiBatches {
-                apis: Arc::clone(apis),
-            }) as Arc<dyn BatchWire>
-        })
+    pub(super) fn over(apis: Arc<dyn ChooseApi>) -> Arc<dyn BatchWire> {
+        Arc::new(OpenAiBatches { apis })
     }
 
     fn inner(&self) -> &Arc<Inner> {
-        self.apis.shared_chat()
-    }
-
-    fn asking<'a>(&'a self, request: &Request) -> (&'a Inner, &'static str, Asking<'a>) {
-        let way = self.apis.way(request);
-        let asking = Asking {
-            asker: Asker::of(request),
-            switch: Some(self.apis.switch()),
-            without_thoughts: way == Way::ChatWithoutThoughts,
-        };
-        let api = if way == Way::Responses {
-            RESPONSES
-        } else {
-            CHAT
-        };
-        (self.apis.by(way), api, asking)
+        self.apis.endpoint()
     }
 
     async fn upload(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
@@ -323,7 +319,7 @@ fn status_of(code: &str) -> u16 {
 
 impl BatchWire for OpenAiBatches {
     fn place(&self) -> usize {
-        Arc::as_ptr(&self.apis).addr()
+        Arc::as_ptr(self.inner()).addr()
     }
 
     fn has_api(&self, api: &str) -> bool {
@@ -338,8 +334,9 @@ impl BatchWire for OpenAiBatches {
     }
 
     fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
-        let (inner, api, asking) = self.asking(request);
-        inner.batch_line(request, asking, api, sink)
+        let chosen = self.apis.choose(request);
+        let api = chosen.name();
+        chosen.inner.batch_line(request, chosen.asking, api, sink)
     }
 
     fn upload<'a>(
@@ -389,7 +386,9 @@ impl BatchWire for OpenAiBatches {
         response: LineResponse,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let (inner, _, asking) = self.asking(request);
-        inner.batch_answer(request, asking, &response, sink)
+        let chosen = self.apis.choose(request);
+        chosen
+            .inner
+            .batch_answer(request, chosen.asking, &response, sink)
     }
 }

@@ -6,24 +6,23 @@ use serde_json::{Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
-use super::super::routes::Shared;
-use super::run::{LineEnd, Outcome, look};
-use super::{Batches, Line, Order, State, batches, behind, json, parsed};
+use super::run::look;
+use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed};
 
 const MOST_LINES: usize = 100_000;
 
-pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubReply> {
+pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
     let path = behind(request, "/v1/messages/batches")?;
     Some(match (request.method(), &*path) {
-        ("POST", []) => create(shared, request),
-        ("GET", []) => list(&batches(shared)),
+        ("POST", []) => create(server, request),
+        ("GET", []) => list(&server.batches()),
         ("GET", [id]) => {
-            look(shared, id);
-            shown_or_missing(&batches(shared), id)
+            look(server, id);
+            shown_or_missing(&server.batches(), id)
         }
-        ("GET", [id, "results"]) => results(&batches(shared), id),
+        ("GET", [id, "results"]) => results(&server.batches(), id),
         ("POST", [id, "cancel"]) => {
-            let all = &mut *batches(shared);
+            let all = &mut *server.batches();
             if let Some(order) = all.orders.get_mut(*id)
                 && order.state == State::UnderWay
             {
@@ -48,7 +47,7 @@ fn shown_or_missing(all: &Batches, id: &str) -> StubReply {
     }
 }
 
-fn create(shared: &Shared, request: &LoggedRequest) -> StubReply {
+fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
     let body = parsed(request);
     let requests = body["requests"].as_array().cloned().unwrap_or_default();
     if requests.is_empty() || requests.len() > MOST_LINES {
@@ -66,7 +65,7 @@ fn create(shared: &Shared, request: &LoggedRequest) -> StubReply {
             Err(message) => return bad_request(400, &format!("requests.{at}.{message}")),
         }
     }
-    let all = &mut *batches(shared);
+    let all = &mut *server.batches();
     let order = all.add_order("msgbatch", "/v1/messages", lines);
     json(&shown(order))
 }

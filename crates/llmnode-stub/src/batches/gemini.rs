@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
-use super::super::routes::Shared;
-use super::run::{LineEnd, Outcome, look};
-use super::{Batches, Line, Order, State, batches, json, parsed};
+use super::run::look;
+use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, json, parsed};
 
-pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubReply> {
+pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
     let path = request.path().split('?').next().unwrap_or_default();
     if let Some(base) = path.strip_suffix(":batchGenerateContent") {
-        return Some(create(shared, request, base));
+        return Some(create(server, request, base));
     }
     let (_, rest) = path.split_once("/batches")?;
     if !path.starts_with("/v1beta/") {
@@ -19,13 +18,13 @@ pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubRepl
     }
     let id = rest.trim_start_matches('/');
     Some(match (request.method(), id.split_once(':')) {
-        ("GET", None) if id.is_empty() => list(&batches(shared)),
+        ("GET", None) if id.is_empty() => list(&server.batches()),
         ("GET", None) => {
-            look(shared, id);
-            shown_or_missing(&batches(shared), id)
+            look(server, id);
+            shown_or_missing(&server.batches(), id)
         }
         ("POST", Some((id, "cancel"))) => {
-            if let Some(order) = batches(shared).orders.get_mut(id)
+            if let Some(order) = server.batches().orders.get_mut(id)
                 && order.state == State::UnderWay
             {
                 order.is_cancelled = true;
@@ -50,7 +49,7 @@ fn shown_or_missing(all: &Batches, id: &str) -> StubReply {
     }
 }
 
-fn create(shared: &Shared, request: &LoggedRequest, base: &str) -> StubReply {
+fn create(server: &dyn Server, request: &LoggedRequest, base: &str) -> StubReply {
     let body = parsed(request);
     let batch = &body["batch"];
     let requests = batch["inputConfig"]["requests"]["requests"].as_array();
@@ -65,7 +64,7 @@ fn create(shared: &Shared, request: &LoggedRequest, base: &str) -> StubReply {
         body: one["request"].clone(),
     });
     let path = format!("{base}:generateContent");
-    let all = &mut *batches(shared);
+    let all = &mut *server.batches();
     let order = all.add_order("gemini", &path, lines.collect());
     order.metadata = batch["displayName"].clone();
     json(&shown(order))

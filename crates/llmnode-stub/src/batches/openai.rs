@@ -6,22 +6,21 @@ use serde_json::{Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
-use super::super::routes::Shared;
-use super::run::{LineEnd, Outcome, look};
-use super::{Batches, Line, Order, State, batches, behind, json, parsed};
+use super::run::look;
+use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed};
 
 const MOST_LINES: usize = 50_000;
 
-pub(super) fn reply(shared: &Shared, request: &LoggedRequest) -> Option<StubReply> {
+pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
     if let Some(path) = behind(request, "/v1/files") {
-        return Some(files(shared, request, &path));
+        return Some(files(server, request, &path));
     }
     let path = behind(request, "/v1/batches")?;
-    Some(orders(shared, request, &path))
+    Some(orders(server, request, &path))
 }
 
-fn files(shared: &Shared, request: &LoggedRequest, path: &[&str]) -> StubReply {
-    let mut all = batches(shared);
+fn files(server: &dyn Server, request: &LoggedRequest, path: &[&str]) -> StubReply {
+    let mut all = server.batches();
     match (request.method(), path) {
         ("POST", []) => match uploaded(request) {
             Ok(content) => {
@@ -77,18 +76,18 @@ fn uploaded(request: &LoggedRequest) -> Result<String, String> {
     file.ok_or_else(|| "'file' is a required property".to_owned())
 }
 
-fn orders(shared: &Shared, request: &LoggedRequest, path: &[&str]) -> StubReply {
+fn orders(server: &dyn Server, request: &LoggedRequest, path: &[&str]) -> StubReply {
     match (request.method(), path) {
-        ("POST", []) => create(shared, request),
-        ("GET", []) => list(&batches(shared), request),
+        ("POST", []) => create(server, request),
+        ("GET", []) => list(&server.batches(), request),
         ("GET", [id]) => {
-            look(shared, id);
-            let all = &mut *batches(shared);
+            look(server, id);
+            let all = &mut *server.batches();
             write_files(all, id);
             shown_or_missing(all, id)
         }
         ("POST", [id, "cancel"]) => {
-            let all = &mut *batches(shared);
+            let all = &mut *server.batches();
             if let Some(order) = all.orders.get_mut(*id)
                 && order.state == State::UnderWay
             {
@@ -108,7 +107,7 @@ fn shown_or_missing(all: &Batches, id: &str) -> StubReply {
     }
 }
 
-fn create(shared: &Shared, request: &LoggedRequest) -> StubReply {
+fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
     let body = parsed(request);
     let endpoint = body["endpoint"].as_str().unwrap_or_default();
     if !matches!(endpoint, "/v1/chat/completions" | "/v1/responses") {
@@ -124,7 +123,7 @@ fn create(shared: &Shared, request: &LoggedRequest) -> StubReply {
     if seconds.is_some_and(|seconds| !(3_600..=2_592_000).contains(&seconds)) {
         return bad_request(400, "Invalid value - 'output_expires_after.seconds'");
     }
-    let all = &mut *batches(shared);
+    let all = &mut *server.batches();
     let file = body["input_file_id"].as_str().unwrap_or_default();
     let Some(content) = all.files.get(file).filter(|file| !file.is_deleted) else {
         return not_found(&format!("No such File object: {file}"));

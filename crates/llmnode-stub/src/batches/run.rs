@@ -7,33 +7,18 @@ use super::super::headers::LoggedHeaders;
 use super::super::log::LoggedRequest;
 use super::super::request::Head;
 use super::super::response::{Body, Response};
-use super::super::routes::Shared;
-use super::{BilledLine, Line, Order, State, batches};
-
-/// What came of a line.
-#[derive(Clone)]
-pub(super) struct Outcome {
-    pub(super) line: String,
-    pub(super) end: LineEnd,
-}
-
-#[derive(Clone)]
-pub(super) enum LineEnd {
-    Response { status: u16, body: Value },
-    Expired,
-    Cancelled,
-}
+use super::state::{BilledLine, Line, LineEnd, Order, Outcome, Server, State};
 
 /// One more look at the order. At the one that ends it, its lines are answered.
-pub(super) fn look(shared: &Shared, id: &str) {
-    let Some((path, lines, answered, state)) = next_end(shared, id) else {
+pub(super) fn look(server: &dyn Server, id: &str) {
+    let Some((path, lines, answered, state)) = next_end(server, id) else {
         return;
     };
     // No lock is held here: an answer may be a function of the test's.
     let mut results = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let end = match (at < answered, state) {
-            (true, _) => answer(shared, id, &path, line),
+            (true, _) => answer(server, id, &path, line),
             (false, State::Expired) => LineEnd::Expired,
             (false, _) => LineEnd::Cancelled,
         };
@@ -42,7 +27,7 @@ pub(super) fn look(shared: &Shared, id: &str) {
             end,
         });
     }
-    let all = &mut *batches(shared);
+    let all = &mut *server.batches();
     let Some(order) = all.orders.get_mut(id) else {
         return;
     };
@@ -51,8 +36,8 @@ pub(super) fn look(shared: &Shared, id: &str) {
 }
 
 /// `None`: it has not ended, or had before.
-fn next_end(shared: &Shared, id: &str) -> Option<(String, Vec<Line>, usize, State)> {
-    let all = &mut *batches(shared);
+fn next_end(server: &dyn Server, id: &str) -> Option<(String, Vec<Line>, usize, State)> {
+    let all = &mut *server.batches();
     let order = all.orders.get_mut(id)?;
     if !matches!(order.state, State::UnderWay | State::Cancelling) {
         return None;
@@ -82,17 +67,17 @@ fn next_end(shared: &Shared, id: &str) -> Option<(String, Vec<Line>, usize, Stat
     Some((order.path.clone(), order.lines.clone(), answered, state))
 }
 
-fn answer(shared: &Shared, batch: &str, path: &str, line: &Line) -> LineEnd {
+fn answer(server: &dyn Server, batch: &str, path: &str, line: &Line) -> LineEnd {
     let head = Head {
         method: "POST".to_owned(),
         target: path.to_owned(),
         headers: LoggedHeaders::default(),
         ..Head::default()
     };
-    let number = shared.log.next_number();
+    let number = server.log().next_number();
     let body = line.body.to_string().into_bytes();
     let mut request = LoggedRequest::new(number, head, body, true);
-    let reply = shared.answer_line(&request);
+    let reply = server.answer_line(&request);
     let Some(response) = Response::new(&reply, &request) else {
         return LineEnd::Response {
             status: 500,
@@ -108,9 +93,9 @@ fn answer(shared: &Shared, batch: &str, path: &str, line: &Line) -> LineEnd {
     let usage = response.usage;
     request.record_response(status, usage, None, reply.refused_by);
     request.complete = true;
-    shared.log.add_usage(usage);
-    shared.log.keep(&request);
-    batches(shared).billed.push(BilledLine {
+    server.log().add_usage(usage);
+    server.log().keep(&request);
+    server.batches().billed.push(BilledLine {
         batch: batch.to_owned(),
         line: line.id.clone(),
         status,

@@ -12,9 +12,15 @@ use crate::ledger::{BatchAttempt, OpenAttempt};
 
 /// What came of a request that parked.
 pub(in crate::run) enum Asked {
-    Answered(Result<Completion, ModelError>),
+    Answered(Box<Result<Completion, ModelError>>),
     /// It is to be asked directly.
     Directly,
+}
+
+impl Asked {
+    fn answered(outcome: Result<Completion, ModelError>) -> Self {
+        Asked::Answered(Box::new(outcome))
+    }
 }
 
 /// A request that parks.
@@ -37,17 +43,17 @@ pub(in crate::run) async fn ask_in_batch<'o>(
 ) -> Asked {
     let wire = match batch_api(asking.model) {
         Ok(wire) => wire,
-        Err(error) => return Asked::Answered(Err(error)),
+        Err(error) => return Asked::answered(Err(error)),
     };
     let Some(line_id) = line_id(&asking, sink) else {
         let message = "a batch may outlive its process, so a map over a batch API needs a journal; add \
                        `.resume(JournalFile::open(..)?)`";
-        return Asked::Answered(Err(ModelError::unsent(Category::ConfigError, message)));
+        return Asked::answered(Err(ModelError::unsent(Category::ConfigError, message)));
     };
     loop {
         let line = match wire.line(asking.request, sink) {
             Ok(line) => line,
-            Err(error) => return Asked::Answered(Err(error)),
+            Err(error) => return Asked::answered(Err(error)),
         };
         let mut parked = asking.pool.park(line_id.clone(), line, Arc::clone(&wire));
         match (&mut parked.planned).await {
@@ -59,19 +65,19 @@ pub(in crate::run) async fn ask_in_batch<'o>(
                 drop(ack);
             }
             Ok(Planned::Directly) => return Asked::Directly,
-            Ok(Planned::Failed(failed)) => return Asked::Answered(Err(failed.into_error())),
-            Err(_) => return Asked::Answered(Err(is_gone())),
+            Ok(Planned::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
+            Err(_) => return Asked::answered(Err(is_gone())),
         }
         match (&mut parked.result).await {
             Ok(Outcome::Response(response, times)) => {
                 sink.open()
                     .batch_answered(times.batch, times.submitted, times.ended);
                 drop(parked);
-                return Asked::Answered(wire.answer(asking.request, response, sink));
+                return Asked::answered(wire.answer(asking.request, response, sink));
             }
-            Ok(Outcome::Failed(failed)) => return Asked::Answered(Err(failed.into_error())),
+            Ok(Outcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
             Ok(Outcome::Again) => {}
-            Err(_) => return Asked::Answered(Err(is_gone())),
+            Err(_) => return Asked::answered(Err(is_gone())),
         }
     }
 }

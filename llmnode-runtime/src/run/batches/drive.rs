@@ -75,8 +75,13 @@ impl Drivers {
             let pool = Arc::clone(&self.pool);
             self.batches.push(Box::pin(new_batch(pool, order)));
         }
+        let reads = self.pool.is_reading();
         self.batches
             .retain_mut(|batch| batch.as_mut().poll(cx).is_pending());
+        // What waited for the end of a file may be sent now, and nothing else would wake the map.
+        if reads && !self.pool.is_reading() {
+            cx.waker().wake_by_ref();
+        }
     }
 
     /// How many requests wait, and in how many batches that are under way.

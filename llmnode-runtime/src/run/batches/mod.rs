@@ -20,6 +20,7 @@
 
 mod api;
 mod ask;
+mod count;
 mod drive;
 mod parked;
 mod pool;

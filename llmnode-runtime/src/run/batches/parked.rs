@@ -1,13 +1,13 @@
 //! A request that waits for its batch: both ends of it, that of the call and that of the batch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use llmnode_model::batch::LineResponse;
 use llmnode_model::{Category, ModelError, Retry, TokenUsage};
 use tokio::sync::{Notify, oneshot};
 
-use super::pool::BatchPool;
+use super::count::ParkedSlot;
 
 /// What a call learns first: whether its request is part of an order.
 pub(super) enum Planned {
@@ -99,41 +99,6 @@ impl Failed {
         }
         error.retry = self.retry;
         error
-    }
-}
-
-/// Counts a request as waiting, until the batch lets it go or its call is dropped, whichever comes first.
-pub(super) struct ParkedSlot {
-    pool: Arc<BatchPool>,
-    is_free: AtomicBool,
-}
-
-impl ParkedSlot {
-    pub(super) fn take(pool: &Arc<BatchPool>) -> Arc<Self> {
-        pool.parks();
-        Arc::new(ParkedSlot {
-            pool: Arc::clone(pool),
-            is_free: AtomicBool::new(false),
-        })
-    }
-
-    pub(super) fn leave(&self) {
-        if !self.is_free.swap(true, Ordering::Relaxed) {
-            self.pool.leaves();
-        }
-    }
-
-    /// The call waits again, for the result.
-    pub(super) fn take_again(&self) {
-        if self.is_free.swap(false, Ordering::Relaxed) {
-            self.pool.parks();
-        }
-    }
-}
-
-impl Drop for ParkedSlot {
-    fn drop(&mut self) {
-        self.leave();
     }
 }
 

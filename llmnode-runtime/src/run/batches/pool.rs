@@ -10,7 +10,8 @@ use llmnode_model::internal::lock;
 use tokio::sync::oneshot;
 
 use super::api::BatchApi;
-use super::parked::{Parked, ParkedSlot, Planned, Waiting};
+use super::count::{ParkedCount, ParkedSlot};
+use super::parked::{Parked, Planned, Waiting};
 use crate::clock::Clock;
 use crate::ledger::{JournaledBatch, Recorder};
 
@@ -27,7 +28,7 @@ pub(in crate::run) struct BatchPool {
     /// What of the map's settings means nothing here.
     fault: Option<&'static str>,
     /// Requests that wait for a batch.
-    parked: AtomicUsize,
+    parked: Arc<ParkedCount>,
     /// Calls that wait for room under a limit.
     held: AtomicUsize,
     /// Calls of the map that have begun and not ended.
@@ -96,7 +97,7 @@ impl BatchPool {
             clock,
             concurrency: concurrency.max(1),
             fault: None,
-            parked: AtomicUsize::new(0),
+            parked: Arc::default(),
             held: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
             reading: AtomicUsize::new(0),
@@ -139,14 +140,6 @@ impl BatchPool {
         self.lock().recorder.clone()
     }
 
-    pub(super) fn parks(&self) {
-        self.parked.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(super) fn leaves(&self) {
-        self.parked.fetch_sub(1, Ordering::AcqRel);
-    }
-
     /// Counts a call that waits for room under a limit, until the guard is dropped.
     pub(in crate::run) fn holds(&self) -> Held<'_> {
         self.held.fetch_add(1, Ordering::AcqRel);
@@ -155,7 +148,7 @@ impl BatchPool {
 
     /// How many requests wait for a batch.
     pub(in crate::run) fn waiting(&self) -> usize {
-        self.parked.load(Ordering::Acquire)
+        self.parked.get()
     }
 
     /// How many batches are under way.
@@ -192,6 +185,10 @@ impl BatchPool {
         self.reading.fetch_sub(1, Ordering::AcqRel);
     }
 
+    pub(super) fn is_reading(&self) -> bool {
+        self.reading.load(Ordering::Acquire) > 0
+    }
+
     /// How often all calls have waited so far.
     pub(super) fn quiet(&self) -> usize {
         self.quiet.load(Ordering::Acquire)
@@ -217,7 +214,7 @@ impl BatchPool {
         line: BatchLine,
         wire: Arc<dyn BatchWire>,
     ) -> Parked {
-        let place = ParkedSlot::take(self);
+        let place = ParkedSlot::take(&self.parked);
         let (planned_to, planned) = oneshot::channel();
         let (result_to, result) = oneshot::channel();
         let parked = Parked {

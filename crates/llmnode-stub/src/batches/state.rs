@@ -1,0 +1,268 @@
+//! The orders of a server, and how each of them goes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::MutexGuard;
+
+use llmnode_model::TokenUsage;
+use serde_json::Value;
+
+use super::super::log::{Log, LoggedRequest};
+use super::super::reply::StubReply;
+
+/// What batches need of the server.
+pub(in super::super) trait Server {
+    fn batches(&self) -> MutexGuard<'_, Batches>;
+
+    /// The reply to a line.
+    fn answer_line(&self, request: &LoggedRequest) -> StubReply;
+
+    fn log(&self) -> &Log;
+}
+
+/// What came of a line.
+#[derive(Clone)]
+pub(super) struct Outcome {
+    pub(super) line: String,
+    pub(super) end: LineEnd,
+}
+
+#[derive(Clone)]
+pub(super) enum LineEnd {
+    Response { status: u16, body: Value },
+    Expired,
+    Cancelled,
+}
+
+/// How a batch goes: when it ends, and what is wrong with its results.
+///
+/// ```
+/// # mod llmnode { pub mod stub_server { pub use llmnode_stub::*; } }
+/// use llmnode::stub_server::StubBatch;
+///
+/// let late = StubBatch::new().in_progress(3);
+/// let partial = StubBatch::new().expires_after(10);
+/// # let _ = (late, partial);
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a batch is as the server's script says"]
+pub struct StubBatch {
+    pub(super) in_progress: u32,
+    pub(super) expires_after: Option<usize>,
+    pub(super) cancelled_after: Option<usize>,
+    pub(super) reversed: bool,
+    pub(super) doubled: bool,
+    pub(super) lost: BTreeSet<usize>,
+    pub(super) as_texts: bool,
+    pub(super) empty_file_ids: bool,
+    pub(super) refused: Option<(String, String, Option<u64>)>,
+    pub(super) hangs_when_cancelled: bool,
+}
+
+impl StubBatch {
+    /// Ends at the first look, with an answer to each line, in their order.
+    pub fn new() -> Self {
+        StubBatch::default()
+    }
+
+    /// Is in progress for so many looks.
+    pub fn in_progress(mut self, looks: u32) -> Self {
+        self.in_progress = looks;
+        self
+    }
+
+    /// Expires when so many lines are answered.
+    pub fn expires_after(mut self, lines: usize) -> Self {
+        self.expires_after = Some(lines);
+        self
+    }
+
+    /// Is cancelled, by somebody else, when so many lines are answered.
+    pub fn cancelled_after(mut self, lines: usize) -> Self {
+        self.cancelled_after = Some(lines);
+        self
+    }
+
+    /// Returns its results in the opposite order.
+    pub fn reversed(mut self) -> Self {
+        self.reversed = true;
+        self
+    }
+
+    /// Returns each result twice.
+    pub fn doubled(mut self) -> Self {
+        self.doubled = true;
+        self
+    }
+
+    /// Returns no result for these lines, counted from 0, although they were answered.
+    pub fn loses(mut self, lines: impl IntoIterator<Item = usize>) -> Self {
+        self.lost.extend(lines);
+        self
+    }
+
+    /// Writes bodies of results as texts of JSON.
+    pub fn bodies_as_texts(mut self) -> Self {
+        self.as_texts = true;
+        self
+    }
+
+    /// Writes `""` for a file that it has not, in place of `null`.
+    pub fn empty_file_ids(mut self) -> Self {
+        self.empty_file_ids = true;
+        self
+    }
+
+    /// Is refused as a whole, after its creation. `line`: the one at fault, from 1.
+    pub fn refused(
+        mut self,
+        code: impl Into<String>,
+        message: impl Into<String>,
+        line: Option<u64>,
+    ) -> Self {
+        self.refused = Some((code.into(), message.into(), line));
+        self
+    }
+
+    /// Never ends: in progress for ever, and after a cancel cancelling for ever.
+    pub fn never_ends(mut self) -> Self {
+        self.in_progress = u32::MAX;
+        self.hangs_when_cancelled = true;
+        self
+    }
+}
+
+/// A line of a batch that was answered, and so is billed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BilledLine {
+    /// The id of the batch.
+    pub batch: String,
+    /// The id of the line.
+    pub line: String,
+    /// The status of its answer.
+    pub status: u16,
+    /// What the answer used.
+    pub usage: Option<TokenUsage>,
+}
+
+/// All orders of a server.
+#[derive(Default)]
+pub(in super::super) struct Batches {
+    pub(super) script: VecDeque<StubBatch>,
+    pub(super) files: BTreeMap<String, File>,
+    pub(super) orders: BTreeMap<String, Order>,
+    pub(super) newest: u64,
+    pub(super) billed: Vec<BilledLine>,
+}
+
+pub(super) struct File {
+    pub(super) content: String,
+    pub(super) is_deleted: bool,
+}
+
+/// An order that was taken.
+pub(super) struct Order {
+    pub(super) id: String,
+    pub(super) number: u64,
+    pub(super) way: StubBatch,
+    /// The path that each line asks.
+    pub(super) path: String,
+    pub(super) lines: Vec<Line>,
+    pub(super) input_file: String,
+    pub(super) metadata: Value,
+    /// What is wrong with the order, with numbers of lines from 1.
+    pub(super) faults: Vec<(String, String, Option<u64>)>,
+    pub(super) looks: u32,
+    pub(super) is_cancelled: bool,
+    pub(super) state: State,
+    pub(super) results: Vec<Outcome>,
+    pub(super) output_file: Option<String>,
+    pub(super) error_file: Option<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) id: String,
+    pub(super) body: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    UnderWay,
+    Completed,
+    Refused,
+    Expired,
+    Cancelling,
+    Cancelled,
+}
+
+impl Batches {
+    pub(in super::super) fn push(&mut self, batch: StubBatch) {
+        self.script.push_back(batch);
+    }
+
+    pub(in super::super) fn billed(&self) -> Vec<BilledLine> {
+        self.billed.clone()
+    }
+
+    pub(in super::super) fn count(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// Files that were uploaded or written, and not deleted.
+    pub(in super::super) fn files_left(&self) -> usize {
+        self.files.values().filter(|file| !file.is_deleted).count()
+    }
+
+    pub(super) fn next_id(&mut self, kind: &str) -> String {
+        self.newest += 1;
+        format!("{kind}_{}", self.newest)
+    }
+
+    pub(super) fn add_file(&mut self, content: String) -> String {
+        let id = self.next_id("file");
+        let file = File {
+            content,
+            is_deleted: false,
+        };
+        self.files.insert(id.clone(), file);
+        id
+    }
+
+    pub(super) fn add_order(&mut self, kind: &str, path: &str, lines: Vec<Line>) -> &mut Order {
+        let id = self.next_id(kind);
+        let order = Order {
+            id: id.clone(),
+            number: self.newest,
+            way: self.script.pop_front().unwrap_or_default(),
+            path: path.to_owned(),
+            lines,
+            input_file: String::new(),
+            metadata: Value::Null,
+            faults: Vec::new(),
+            looks: 0,
+            is_cancelled: false,
+            state: State::UnderWay,
+            results: Vec::new(),
+            output_file: None,
+            error_file: None,
+        };
+        self.orders.entry(id).or_insert(order)
+    }
+}
+
+pub(super) fn json(value: &Value) -> StubReply {
+    StubReply::raw(200, value.to_string())
+}
+
+pub(super) fn parsed(request: &LoggedRequest) -> Value {
+    serde_json::from_str(request.body()).unwrap_or(Value::Null)
+}
+
+/// The segments of the path behind this prefix, without the query.
+pub(super) fn behind<'p>(request: &'p LoggedRequest, prefix: &str) -> Option<Vec<&'p str>> {
+    let path = request.path().split('?').next().unwrap_or_default();
+    let rest = path.strip_prefix(prefix)?;
+    let is_whole = rest.is_empty() || rest.starts_with('/');
+    is_whole.then(|| rest.split('/').filter(|part| !part.is_empty()).collect())
+}
