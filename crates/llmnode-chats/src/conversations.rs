@@ -67,8 +67,8 @@ impl Conversations {
         Ok(Conversations::over(store))
     }
 
-    /// Connects to Postgres as you do it: with TLS, or by a pool of your own. The function makes a client of tokio-postgres 0.7, and
-    /// spawns what drives it. At most eight idle clients are kept; none is held while a model answers.
+    /// Connects to Postgres as you do it, such as with TLS. The function makes a client of tokio-postgres 0.7, and spawns what drives
+    /// it. There are at most eight clients at once, each for the milliseconds of an operation; none is held while a model answers.
     ///
     /// # Errors
     /// As of [`postgres`](Self::postgres).

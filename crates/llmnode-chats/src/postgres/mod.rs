@@ -7,11 +7,12 @@ mod read;
 mod write;
 
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::ops::{Deref, DerefMut, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::Client;
 
 use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
@@ -21,8 +22,8 @@ pub(crate) const TABLES: &str = include_str!("tables.sql");
 
 const VERSION: i64 = 1;
 
-/// Idle connections that are kept.
-const MOST_IDLE: usize = 8;
+/// Connections of a store. An operation takes milliseconds, and others wait for it in their order.
+const CONNECTIONS: usize = 8;
 
 /// Two programs must not create the tables at once.
 const LOCK: i64 = 0x6c6c_6d63;
@@ -34,6 +35,28 @@ pub(crate) type Connect =
 pub(crate) struct PostgresChats {
     connect: Arc<Connect>,
     idle: Mutex<Vec<Client>>,
+    /// One for each connection that is not in use.
+    permits: Semaphore,
+}
+
+/// A connection in use, which counts until it is dropped or given back.
+struct UsedClient<'s> {
+    client: Client,
+    permit: SemaphorePermit<'s>,
+}
+
+impl Deref for UsedClient<'_> {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl DerefMut for UsedClient<'_> {
+    fn deref_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
 }
 
 impl PostgresChats {
@@ -41,6 +64,7 @@ impl PostgresChats {
         let store = PostgresChats {
             connect,
             idle: Mutex::default(),
+            permits: Semaphore::new(CONNECTIONS),
         };
         let mut client = store.client().await?;
         create_tables(&mut client).await?;
@@ -48,27 +72,34 @@ impl PostgresChats {
         Ok(store)
     }
 
-    async fn client(&self) -> Result<Client, NodeError> {
+    async fn client(&self) -> Result<UsedClient<'_>, NodeError> {
+        let permit = self.permits.acquire().await.map_err(|closed| {
+            NodeError::new(Category::Aborted, "the connections to Postgres are closed")
+                .with_source(closed)
+        })?;
         loop {
             let idle = lock(&self.idle).pop();
             match idle {
                 Some(client) if client.is_closed() => {}
-                Some(client) => return Ok(client),
+                Some(client) => return Ok(UsedClient { client, permit }),
                 None => break,
             }
         }
-        (self.connect)().await.map_err(|fault| {
+        let client = (self.connect)().await.map_err(|fault| {
             let why =
                 format!("Postgres cannot be reached: {fault}; check its address, and that it runs");
             NodeError::new(Category::Aborted, why).with_source(fault)
-        })
+        })?;
+        Ok(UsedClient { client, permit })
     }
 
-    fn give_back(&self, client: Client) {
-        let mut idle = lock(&self.idle);
-        if idle.len() < MOST_IDLE && !client.is_closed() {
-            idle.push(client);
+    /// Of an operation that failed, the connection is closed: nobody knows what state it is in.
+    fn give_back(&self, used: UsedClient<'_>) {
+        let UsedClient { client, permit } = used;
+        if !client.is_closed() {
+            lock(&self.idle).push(client);
         }
+        drop(permit);
     }
 }
 

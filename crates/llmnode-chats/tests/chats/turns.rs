@@ -7,7 +7,7 @@ use llmnode::prelude::*;
 use llmnode::{Event, ModelError, Role, TestClock};
 use serde_json::json;
 
-use crate::support::{Ask, Folder, ask, stores, texts};
+use crate::support::{Ask, Folder, ask, postgres, stores, texts};
 
 #[tokio::test]
 async fn each_turn_has_those_before_it() {
@@ -391,6 +391,30 @@ async fn ten_users_share_one_connection_while_models_answer() {
     let run = Run::new(model).with_clock(clock.clone());
     let mut users = Vec::new();
     for number in 0..10 {
+        users.push(chats.open(format!("user/{number}")).await.unwrap());
+    }
+    let question = ask("Is it?");
+    let answers = users.iter().map(|chat| async {
+        run.call(&question).conversation(chat).await.unwrap();
+    });
+    futures_join(answers.collect()).await;
+    for chat in &users {
+        assert_eq!(chat.info().await.unwrap().revision, 1);
+    }
+}
+
+/// More users than connections, and each answer takes longer than all transactions together.
+#[tokio::test]
+async fn forty_users_share_eight_connections_of_postgres() {
+    let Some(url) = postgres("llmnode_chats_users").await else {
+        return;
+    };
+    let chats = Conversations::postgres(url).await.unwrap();
+    let model =
+        ScriptedModel::new().otherwise(|_| Reply::text("Yes.").after(Duration::from_secs(1)));
+    let run = Run::new(model);
+    let mut users = Vec::new();
+    for number in 0..40 {
         users.push(chats.open(format!("user/{number}")).await.unwrap());
     }
     let question = ask("Is it?");
