@@ -299,3 +299,30 @@ fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::R
     }
     fill(slot, key, given)
 }
+
+#[cfg(test)]
+mod tests {
+    use syn::parse::Parser;
+
+    use super::cache;
+
+    #[test]
+    fn a_cache_is_auto_off_or_a_time_that_providers_have() {
+        for (written, variant) in [
+            ("auto", "Auto"),
+            ("off", "Off"),
+            ("5m", "Minutes5"),
+            ("1h", "Hour1"),
+        ] {
+            assert_eq!(cache.parse_str(written).unwrap(), variant);
+        }
+        for written in ["2h", "300s", "on", "\"1h\"", "5"] {
+            let error = cache.parse_str(written).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "`cache` is `auto`, `off`, `5m` or `1h`",
+                "{written}"
+            );
+        }
+    }
+}
