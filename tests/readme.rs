@@ -456,10 +456,9 @@ fn the_maintainers_pages_name_files_that_exist() {
 
 /// The models that docs and examples name, with the day on which each was last looked up. One that its provider has announced to
 /// shut down goes from the pages first, and then from here.
-const MODELS: [(&str, &str); 8] = [
+const MODELS: [(&str, &str); 7] = [
     ("claude-sonnet-5-5", "2026-11-27"),
     ("gemini-3.8-flash", "2026-11-27"),
-    ("gpt-5.4-mini", "2026-11-29"),
     ("gpt-5.6-luna", "2026-11-27"),
     ("gpt-6-luna", "2026-11-27"),
     ("gpt-oss-120b", "2026-11-27"),

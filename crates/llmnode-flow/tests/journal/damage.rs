@@ -175,7 +175,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
         ),
         (
             "llmnode/journal",
-            6,
+            7,
             "llmnode/journal version 7 is newer than version 6",
         ),
     ] {
