@@ -1,14 +1,14 @@
 // Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
 //! [docs/README.md]: guide
 //! [docs/approval.md]: guide::approval
+//! [docs/caches.md]: guide::caches
 //! [docs/calls.md]: guide::calls
-//! [docs/chat.md]: guide::chat
 //! [docs/comparison.md]: guide::comparison
-//! [docs/durability.md]: guide::durability
 //! [docs/endpoints.md]: guide::endpoints
-//! [docs/evaluate.md]: guide::evaluate
 //! [docs/flows.md]: guide::flows
 //! [docs/how-this-is-made.md]: guide::how_this_is_made
+//! [docs/keep-a-chat.md]: guide::keep_a_chat
+//! [docs/overnight.md]: guide::overnight
 //! [docs/pages.md]: guide::pages
 //! [docs/reliability.md]: guide::reliability
 //! [docs/testing.md]: guide::testing

@@ -13,7 +13,7 @@ struct Answer {
     question: String,
 }
 
-/// Shows the answer while it is written. No question: goes on with the one that got none.
+/// Shows the answer while it is written. Without a question, it goes on with the one that got no answer.
 async fn answer(
     run: &Run,
     chat: &Chat,
@@ -58,7 +58,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         match answer(&run, &chat, question, |text| print!("{text}")).await {
             Ok(()) => println!(),
             Err(error) if error.category() == Category::Conflict => {
-                println!("Another window is being answered; ask again in a moment.");
+                println!("This chat is being answered in another window; ask again in a moment.");
             }
             Err(error) => println!("{error:#}\nPress Enter to go on."),
         }

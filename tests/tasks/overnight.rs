@@ -1,10 +1,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use llmnode::BatchApi;
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::stub_server::StubBatch;
-use llmnode::{BatchApi, StubServer};
 use serde_json::json;
 
 #[llm_output]
@@ -62,6 +61,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::test]
 async fn what_was_sent_is_not_sent_again() -> Result<(), Box<dyn std::error::Error>> {
+    use llmnode::StubServer;
+    use llmnode::stub_server::StubBatch;
+
     // Speaks the batch APIs, too. This batch has not ended when it is looked at first.
     let server = StubServer::builder()
         .batches([StubBatch::new().in_progress(1)])

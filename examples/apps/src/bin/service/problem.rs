@@ -65,6 +65,11 @@ pub fn status_of(category: Category) -> (StatusCode, &'static str) {
             StatusCode::UNPROCESSABLE_ENTITY,
             "the model declines to handle this ticket",
         ),
+        Conflict => (
+            StatusCode::CONFLICT,
+            "this chat is being answered, or waits for a decision; try again later",
+        ),
+        Paused => (StatusCode::ACCEPTED, "this waits for a person's decision"),
         // Ours to mend: the key, the model's name, the request, the program.
         _ => (
             StatusCode::INTERNAL_SERVER_ERROR,
