@@ -13,6 +13,7 @@
 )]
 
 mod agents;
+mod caches;
 mod conforms;
 mod corrections;
 mod dialects;
