@@ -1,7 +1,9 @@
 //! What a batch costs, and what limits make of it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use llmnode::stub_server::StubBatch;
 use llmnode::{Category, Limits, Price, Prices};
 
 use crate::support::{APIS, Api, Place, letters, quick, run, sorting};
@@ -70,6 +72,8 @@ async fn a_limit_that_holds_fewer_than_all_cuts_a_map_into_several_batches() {
     let run = run(&server, Api::Chat).with_prices(prices());
     let seen = Arc::new(Mutex::new((0, 0)));
     let shown = Arc::clone(&seen);
+    let forced = Arc::new(Mutex::new(None));
+    let said = Arc::clone(&forced);
     // Letters 3 and 13 are corrected.
     let outcomes = run
         .map(letters(20))
@@ -79,6 +83,9 @@ async fn a_limit_that_holds_fewer_than_all_cuts_a_map_into_several_batches() {
             let mut seen = shown.lock().unwrap();
             seen.0 = seen.0.max(progress.waiting);
             seen.1 = seen.1.max(progress.batches);
+            let batches = progress.forced_batches;
+            let mut said = said.lock().unwrap();
+            *said = said.or(batches.map(|batches| (batches, progress.done)));
         })
         .resume(place.open())
         .batch_api(quick())
@@ -88,4 +95,74 @@ async fn a_limit_that_holds_fewer_than_all_cuts_a_map_into_several_batches() {
     assert_eq!(server.billed_lines().len(), 22);
     let (waiting, batches) = *seen.lock().unwrap();
     assert!(waiting > 1 && batches == 1, "{waiting} waited in {batches}");
+    let (forced, done) = forced.lock().unwrap().unwrap();
+    assert!(forced >= 2, "{forced}");
+    assert_eq!(done, 0, "it is said when the first batch is sent");
+}
+
+/// Sorts sixty letters, of which six are corrected, under a limit near what they cost. Returns how many batches that took.
+async fn batches_of_sixty(means: bool) -> usize {
+    let server = sorting().start().await.unwrap();
+    let place = Place::new(&format!("mean-{means}"));
+    let api = match means {
+        true => quick().reserve_mean(),
+        false => quick(),
+    };
+    let outcomes = run(&server, Api::Chat)
+        .map(letters(60))
+        .limits(Limits::new().tokens(8_000))
+        .resume(place.open())
+        .batch_api(api)
+        .await;
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    assert_eq!(server.billed_lines().len(), 66);
+    server.batches_seen()
+}
+
+#[tokio::test]
+async fn with_the_mean_of_the_first_batch_reserved_the_rest_fits_into_fewer() {
+    let by_the_most = batches_of_sixty(false).await;
+    let by_the_mean = batches_of_sixty(true).await;
+    // The first, all others with its corrections, and theirs.
+    assert!(by_the_mean <= 3, "{by_the_mean}");
+    assert!(by_the_most > by_the_mean, "{by_the_most}, {by_the_mean}");
+}
+
+#[tokio::test]
+async fn under_a_limit_of_the_run_others_do_not_wait_for_a_batch_and_learn_its_name() {
+    let limits = [
+        Limits::new().requests(3),
+        Limits::new().tokens(500),
+        Limits::new().money(0.0002),
+    ];
+    for limits in limits {
+        let server = sorting()
+            .batches([StubBatch::new().in_progress(u32::MAX)])
+            .start()
+            .await
+            .unwrap();
+        let place = Place::new("run-limit");
+        let run = run(&server, Api::Chat)
+            .with_prices(prices())
+            .with_limits(limits);
+        let map = run
+            .map(letters(5))
+            .resume(place.open())
+            .batch_api(quick().poll(Duration::from_millis(20)));
+        let other = async {
+            while server.batches_seen() == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            // Until its id has come.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            run.call(&letters(1)[0]).await
+        };
+        let error = tokio::select! {
+            _ = map => panic!("its batch never ends"),
+            outcome = other => outcome.unwrap_err(),
+        };
+        assert_eq!(error.category(), Category::LimitExceeded, "{error}");
+        assert!(error.message().contains("the run has no room"), "{error}");
+        assert!(error.message().contains("the batch batch_"), "{error}");
+    }
 }

@@ -3,13 +3,14 @@
 //! A limit is kept for what was *spent*; a request waits as long as *spent and reserved* together leave no room for it. So a
 //! limit may be passed by the last request, if that takes more than it has reserved, but never by two at once.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use llmnode_model::TokenUsage;
 use llmnode_model::internal::lock;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
+use super::batch_room::BatchRoom;
 use super::limits::Limits;
 use super::prior_spend::Spending;
 use super::prompt::PromptTokens;
@@ -44,6 +45,11 @@ struct Counters {
     tokens: Quantity,
     money: Quantity,
     tool_calls: u64,
+    /// Of what is reserved, what requests of batches hold for up to a day.
+    batch_requests: u64,
+    in_batches: Amount,
+    /// Whose they are.
+    batch: Option<Arc<BatchRoom>>,
     /// Answers whose tokens were reported, and those tokens: for the mean.
     answers: u64,
     answered: u64,
@@ -80,6 +86,8 @@ pub(super) struct Intent<'a> {
     pub(super) prices_made: Option<&'a str>,
     /// How it is asked, for that message.
     pub(super) tier: PriceTier,
+    /// Of the map, if it is asked by a batch.
+    pub(super) batch: Option<&'a Arc<BatchRoom>>,
 }
 
 /// What one request has reserved at one meter.
@@ -92,12 +100,13 @@ pub(super) struct Hold {
     expected_input: u64,
     expected_output: u64,
     answers: u64,
+    in_batch: bool,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Amount {
-    tokens: u64,
-    money: Money,
+pub(super) struct Amount {
+    pub(super) tokens: u64,
+    pub(super) money: Money,
 }
 
 /// What came of a request.
@@ -129,6 +138,9 @@ impl Meter {
             tokens: Quantity::default(),
             money: Quantity::default(),
             tool_calls: 0,
+            batch_requests: 0,
+            in_batches: Amount::default(),
+            batch: None,
             answers: 0,
             answered: 0,
             unknown_tokens: None,
@@ -185,7 +197,13 @@ impl Meter {
             .or_else(|| counters.unenforceable(self.limits.tokens, self.money, intent));
         match never {
             Some(refusal) => Capacity::Never(refusal),
-            None if counters.is_full(self.limits, self.money) => Capacity::Later,
+            None if counters.is_full(self.limits, self.money) => {
+                let of_batch = counters.held_by_batch(self.limits, self.money);
+                match of_batch.filter(|_| intent.batch.is_none()) {
+                    Some(refusal) => Capacity::Never(refusal),
+                    None => Capacity::Later,
+                }
+            }
             None if !queued && counters.queued > 0 => Capacity::Later,
             None => Capacity::Free,
         }
@@ -222,10 +240,19 @@ impl Meter {
             Some(price) => price.most_of_tokens(input, output),
             None => Money::default(),
         };
-        let most = Amount {
+        let mut most = Amount {
             tokens: input.saturating_add(output),
             money,
         };
+        if let Some(mean) = intent.batch.and_then(|batch| batch.mean()) {
+            most.tokens = most.tokens.min(mean.tokens);
+            most.money = most.money.min(mean.money);
+        }
+        if let Some(batch) = intent.batch {
+            counters.batch_requests += 1;
+            counters.in_batches.add(most);
+            counters.batch = Some(Arc::clone(batch));
+        }
         counters.requests.reserve(1);
         counters.tokens.reserve(most.tokens.into());
         counters.money.reserve(most.money.0);
@@ -235,6 +262,7 @@ impl Meter {
             expected_input: intent.expected.estimate,
             expected_output: output,
             answers: intent.answers,
+            in_batch: intent.batch.is_some(),
         }
     }
 
@@ -253,7 +281,14 @@ impl Meter {
             tokens: before.tokens.max(tokens),
             money: before.money.max(money),
         };
+        let more = Amount {
+            tokens: hold.most.tokens - before.tokens,
+            money: Money(hold.most.money.0.saturating_sub(before.money.0)),
+        };
         let mut counters = lock(&self.counters);
+        if hold.in_batch {
+            counters.in_batches.add(more);
+        }
         counters
             .tokens
             .reserve((hold.most.tokens - before.tokens).into());
@@ -271,6 +306,9 @@ impl Meter {
             Spent::Refused | Spent::Estimated { .. } | Spent::Read { .. } => 1,
         };
         let mut counters = lock(&self.counters);
+        if hold.in_batch {
+            counters.leave_batch(reserved);
+        }
         counters.requests.settle(1, requests);
         counters
             .tokens
@@ -289,6 +327,11 @@ impl Meter {
         self.capacity.notify_one();
     }
 
+    /// Lets the queue look again, since requests reserve less from now on.
+    pub(super) fn look_again(&self) {
+        self.capacity.notify_one();
+    }
+
     /// Counts what was never reserved here: it was spent in another process.
     pub(super) fn add_prior_spend(&self, spent: &Spending) {
         let mut counters = lock(&self.counters);
@@ -297,6 +340,13 @@ impl Meter {
         counters.money.settle(0, spent.money.0);
         counters.tool_calls = counters.tool_calls.saturating_add(spent.tool_calls);
         counters.learn(None, None, spent.unknown_money.as_ref());
+    }
+}
+
+impl Amount {
+    fn add(&mut self, more: Amount) {
+        self.tokens = self.tokens.saturating_add(more.tokens);
+        self.money = self.money.plus(more.money);
     }
 }
 
@@ -420,6 +470,45 @@ impl Counters {
                 .tokens
                 .is_some_and(|limit| self.tokens.is_full(limit.into()))
             || money.is_some_and(|limit| self.money.is_full(limit.0))
+    }
+
+    /// The refusal, if what requests of a batch have reserved leaves no room, whatever becomes of all others: it may take a day.
+    fn held_by_batch(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
+        let batch = self.batch.as_ref()?;
+        let requests = Quantity {
+            spent: self.requests.spent,
+            reserved: self.batch_requests.into(),
+        };
+        let tokens = Quantity {
+            spent: self.tokens.spent,
+            reserved: self.in_batches.tokens.into(),
+        };
+        let cost = Quantity {
+            spent: self.money.spent,
+            reserved: self.in_batches.money.0,
+        };
+        match (limits.requests, limits.tokens, money) {
+            (Some(limit), ..) if requests.is_full(limit.into()) => {
+                Some(Refusal::requests_in_batch(limit, batch.batch()))
+            }
+            (_, Some(limit), _) if tokens.is_full(limit.into()) => {
+                Some(Refusal::tokens_in_batch(limit, batch.batch()))
+            }
+            (.., Some(limit)) if cost.is_full(limit.0) => {
+                Some(Refusal::money_in_batch(limit, batch.batch()))
+            }
+            _ => None,
+        }
+    }
+
+    fn leave_batch(&mut self, reserved: Amount) {
+        self.batch_requests = self.batch_requests.saturating_sub(1);
+        let held = &mut self.in_batches;
+        held.tokens = held.tokens.saturating_sub(reserved.tokens);
+        held.money = Money(held.money.0.saturating_sub(reserved.money.0));
+        if self.batch_requests == 0 {
+            self.batch = None;
+        }
     }
 
     /// The refusal, if a figure that a limit needs is unknown, or will be.

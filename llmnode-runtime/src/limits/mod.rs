@@ -16,10 +16,13 @@
 //! An unknown figure is never taken for zero: an answer without usage under a limit of tokens makes the limit *unenforceable*,
 //! which refuses the next request. Estimates only count for requests that broke off.
 //!
+//! Requests of a map over a batch API (`batch_room.rs`) reserve for up to a day. Others do not wait for them: they fail at once.
+//!
 //! Time is of another kind (`deadline.rs`): it is not reserved, it only runs out.
 //!
 //! The room knows no models and sends nothing. It is told what a request is and what came of it.
 
+mod batch_room;
 mod call;
 mod deadline;
 mod first;
@@ -36,6 +39,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch_room::BatchRoom;
 pub use call::CallLimits;
 pub(crate) use call::MapLimits;
 pub(crate) use deadline::{Deadline, TimeLeft};

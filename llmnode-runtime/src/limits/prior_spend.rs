@@ -25,6 +25,8 @@ pub struct PriorSpend {
     pub(super) nodes: HashMap<String, Spending>,
     /// By the node's name.
     pub(super) names: HashMap<String, Spending>,
+    /// Of `all`, what answers of batches used that have reported it.
+    pub(super) of_batches: Spending,
 }
 
 #[derive(Clone, Default)]
@@ -91,6 +93,9 @@ impl PriorSpend {
             },
             tool_calls: 0,
         };
+        if attempt.batch.is_some() && usage.total().is_some() {
+            self.of_batches.add(&one);
+        }
         self.spent(node, &one, by_this_process);
     }
 

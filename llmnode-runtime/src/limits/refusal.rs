@@ -117,6 +117,11 @@ pub(super) enum Refusal {
         count: u64,
     },
     Late(Duration),
+    /// Requests of a batch have reserved what is left, in words.
+    InBatch {
+        limit: String,
+        batch: String,
+    },
     /// A figure that the limit needs is unknown.
     Unenforceable {
         limit: String,
@@ -146,6 +151,27 @@ impl Refusal {
         }
     }
 
+    pub(super) fn requests_in_batch(limit: u64, batch: String) -> Self {
+        Refusal::InBatch {
+            limit: plural(limit, "request"),
+            batch,
+        }
+    }
+
+    pub(super) fn tokens_in_batch(limit: u64, batch: String) -> Self {
+        Refusal::InBatch {
+            limit: plural(limit, "token"),
+            batch,
+        }
+    }
+
+    pub(super) fn money_in_batch(limit: Money, batch: String) -> Self {
+        Refusal::InBatch {
+            limit: in_money(limit),
+            batch,
+        }
+    }
+
     pub(super) fn tools(limit: u64, executed: u64, count: u64) -> Self {
         Refusal::Tools {
             limit: plural(limit, "tool call"),
@@ -170,9 +196,10 @@ impl Refusal {
 
     pub(super) fn category(&self) -> Category {
         match self {
-            Refusal::Spent { .. } | Refusal::Tools { .. } | Refusal::Late(_) => {
-                Category::LimitExceeded
-            }
+            Refusal::Spent { .. }
+            | Refusal::Tools { .. }
+            | Refusal::Late(_)
+            | Refusal::InBatch { .. } => Category::LimitExceeded,
             Refusal::Unenforceable { .. } => Category::LimitUnenforceable,
         }
     }
@@ -195,6 +222,10 @@ impl Refusal {
             Refusal::Late(limit) => {
                 format!("the time limit of {limit:?} for {scope} is reached; it is set by {setter}")
             }
+            Refusal::InBatch { limit, batch } => format!(
+                "the limit of {limit} for {scope} has no room: {batch} has reserved what is left, and may take a day; call again when \
+                 it has ended, raise the limit by {setter}, or limit the map alone, by `Map::limits`"
+            ),
             Refusal::Unenforceable { limit, unknown } => {
                 format!("the limit of {limit} for {scope} cannot be enforced: {unknown}")
             }

@@ -5,11 +5,13 @@
 //! was reported, and an estimate of the rest). Whoever drops a reservation settles it in the last of these ways: a future that
 //! is cancelled has no other chance to say what it cost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::lock;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, TokenUsage};
 
+use super::batch_room::BatchRoom;
 use super::call::CallLimits;
 use super::first::{FirstRequest, of_model};
 use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
@@ -27,6 +29,8 @@ pub(crate) struct Reservation<'c> {
     /// Of the model, the most reliable first.
     names: [Option<&'c str>; 3],
     tier: PriceTier,
+    /// Of the map, while it is asked by a batch.
+    batch: Option<&'c Arc<BatchRoom>>,
     /// Boxed, since most requests reserve nothing.
     so_far: Option<Box<AnswerSoFar>>,
     /// Held while this is the first request of its model, for which the others wait.
@@ -43,18 +47,19 @@ impl CallLimits<'_> {
         names: [Option<&'c str>; 3],
         time_limit: impl FnOnce() -> Option<Duration>,
     ) -> Result<Reservation<'c>, (Category, String)> {
-        self.reserve_in(PriceTier::Standard, tokens, names, time_limit)
+        self.reserve_in(PriceTier::Standard, None, tokens, names, time_limit)
             .await
     }
 
     /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `time_limit`: the
-    /// time that the request has.
+    /// time that the request has. `batch`: of the map, if it is asked by a batch.
     ///
     /// It tries again whenever its turn comes in the queue of the meter that was full, and keeps its place there as long as that
     /// meter is the one that is full. Prices and estimates are looked up in each turn, as they may have changed meanwhile.
     pub(crate) async fn reserve_in<'c>(
         &'c self,
         tier: PriceTier,
+        batch: Option<&'c Arc<BatchRoom>>,
         tokens: impl FnOnce() -> RequestTokens,
         names: [Option<&'c str>; 3],
         time_limit: impl FnOnce() -> Option<Duration>,
@@ -62,12 +67,16 @@ impl CallLimits<'_> {
         if self.meters.is_empty() {
             return Ok(Reservation::new(self, Vec::new(), (names, tier), None));
         }
+        if let Some(batch) = batch {
+            batch.reserves_at(&self.meters);
+        }
         let tokens = tokens();
         let model = names.into_iter().flatten().next().unwrap_or_default();
         let first = self.first(model, time_limit()).await;
         let mut ticket: Option<QueueTicket<'_>> = None;
         loop {
-            let outcome = self.holds(self.intent(tier, &tokens, &names), ticket.as_ref());
+            let intent = self.intent((tier, batch), &tokens, &names);
+            let outcome = self.holds(intent, ticket.as_ref());
             // A place in the queue of another meter than the full one is given up: it would hold others up for nothing.
             let kept = match &outcome {
                 Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
@@ -75,7 +84,11 @@ impl CallLimits<'_> {
             };
             drop(ticket.take());
             let mut next = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, (names, tier), first)),
+                Ok(holds) => {
+                    let mut reserved = Reservation::new(self, holds, (names, tier), first);
+                    reserved.batch = batch;
+                    return Ok(reserved);
+                }
                 Err((meter, Capacity::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
@@ -89,7 +102,7 @@ impl CallLimits<'_> {
     /// What the request will take, by what is known at this moment of its model.
     fn intent<'a>(
         &'a self,
-        tier: PriceTier,
+        (tier, batch): (PriceTier, Option<&'a Arc<BatchRoom>>),
         tokens: &RequestTokens,
         names: &[Option<&'a str>; 3],
     ) -> Intent<'a> {
@@ -111,6 +124,7 @@ impl CallLimits<'_> {
             prices_made: prices.made(),
             tier,
             price,
+            batch,
         }
     }
 }
@@ -127,6 +141,7 @@ impl<'c> Reservation<'c> {
             holds,
             names,
             tier,
+            batch: None,
             so_far: None,
             first,
             unsent: false,
@@ -136,6 +151,7 @@ impl<'c> Reservation<'c> {
     /// It is asked in another way than it was reserved for, and may cost more than that.
     pub(crate) fn asks_in(&mut self, tier: PriceTier) {
         self.tier = tier;
+        self.batch = None;
     }
 
     /// The provider has reported usage in the middle of an answer.
@@ -282,6 +298,12 @@ impl<'c> Reservation<'c> {
     fn close(&mut self, spent: &Spent<'_>) {
         if self.holds.is_empty() {
             return;
+        }
+        if let (Some(batch), Spent::Read { tokens, money, .. }) = (self.batch, spent)
+            && let Ok(tokens) = tokens
+        {
+            let money = money.as_ref().copied().unwrap_or_default();
+            batch.answered(*tokens, money);
         }
         for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
             meter.settle(hold, spent);

@@ -85,7 +85,8 @@ pub(super) async fn attempt(
                 None => PriceTier::of_request(request),
             };
             open.set_tier(tier);
-            let reserving = limits.reserve_in(tier, tokens, names, time_left);
+            let room = batches.map(|batches| batches.room());
+            let reserving = limits.reserve_in(tier, room, tokens, names, time_left);
             let held = batches.map(|batches| batches.holds());
             let reserved = reserving.await;
             drop(held);

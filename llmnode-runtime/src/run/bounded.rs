@@ -151,7 +151,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         };
         batches.poll(cx, self.pool.len(), self.is_waiting);
         let (waiting, under_way) = batches.count();
-        if self.counter.update_batches(waiting, under_way) {
+        let is_forced = batches
+            .limit_holds()
+            .is_some_and(|items| self.counter.limit_holds(items));
+        if self.counter.update_batches(waiting, under_way) || is_forced {
             self.count_in_flight();
             self.counter.report();
         }

@@ -561,6 +561,7 @@ pub fn recorded_by<'r, T: Send + 'r>(
                             .iter()
                             .for_each(|limits| limits.add_prior_spend(&spent));
                         if let Some(batches) = shared.control.batches() {
+                            batches.room().add_prior_spend(&spent);
                             batches.begin(Arc::clone(&recorder));
                         }
                         own = Some(Arc::new(core.recorded_by(recorder)));

@@ -26,6 +26,9 @@ pub struct BatchProgress {
     pub waiting: usize,
     /// In how many batches they wait that are under way now.
     pub batches: usize,
+    /// How many batches it takes, since a limit holds fewer items at once than there are, by the most that they can use. Told when
+    /// the first is sent. `None`: no limit forces more than one, or `total` is not known.
+    pub forced_batches: Option<usize>,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
 }
@@ -56,6 +59,7 @@ impl<'r> ProgressCounter<'r> {
             held: None,
             waiting: 0,
             batches: 0,
+            forced_batches: None,
             elapsed: Duration::ZERO,
         };
         ProgressCounter {
@@ -90,6 +94,25 @@ impl<'r> ProgressCounter<'r> {
     pub fn update(&mut self, in_flight: usize, held: Option<Instant>) -> bool {
         self.so_far.in_flight = in_flight;
         std::mem::replace(&mut self.so_far.held, held) != held
+    }
+
+    /// Sets how many items a limit holds at once. Returns whether that forces several batches, which was not known before.
+    pub(super) fn limit_holds(&mut self, items: usize) -> bool {
+        let Some(total) = self.so_far.total else {
+            return false;
+        };
+        let left = total.saturating_sub(self.so_far.done);
+        if items == 0 || left <= items || self.so_far.forced_batches.is_some() {
+            return false;
+        }
+        let forced = left.div_ceil(items);
+        self.so_far.forced_batches = Some(forced);
+        tracing::warn!(
+            target: "llmnode::batch",
+            "{forced} batches, one after the other, since the limit holds {items} of {left} requests by the most that they can use; \
+             raise it, or see `BatchApi::reserve_mean`"
+        );
+        true
     }
 
     /// Sets how many items wait in how many batches. Returns whether there are more or fewer batches than before.

@@ -27,6 +27,7 @@ pub struct BatchApi {
     pub(super) at_once: bool,
     pub(super) keeps_files: bool,
     pub(super) once: bool,
+    pub(super) reserves_mean: bool,
 }
 
 impl BatchApi {
@@ -40,6 +41,7 @@ impl BatchApi {
             at_once: false,
             keeps_files: false,
             once: false,
+            reserves_mean: false,
         }
     }
 
@@ -96,6 +98,16 @@ impl BatchApi {
     #[must_use]
     pub const fn keep_files(mut self) -> Self {
         self.keeps_files = true;
+        self
+    }
+
+    /// Reserves for each request the mean of what the requests of the first batch used, times 1.3, once that batch was read. Default:
+    /// the most that the request can use, a token for each byte of its prompt, so that a limit near the true cost cuts the map into
+    /// several batches. With the mean, most of what is left fits into one; but where its requests are larger than those of the first
+    /// batch, the limit can be exceeded by more than one request.
+    #[must_use]
+    pub const fn reserve_mean(mut self) -> Self {
+        self.reserves_mean = true;
         self
     }
 

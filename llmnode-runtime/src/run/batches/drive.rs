@@ -36,6 +36,8 @@ pub(in crate::run) struct Drivers {
     /// Of a stream of nodes: ends when nothing came for a while.
     lingering: Option<Lingering>,
     has_warned: bool,
+    /// How many requests the first orders had, if a limit held others back.
+    limit_holds: Option<usize>,
 }
 
 struct Lingering {
@@ -50,6 +52,7 @@ impl Drivers {
             batches: Vec::new(),
             lingering: None,
             has_warned: false,
+            limit_holds: None,
         }
     }
 
@@ -71,7 +74,12 @@ impl Drivers {
         if orders.is_none() && is_waiting && self.has_lingered(cx) {
             orders = self.pool.take_orders(in_flight, is_waiting);
         }
-        for order in orders.into_iter().flatten() {
+        let orders = orders.unwrap_or_default();
+        let sent: usize = orders.iter().map(|order| order.lines.len()).sum();
+        if sent > 0 && self.limit_holds.is_none() && self.pool.is_held() {
+            self.limit_holds = Some(sent);
+        }
+        for order in orders {
             let pool = Arc::clone(&self.pool);
             self.batches.push(Box::pin(new_batch(pool, order)));
         }
@@ -82,6 +90,11 @@ impl Drivers {
         if reads && !self.pool.is_reading() {
             cx.waker().wake_by_ref();
         }
+    }
+
+    /// How many requests a limit holds at once. `None`: it holds back none so far.
+    pub(in crate::run) fn limit_holds(&self) -> Option<usize> {
+        self.limit_holds
     }
 
     /// How many requests wait, and in how many batches that are under way.
@@ -250,6 +263,7 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
     };
     match created {
         Ok(id) => {
+            batch.pool.room().is_in(&id);
             batch.id = id;
             batch.run(Duration::ZERO).await;
         }
@@ -368,6 +382,7 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
                     batch: &id,
                 });
             }
+            driven.pool.room().is_in(&id);
             driven.id = id;
             let age = driven
                 .submitted

@@ -14,6 +14,7 @@ use super::count::{ParkedCount, ParkedSlot};
 use super::parked::{Parked, Planned, Waiting};
 use crate::clock::Clock;
 use crate::ledger::{JournaledBatch, Recorder};
+use crate::limits::BatchRoom;
 
 /// With [`BatchApi::then_at_once`], a round of fewer corrections is asked directly.
 const SMALL_ROUND: usize = 20;
@@ -23,6 +24,7 @@ pub(super) const SMALLEST_ORDER: usize = 100;
 
 pub(in crate::run) struct BatchPool {
     pub(super) api: BatchApi,
+    room: Arc<BatchRoom>,
     pub(super) clock: Arc<dyn Clock>,
     concurrency: usize,
     /// What of the map's settings means nothing here.
@@ -93,6 +95,7 @@ pub(super) struct LeftStart {
 impl BatchPool {
     pub(in crate::run) fn new(api: BatchApi, clock: Arc<dyn Clock>, concurrency: usize) -> Self {
         BatchPool {
+            room: Arc::new(BatchRoom::new(api.reserves_mean)),
             api,
             clock,
             concurrency: concurrency.max(1),
@@ -112,6 +115,11 @@ impl BatchPool {
 
     pub(in crate::run) fn fault(&self) -> Option<&'static str> {
         self.fault
+    }
+
+    /// What its requests hold of the limits.
+    pub(in crate::run) fn room(&self) -> &Arc<BatchRoom> {
+        &self.room
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -146,6 +154,11 @@ impl BatchPool {
         Held(self)
     }
 
+    /// Whether a call waits for room under a limit.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.load(Ordering::Acquire) > 0
+    }
+
     /// How many requests wait for a batch.
     pub(in crate::run) fn waiting(&self) -> usize {
         self.parked.get()
@@ -174,7 +187,9 @@ impl BatchPool {
     /// Whether a result may be given to its call now.
     pub(super) fn has_room_for_result(&self) -> bool {
         let in_flight = self.in_flight.load(Ordering::Acquire);
-        in_flight.saturating_sub(self.waiting()) < self.concurrency
+        // Calls that wait for room do nothing, and only results can give it to them.
+        let idle = self.waiting() + self.held.load(Ordering::Acquire);
+        in_flight.saturating_sub(idle) < self.concurrency
     }
 
     pub(super) fn begins_reading(&self) {
@@ -274,6 +289,10 @@ impl BatchPool {
         }
         let lingers_until = self.lingers_until().filter(|_| is_waiting);
         if lingers_until.is_some_and(|end| self.clock.now() < end) {
+            return None;
+        }
+        // Calls that wait for room reserve less from now on: they may go with this order.
+        if self.room.has_read() && self.is_held() {
             return None;
         }
         self.quiet.fetch_add(1, Ordering::AcqRel);
