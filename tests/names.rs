@@ -192,8 +192,9 @@ fn public() -> Exports {
 fn the_public_names_are_these() {
     let names = public().names;
     // 260 until the graph's `Turn` and the journal's, which is `ReplayStep` now, no longer counted as one.
+    // 261 until conversations in a database (17 names), batches, caches and the questions of tools came.
     assert!(
-        names.len() <= 261,
+        names.len() <= 290,
         "{} names are more than anybody reads",
         names.len()
     );

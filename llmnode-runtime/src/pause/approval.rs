@@ -6,7 +6,8 @@ use llmnode_model::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call_state::{Decision, Paused};
+use super::call_state::Paused;
+use super::decision::Decision;
 use super::waiting::WaitingCall;
 
 /// What is decided about the call of a tool that needs an approval.

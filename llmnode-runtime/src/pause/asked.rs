@@ -16,7 +16,7 @@ use llmnode_reader::internal::{one_line, shortened};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call_state::Decision;
+use super::decision::Decision;
 use crate::error::NodeError;
 use crate::output::Untyped;
 

@@ -1,13 +1,13 @@
 //! The state of the calls of a round that has not ended.
 
-use llmnode_model::internal::SentPrompt;
 use std::fmt;
 
+use llmnode_model::internal::SentPrompt;
 use llmnode_model::{Message, ProviderState, ToolCall};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::asked::Asked;
+use super::decision::Decision;
 use super::shown::Shown;
 use crate::position::Position;
 
@@ -129,26 +129,6 @@ impl CallState {
         match self {
             CallState::Approval(decision) | CallState::Answer(decision) => decision.as_ref(),
             CallState::Ended { .. } | CallState::Within(_) | CallState::Asked(_) => None,
-        }
-    }
-}
-
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Decision {
-    Yes,
-    No(String),
-    Edit(Value),
-    Result(Value),
-}
-
-impl Decision {
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Decision::Yes => "Approval::yes",
-            Decision::No(_) => "Approval::no",
-            Decision::Edit(_) => "Approval::edit",
-            Decision::Result(_) => "a result",
         }
     }
 }

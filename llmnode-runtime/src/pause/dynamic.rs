@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use llmnode_model::{Category, Message, ToolCall};
 
-use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
+use super::call_state::{CallState, Conversation, OpenCall, Paused};
+use super::decision::Decision;
 use super::paused::PausedError;
 use crate::error::NodeError;
 

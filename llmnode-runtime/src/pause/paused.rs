@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::approval::Approval;
 use super::asked::Asked;
-use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
+use super::call_state::{CallState, Conversation, OpenCall, Paused};
 use super::claims::Claim;
+use super::decision::Decision;
 use super::waiting::{WaitingCall, segment};
 use crate::error::NodeError;
 use crate::format;
