@@ -146,7 +146,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
                     .map(|node| call(core, caller, state, node, shared)),
             )
         });
-        Map::of_calls(core, calls, total)
+        Map::of_calls(core, calls, total, N::TRIES_ITSELF)
     }
 
     pub(super) fn of_stream<S, N>(
@@ -169,10 +169,16 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             };
             Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
         });
-        Map::of_calls(core, calls, total)
+        Map::of_calls(core, calls, total, N::TRIES_ITSELF)
     }
 
-    fn of_calls(core: &'r RunCore, calls: Calls<'r, T>, total: Option<usize>) -> Self {
+    /// `asks_models`: its nodes ask a model, or run others that do, as what is only code does not.
+    fn of_calls(
+        core: &'r RunCore,
+        calls: Calls<'r, T>,
+        total: Option<usize>,
+        asks_models: bool,
+    ) -> Self {
         let (settings, limits) = (Settings::new(), Limits::new());
         Map {
             core,
@@ -186,7 +192,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             give_up_after: GIVE_UP_AFTER,
             keeps_going: false,
             allows_changes: false,
-            warm_cache: None,
+            warm_cache: (!asks_models).then_some(false),
             batch_api: None,
         }
     }
@@ -520,7 +526,7 @@ async fn patiently<F: Future>(control: &MapControl, call: F) -> F::Output {
     let mut late = None;
     poll_fn(|cx| {
         let outcome = call.as_mut().poll(cx);
-        if outcome.is_pending() && control.warm_up().is_waiting() {
+        if outcome.is_pending() && control.warm_up().holds() {
             let clock = control.clock();
             let end = clock.now().checked_add(warm_up::PATIENCE);
             let late = late.get_or_insert_with(|| end.map(|end| clock.until(end)));

@@ -2,8 +2,8 @@
 //!
 //! Items that go out at once each write what they share, or pay its full price. One that goes first writes it for all. That costs
 //! the time until its answer begins, so by default it is done only in maps that are many times as long, and only where the model
-//! says that something is kept. The wait ends when the first answer begins, when the first item fails, or after [`PATIENCE`]. Other
-//! items are not taken meanwhile, so that it counts for none of their deadlines.
+//! says that something is kept. Nodes that are only code never begin alone. The wait ends when the first answer begins, when the
+//! first item fails, or after [`PATIENCE`]. Other items are not taken meanwhile, so that it counts for none of their deadlines.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -39,11 +39,6 @@ impl WarmUp {
     /// Whether no other item is taken.
     pub(super) fn holds(&self) -> bool {
         self.state.load(Ordering::Relaxed) != OPEN
-    }
-
-    /// Whether the first request is under way, so that its time counts.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == WAITING
     }
 
     /// The first request is about to be sent. `keeps`: whether what it shares with others is kept.
@@ -82,7 +77,7 @@ mod tests {
         assert!(!warm_up.holds());
         let warm_up = WarmUp::new(None, Some(80), 8);
         warm_up.asks(|| true);
-        assert!(warm_up.holds() && warm_up.is_waiting());
+        assert!(warm_up.holds());
         warm_up.end();
         assert!(!warm_up.holds());
     }
