@@ -86,9 +86,10 @@ pub(super) async fn attempt(
             };
             open.set_tier(tier);
             let room = batches.map(|batches| batches.room());
-            let reserving = limits.reserve_in(tier, room, tokens, names, time_left);
             let held = batches.map(|batches| batches.holds());
-            let reserved = reserving.await;
+            let reserved = limits
+                .reserve_in(tier, room, tokens, names, time_left)
+                .await;
             drop(held);
             let mut reserved = match reserved {
                 Ok(reserved) => reserved,
