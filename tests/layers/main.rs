@@ -208,6 +208,7 @@ const CASSETTE: &[&str] = &[
 ];
 const MCP: &[&str] = &[
     "clean",
+    "asks",
     "failure",
     "message",
     "reply",
@@ -238,7 +239,7 @@ const PAGE: &[&str] = &[
     "internal",
 ];
 const SERVE: &[&str] = &[
-    "options", "key", "stalled", "decision", "file", "kept", "history", "running", "state", "form",
+    "options", "key", "stalled", "file", "form", "decision", "kept", "history", "running", "state",
     "waits", "panels", "app", "access", "run", "restore", "api", "serve",
 ];
 const STUB: &[&str] = &[
