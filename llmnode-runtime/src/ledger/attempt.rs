@@ -283,7 +283,8 @@ impl<'c> OpenAttempt<'c> {
             now,
             is_correction: record.kind == AttemptKind::Correction,
         };
-        record.lost = compared.lost();
+        let lost = compared.lost();
+        record.lost = (!lost.is_unknown()).then(|| Box::new(lost));
         let sent = Arc::new(sent_prompt(parts, ttl, usage, now));
         record.sent = Some(Arc::clone(&sent));
         Some(sent)

@@ -161,12 +161,13 @@ pub struct AttemptRecord {
     /// The tools that the model called, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRecord>,
+    /// Boxed, since most attempts have none. `None`: nobody knows.
     #[serde(
         default,
-        skip_serializing_if = "CacheLost::is_unknown",
+        skip_serializing_if = "Option::is_none",
         rename = "cache_lost"
     )]
-    pub(crate) lost: CacheLost,
+    pub(crate) lost: Option<Box<CacheLost>>,
     /// What the next request of the conversation is compared with.
     #[serde(skip)]
     pub(crate) sent: Option<Arc<SentPrompt>>,
@@ -208,7 +209,7 @@ impl AttemptRecord {
             request_id: None,
             batch: None,
             tools: Vec::new(),
-            lost: CacheLost::Unknown,
+            lost: None,
             sent: None,
             answer: None,
         }
@@ -218,7 +219,7 @@ impl AttemptRecord {
     /// request before it is that of the same conversation: an agent's last turn, the answer that is corrected, the call whose
     /// answer is the last one of the history, or the one that paused.
     pub fn cache_lost(&self) -> &CacheLost {
-        &self.lost
+        self.lost.as_deref().unwrap_or(&CacheLost::Unknown)
     }
 
     pub(super) fn forget_content(&mut self) {

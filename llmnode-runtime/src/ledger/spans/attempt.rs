@@ -148,10 +148,11 @@ impl AttemptSpan {
         if let Some(cost) = record.cost {
             self.span.record(ATTEMPT_COST, cost);
         }
-        if !record.lost.is_unknown() {
-            self.span.record(CACHE_LOST, record.lost.as_str());
+        let lost = record.cache_lost();
+        if !lost.is_unknown() {
+            self.span.record(CACHE_LOST, lost.as_str());
         }
-        if let CacheLost::Changed { part } = &record.lost {
+        if let CacheLost::Changed { part } = lost {
             self.word(CACHE_CHANGED, Some(part));
         }
         self.word(REQUEST_ID, record.request_id.as_deref());
