@@ -13,6 +13,7 @@ mod ends;
 mod killing;
 #[cfg(unix)]
 mod kills;
+mod mends;
 mod money;
 mod support;
 mod walk;

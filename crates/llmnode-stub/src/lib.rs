@@ -85,7 +85,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use batches::{BilledLine, StubBatch};
+pub use batches::{BilledLine, StubBatch, StubBatchFault};
 pub use billing::{BilledPrompt, CacheMeter, CachePrompt, CacheRules};
 pub use log::LoggedRequest;
 pub use reply::StubReply;

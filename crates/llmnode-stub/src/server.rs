@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::batches::{Batches, BilledLine, StubBatch};
+use super::batches::{Batches, BilledLine, StubBatch, StubBatchFault};
 use super::billing::{Billing, CacheRules};
 use super::exchange::serve;
 use super::log::{Log, LoggedRequest, lock};
@@ -84,6 +84,21 @@ impl StubServer {
     /// Says how the next batch goes that has no script yet. Default: as [`StubBatch::new`].
     pub fn push_batch(&self, batch: StubBatch) {
         lock(&self.shared.batches).push(batch);
+    }
+
+    /// Lets lists of batches have so many on a page. Default: as many as are asked for.
+    pub fn list_batches_at_most(&self, batches: usize) {
+        lock(&self.shared.batches).list_at_most(batches);
+    }
+
+    /// Lets requests about batches fail.
+    pub fn push_batch_fault(&self, fault: StubBatchFault) {
+        lock(&self.shared.batches).push_fault(fault);
+    }
+
+    /// Forgets all [faults](Self::push_batch_fault).
+    pub fn clear_batch_faults(&self) {
+        lock(&self.shared.batches).clear_faults();
     }
 
     /// Returns the lines of all batches that were answered, and so are billed, in the order in which they were answered.

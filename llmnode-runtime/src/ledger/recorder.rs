@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use llmnode_model::batch::BatchTraces;
 use llmnode_model::{
     AttemptId, BoxError, BoxFuture, CallId, Message, ProviderState, Request, ToolCall,
 };
@@ -144,6 +145,21 @@ pub struct JournaledBatch {
     pub planned_lines: usize,
     /// The ids of those that have no end in the journal.
     pub lines: Vec<String>,
+}
+
+impl JournaledBatch {
+    /// By what it is found, if its process died as it created it.
+    pub(crate) fn traces(&self) -> BatchTraces {
+        BatchTraces {
+            name: self.name.clone(),
+            api: self.api.clone(),
+            model: self.model.clone(),
+            file: self.file.clone(),
+            planned: self.planned.unwrap_or(SystemTime::UNIX_EPOCH),
+            lines: self.planned_lines,
+            line: self.lines.first().cloned(),
+        }
+    }
 }
 
 /// How a batch ended.

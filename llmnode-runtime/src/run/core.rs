@@ -4,8 +4,9 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
 
+use llmnode_model::batch::BatchWire;
 use llmnode_model::internal::{Gate, Gates};
-use llmnode_model::{ApiKind, Category, ChatModel, Request};
+use llmnode_model::{ApiKind, Category, ChatModel, ModelError, Request};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -56,14 +57,11 @@ impl RunCore {
         }
     }
 
-    /// Cancels a batch of one of the models of the run.
+    /// Cancels a batch of one of the models of the run. `false`: it has ended, or was never created.
     ///
     /// # Errors
     /// `config_error`: no model of the run has such batches. Otherwise that of the provider.
-    pub async fn cancel_batch(&self, batch: &JournaledBatch) -> Result<(), NodeError> {
-        let Some(id) = &batch.batch else {
-            return Ok(());
-        };
+    pub async fn cancel_batch(&self, batch: &JournaledBatch) -> Result<bool, NodeError> {
         let models =
             std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
         let wire = models
@@ -71,12 +69,13 @@ impl RunCore {
             .find(|wire| wire.has_api(&batch.api));
         let Some(wire) = wire else {
             let message = format!(
-                "no model of the run has batches like {id} of the model {:?}; give the run the model that it was sent with",
+                "no model of the run has batches like {} of the model {:?}; give the run the model that it was sent with",
+                batch.batch.as_ref().unwrap_or(&batch.name),
                 batch.model
             );
             return Err(NodeError::new(Category::ConfigError, message));
         };
-        let cancelled = wire.cancel(id).await;
+        let cancelled = cancel_created(&*wire, batch).await;
         cancelled.map_err(|error| NodeError::new(error.category, error.message))
     }
 
@@ -199,3 +198,22 @@ impl Target<'_> {
 }
 
 impl_debug!(RunCore:);
+
+async fn cancel_created(wire: &dyn BatchWire, batch: &JournaledBatch) -> Result<bool, ModelError> {
+    let found = match &batch.batch {
+        Some(id) => Some(id.clone()),
+        // Its process may have died as it created the batch.
+        None => wire.find(&batch.traces()).await?,
+    };
+    let Some(id) = found else {
+        return Ok(false);
+    };
+    let Err(error) = wire.cancel(&id).await else {
+        return Ok(true);
+    };
+    // Providers refuse to cancel one that has ended.
+    match wire.poll(&id).await {
+        Ok(status) if status.has_ended => Ok(false),
+        _ => Err(error),
+    }
+}

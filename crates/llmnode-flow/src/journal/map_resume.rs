@@ -76,10 +76,11 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
 /// What a program does with the batches in a journal. In the prelude, with the feature `batch`.
 pub trait BatchApiExt {
     /// Cancels the batches that a map left in this journal. What they answered so far is paid for, and the map gets it when it is
-    /// started again. Returns how many were cancelled.
+    /// started again. Returns how many were cancelled; those that have ended do not count.
     ///
     /// # Errors
-    /// The journal cannot be read, no model of the run has such batches, or the provider refuses.
+    /// The journal cannot be read, no model of the run has such batches, or the provider refuses. All others are cancelled even
+    /// then, and the first error is returned.
     fn cancel<S: Sync>(
         run: &Run<S>,
         journal: impl Journal + 'static,
@@ -97,11 +98,15 @@ impl BatchApiExt for BatchApi {
             .await
             .map_err(NodeError::from)?;
         let mut cancelled = 0;
+        let mut first_error = None;
         for batch in history.open_batches() {
-            run.core().cancel_batch(&batch).await?;
-            cancelled += usize::from(batch.batch.is_some());
+            match run.core().cancel_batch(&batch).await {
+                Ok(is_cancelled) => cancelled += usize::from(is_cancelled),
+                // The others cost money meanwhile.
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
         }
-        Ok(cancelled)
+        first_error.map_or(Ok(cancelled), Err)
     }
 }
 

@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::Asking;
 use crate::batch::exchange::Exchange;
+use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::order_body;
 use crate::batch::results::LineResults;
 
@@ -24,7 +25,8 @@ const API: &str = "messages";
 
 /// A batch that was created for a plan has a time in here: clocks differ, and an upload takes its time.
 const BEFORE_PLAN: Duration = Duration::from_secs(60);
-const AFTER_PLAN: Duration = Duration::from_secs(600);
+/// Creations are tried for an hour after the plan, and the last one may take ten minutes.
+const AFTER_PLAN: Duration = Duration::from_secs(2 * 3_600);
 
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -66,16 +68,25 @@ impl AnthropicBatches {
         let Some(line) = &traces.line else {
             return Ok(None);
         };
-        let url = self.inner.batch_url("/v1/messages/batches", "?limit=100")?;
-        let list = self.inner.exchange(Exchange::get(url)).await?;
-        let batches = list["data"].as_array().cloned().unwrap_or_default();
-        for batch in batches.iter().filter(|batch| may_be(batch, traces)) {
-            let id = batch["id"].as_str().unwrap_or_default();
-            if self.has_line(id, line).await? {
-                return Ok(Some(id.to_owned()));
+        let mut after = String::new();
+        for _ in 0..MOST_PAGES {
+            let query = format!("?limit=100{after}");
+            let url = self.inner.batch_url("/v1/messages/batches", &query)?;
+            let list = self.inner.exchange(Exchange::get(url)).await?;
+            let batches = list["data"].as_array().cloned().unwrap_or_default();
+            for batch in batches.iter().filter(|batch| may_be(batch, traces)) {
+                let id = batch["id"].as_str().unwrap_or_default();
+                if self.has_line(id, line).await? {
+                    return Ok(Some(id.to_owned()));
+                }
+            }
+            let last = batches.last().filter(|last| !is_before(last, traces));
+            match last.and_then(|last| last["id"].as_str()) {
+                Some(last) if list["has_more"] == true => after = format!("&after_id={last}"),
+                _ => return Ok(None),
             }
         }
-        Ok(None)
+        Err(too_many_pages())
     }
 
     /// Waits until it has ended: only its results say which lines it has.
@@ -127,17 +138,24 @@ fn may_be(batch: &Value, traces: &BatchTraces) -> bool {
         .flatten()
         .filter_map(|(_, count)| count.as_u64())
         .sum();
-    let created = batch["created_at"].as_str().and_then(unix_seconds);
-    let Some(created) = created
-        .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
-    else {
+    let Some(created) = created(batch) else {
         return false;
     };
-    let earliest = traces.planned.checked_sub(BEFORE_PLAN);
     let latest = traces.planned.checked_add(AFTER_PLAN);
-    let is_in_time = earliest.is_none_or(|earliest| created >= earliest)
-        && latest.is_none_or(|latest| created <= latest);
+    let is_in_time = !is_before(batch, traces) && latest.is_none_or(|latest| created <= latest);
     is_in_time && lines == traces.lines as u64
+}
+
+/// The newest are listed first: behind this one, there is none of the plan.
+fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
+    let earliest = traces.planned.checked_sub(BEFORE_PLAN);
+    let is_before = |created: SystemTime| earliest.is_some_and(|earliest| created < earliest);
+    created(batch).is_some_and(is_before)
+}
+
+fn created(batch: &Value) -> Option<SystemTime> {
+    let seconds = batch["created_at"].as_str().and_then(unix_seconds)?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// Of a time as RFC 3339 writes it, in UTC.

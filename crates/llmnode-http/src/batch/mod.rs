@@ -7,5 +7,6 @@
 
 pub(crate) mod exchange;
 pub(crate) mod line;
+pub(crate) mod list;
 pub(crate) mod order;
 pub(crate) mod results;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::api::inner::Inner;
 use crate::api::prepared_request::Asking;
 use crate::batch::exchange::Exchange;
+use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
 use crate::batch::order::order_body;
 
 const API: &str = "generateContent";
@@ -50,13 +51,27 @@ impl GeminiBatches {
         })
     }
 
+    /// In which order they are listed is not promised, so that all pages are read.
     async fn find(&self, traces: &BatchTraces) -> Result<Option<String>, ModelError> {
-        let url = self.inner.batch_url("/batches", "?pageSize=100")?;
-        let list = self.inner.exchange(Exchange::get(url)).await?;
-        let batches = list["operations"].as_array().cloned().unwrap_or_default();
-        let is_it =
-            |batch: &&Value| batch["metadata"]["displayName"].as_str() == Some(&*traces.name);
-        Ok(batches.iter().find(is_it).and_then(name_of))
+        let mut page = String::new();
+        for _ in 0..MOST_PAGES {
+            let query = format!("?pageSize=100{page}");
+            let url = self.inner.batch_url("/batches", &query)?;
+            let list = self.inner.exchange(Exchange::get(url)).await?;
+            let batches = list["operations"].as_array().cloned().unwrap_or_default();
+            let is_it =
+                |batch: &&Value| batch["metadata"]["displayName"].as_str() == Some(&*traces.name);
+            if let Some(batch) = batches.iter().find(is_it) {
+                return Ok(name_of(batch));
+            }
+            match list["nextPageToken"].as_str() {
+                Some(token) if !token.is_empty() => {
+                    page = format!("&pageToken={}", percent_encoded(token));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Err(too_many_pages())
     }
 
     async fn look(&self, id: &str) -> Result<Value, ModelError> {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::api::inner::Inner;
 use crate::api::prepared_request::Asking;
 use crate::batch::exchange::Exchange;
+use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::Shared;
 use crate::batch::results::LineResults;
 
@@ -101,9 +102,8 @@ impl OpenAiBatches {
 
     /// By its metadata, or by the file that it was made of, among the newest batches.
     async fn find(&self, traces: &BatchTraces) -> Result<Option<String>, ModelError> {
-        const PAGES: usize = 10;
         let mut after = String::new();
-        for _ in 0..PAGES {
+        for _ in 0..MOST_PAGES {
             let query = format!("?limit=100{after}");
             let url = self.inner().batch_url("/batches", &query)?;
             let list = self.inner().exchange(Exchange::get(url)).await?;
@@ -123,7 +123,7 @@ impl OpenAiBatches {
                 _ => return Ok(None),
             }
         }
-        Ok(None)
+        Err(too_many_pages())
     }
 
     async fn poll(&self, id: &str) -> Result<BatchStatus, ModelError> {

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
 use super::run::look;
-use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed};
+use super::state::{
+    Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
+};
 
 const MOST_LINES: usize = 100_000;
 
@@ -15,7 +17,7 @@ pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<Stub
     let path = behind(request, "/v1/messages/batches")?;
     Some(match (request.method(), &*path) {
         ("POST", []) => create(server, request),
-        ("GET", []) => list(&server.batches()),
+        ("GET", []) => list(&server.batches(), request),
         ("GET", [id]) => {
             look(server, id);
             shown_or_missing(&server.batches(), id)
@@ -96,15 +98,25 @@ fn line(request: &Value) -> Result<Line, String> {
 }
 
 /// The newest first.
-fn list(all: &Batches) -> StubReply {
+fn list(all: &Batches, request: &LoggedRequest) -> StubReply {
     let mut orders: Vec<&Order> = all
         .orders
         .values()
         .filter(|order| order.id.starts_with("msgbatch"))
         .collect();
     orders.sort_by_key(|order| std::cmp::Reverse(order.number));
-    let data: Vec<Value> = orders.iter().map(|order| shown(order)).collect();
-    json(&json!({"data": data, "has_more": false, "first_id": null, "last_id": null}))
+    let begin = query_value(request, "after_id")
+        .and_then(|after| orders.iter().position(|order| order.id == after))
+        .map_or(0, |at| at + 1);
+    let rest = &orders[begin..];
+    let page = all.page(request, "limit");
+    let data: Vec<Value> = rest.iter().take(page).map(|order| shown(order)).collect();
+    json(&json!({
+        "data": data,
+        "has_more": rest.len() > page,
+        "first_id": data.first().map(|batch| batch["id"].clone()),
+        "last_id": data.last().map(|batch| batch["id"].clone()),
+    }))
 }
 
 fn shown(order: &Order) -> Value {

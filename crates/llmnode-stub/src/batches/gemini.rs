@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
 use super::run::look;
-use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, json, parsed};
+use super::state::{
+    Batches, Line, LineEnd, Order, Outcome, Server, State, json, parsed, query_value,
+};
 
 pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
     let path = request.path().split('?').next().unwrap_or_default();
@@ -18,7 +20,7 @@ pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<Stub
     }
     let id = rest.trim_start_matches('/');
     Some(match (request.method(), id.split_once(':')) {
-        ("GET", None) if id.is_empty() => list(&server.batches()),
+        ("GET", None) if id.is_empty() => list(&server.batches(), request),
         ("GET", None) => {
             look(server, id);
             shown_or_missing(&server.batches(), id)
@@ -70,13 +72,21 @@ fn create(server: &dyn Server, request: &LoggedRequest, base: &str) -> StubReply
     json(&shown(order))
 }
 
-fn list(all: &Batches) -> StubReply {
-    let orders = all
+fn list(all: &Batches, request: &LoggedRequest) -> StubReply {
+    let mut orders: Vec<&Order> = all
         .orders
         .values()
-        .filter(|order| order.id.starts_with("gemini"));
-    let data: Vec<Value> = orders.map(shown).collect();
-    json(&json!({"operations": data}))
+        .filter(|order| order.id.starts_with("gemini"))
+        .collect();
+    orders.sort_by_key(|order| std::cmp::Reverse(order.number));
+    let begin: usize = query_value(request, "pageToken")
+        .and_then(|token| token.parse().ok())
+        .unwrap_or(0);
+    let page = all.page(request, "pageSize");
+    let rest = orders.get(begin..).unwrap_or_default();
+    let data: Vec<Value> = rest.iter().take(page).map(|order| shown(order)).collect();
+    let next = (rest.len() > page).then(|| (begin + page).to_string());
+    json(&json!({"operations": data, "nextPageToken": next}))
 }
 
 fn shown(order: &Order) -> Value {

@@ -11,14 +11,30 @@ mod run;
 mod state;
 
 pub(super) use state::{Batches, Server};
-pub use state::{BilledLine, StubBatch};
+pub use state::{BilledLine, StubBatch, StubBatchFault};
 
 use super::log::LoggedRequest;
 use super::reply::StubReply;
 
 /// `None`: the request is not about batches.
 pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
-    openai::reply(server, request)
+    let fault = server.batches().fault(request);
+    if let Some((status, false)) = fault {
+        return Some(failed(status));
+    }
+    let reply = openai::reply(server, request)
         .or_else(|| anthropic::reply(server, request))
-        .or_else(|| gemini::reply(server, request))
+        .or_else(|| gemini::reply(server, request));
+    reply.map(|reply| match fault {
+        Some((status, _)) => failed(status),
+        None => reply,
+    })
+}
+
+fn failed(status: u16) -> StubReply {
+    let kind = match status {
+        400..500 => "invalid_request_error",
+        _ => "server_error",
+    };
+    StubReply::error(status, kind, (), "the server failed")
 }

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
 use super::run::look;
-use super::state::{Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed};
+use super::state::{
+    Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
+};
 
 const MOST_LINES: usize = 50_000;
 
@@ -207,30 +209,17 @@ fn line(text: &str, endpoint: &str) -> Result<Line, String> {
 
 /// The newest first, as the API lists them.
 fn list(all: &Batches, request: &LoggedRequest) -> StubReply {
-    let query = request
-        .path()
-        .split_once('?')
-        .map_or("", |(_, query)| query);
-    let value = |name: &str| {
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs
-            .filter(|(key, _)| *key == name)
-            .map(|(_, value)| value)
-            .next()
-    };
-    let limit = value("limit")
-        .and_then(|limit| limit.parse().ok())
-        .unwrap_or(20);
     let mut orders: Vec<&Order> = all
         .orders
         .values()
         .filter(|order| order.id.starts_with("batch_"))
         .collect();
     orders.sort_by_key(|order| std::cmp::Reverse(order.number));
-    let begin = value("after")
+    let begin = query_value(request, "after")
         .and_then(|after| orders.iter().position(|order| order.id == after))
         .map_or(0, |at| at + 1);
     let rest = &orders[begin..];
+    let limit = all.page(request, "limit");
     let page: Vec<Value> = rest.iter().take(limit).map(|order| shown(order)).collect();
     json(&json!({"object": "list", "data": page, "has_more": rest.len() > limit}))
 }

@@ -131,6 +131,74 @@ impl StubBatch {
     }
 }
 
+/// What goes wrong with some requests about batches, on the way or at the server.
+///
+/// ```
+/// # mod llmnode { pub mod stub_server { pub use llmnode_stub::*; } }
+/// use llmnode::stub_server::StubBatchFault;
+///
+/// // The second and the third look at lists fail.
+/// let fault = StubBatchFault::new("GET", "?", 503).skips(1).times(2);
+/// // The batch is created, and the client does not learn of it.
+/// let lost = StubBatchFault::new("POST", "/batches", 500).after_all();
+/// # let _ = (fault, lost);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a fault is given to the server"]
+pub struct StubBatchFault {
+    method: String,
+    part: String,
+    status: u16,
+    skips: usize,
+    times: usize,
+    is_after: bool,
+}
+
+impl StubBatchFault {
+    /// Answers the next request of this method with this status, if its path and query have this part.
+    pub fn new(method: impl Into<String>, part: impl Into<String>, status: u16) -> Self {
+        StubBatchFault {
+            method: method.into(),
+            part: part.into(),
+            status,
+            skips: 0,
+            times: 1,
+            is_after: false,
+        }
+    }
+
+    /// Lets so many of those requests pass before.
+    pub fn skips(mut self, requests: usize) -> Self {
+        self.skips = requests;
+        self
+    }
+
+    /// Holds for so many requests.
+    pub fn times(mut self, requests: usize) -> Self {
+        self.times = requests;
+        self
+    }
+
+    /// The server does what was asked for, and answers with the status nevertheless.
+    pub fn after_all(mut self) -> Self {
+        self.is_after = true;
+        self
+    }
+
+    fn is_due(&mut self, request: &LoggedRequest) -> bool {
+        let is_it = request.method() == self.method && request.path().contains(&self.part);
+        if !is_it || self.times == 0 {
+            return false;
+        }
+        if self.skips > 0 {
+            self.skips -= 1;
+            return false;
+        }
+        self.times -= 1;
+        true
+    }
+}
+
 /// A line of a batch that was answered, and so is billed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -149,6 +217,8 @@ pub struct BilledLine {
 #[derive(Default)]
 pub(in super::super) struct Batches {
     pub(super) script: VecDeque<StubBatch>,
+    pub(super) faults: Vec<StubBatchFault>,
+    most_listed: Option<usize>,
     pub(super) files: BTreeMap<String, File>,
     pub(super) orders: BTreeMap<String, Order>,
     pub(super) newest: u64,
@@ -197,6 +267,21 @@ pub(super) enum State {
 }
 
 impl Batches {
+    pub(in super::super) fn push_fault(&mut self, fault: StubBatchFault) {
+        self.faults.push(fault);
+    }
+
+    pub(in super::super) fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    /// The status that a request is to have, and whether it is done nevertheless.
+    pub(super) fn fault(&mut self, request: &LoggedRequest) -> Option<(u16, bool)> {
+        let mut faults = self.faults.iter_mut();
+        let due = faults.find_map(|fault| fault.is_due(request).then_some(fault))?;
+        Some((due.status, due.is_after))
+    }
+
     pub(in super::super) fn push(&mut self, batch: StubBatch) {
         self.script.push_back(batch);
     }
@@ -212,6 +297,17 @@ impl Batches {
     /// Files that were uploaded or written, and not deleted.
     pub(in super::super) fn files_left(&self) -> usize {
         self.files.values().filter(|file| !file.is_deleted).count()
+    }
+
+    /// How many batches one page of a list has.
+    pub(super) fn page(&self, request: &LoggedRequest, name: &str) -> usize {
+        let asked = query_value(request, name).and_then(|most| most.parse().ok());
+        let asked = asked.unwrap_or(20_usize);
+        self.most_listed.map_or(asked, |most| asked.min(most))
+    }
+
+    pub(in super::super) fn list_at_most(&mut self, batches: usize) {
+        self.most_listed = Some(batches);
     }
 
     pub(super) fn next_id(&mut self, kind: &str) -> String {
@@ -265,4 +361,11 @@ pub(super) fn behind<'p>(request: &'p LoggedRequest, prefix: &str) -> Option<Vec
     let rest = path.strip_prefix(prefix)?;
     let is_whole = rest.is_empty() || rest.starts_with('/');
     is_whole.then(|| rest.split('/').filter(|part| !part.is_empty()).collect())
+}
+
+pub(super) fn query_value<'r>(request: &'r LoggedRequest, name: &str) -> Option<&'r str> {
+    let (_, query) = request.path().split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(key, _)| *key == name)?;
+    Some(value)
 }

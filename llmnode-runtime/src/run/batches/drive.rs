@@ -23,6 +23,12 @@ use crate::ledger::{BatchEnd, JournaledBatch, Recorder, RecorderEvent};
 /// So often a batch is created anew after a failure of the transport, if it is not there.
 const CREATIONS: u32 = 4;
 
+/// Later than this after its plan, a batch is not created anew. A wire that finds batches by their time looks further than that.
+const CREATED_WITHIN: Duration = Duration::from_secs(3_600);
+
+/// Results that cannot be read are asked for so often at least, even when the time of the batch is over.
+const READINGS: u32 = 4;
+
 /// How long a batch that was cancelled is given to end.
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
 
@@ -198,6 +204,8 @@ struct Batch {
     order: Vec<String>,
     /// It was cancelled here, since its time was over.
     is_late: bool,
+    /// Its results could not be read. It stays open in the journal, and keeps its files.
+    is_unread: bool,
 }
 
 /// Plans, uploads and creates a batch, and sees it to its end:
@@ -244,7 +252,7 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         body: None,
         expires_after,
     };
-    let created = create(&*wire, &*recorder, &mut order).await;
+    let created = create(&pool, &*wire, &*recorder, &mut order).await;
     drop(order);
     let mut batch = Batch {
         pool,
@@ -260,6 +268,7 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         place: None,
         order: ids,
         is_late: false,
+        is_unread: false,
     };
     match created {
         Ok(id) => {
@@ -278,8 +287,9 @@ fn by_id(waiting: Vec<Waiting>) -> HashMap<String, Waiting> {
         .collect()
 }
 
-/// Returns the batch's id. A creation that failed on the way may have been one: it is looked for before it is tried again.
+/// Returns the batch's id, once the journal has it.
 async fn create(
+    pool: &BatchPool,
     wire: &dyn BatchWire,
     recorder: &dyn Recorder,
     order: &mut BatchOrder,
@@ -299,32 +309,75 @@ async fn create(
         name: order.name.clone(),
         api: order.api.to_owned(),
         model: order.model.clone(),
-        file: file.clone(),
+        file,
         planned,
         lines,
         line,
     };
-    let mut creations = 0;
-    let id = loop {
-        let error = match wire.create(order, file.as_deref()).await {
-            Ok(id) => break id,
-            Err(error) => error,
-        };
-        creations += 1;
-        let may_be_there = error.category.group() == Group::Transport;
-        if !may_be_there || creations == CREATIONS {
-            return Err(Failed::of_error(&error, FailedCost::Unsent));
-        }
-        if let Ok(Some(id)) = wire.find(&traces).await {
-            break id;
-        }
-    };
+    let id = create_once(pool, wire, order, &traces).await?;
     recorder.note(RecorderEvent::BatchCreated {
         name: &order.name,
         batch: &id,
     });
-    write(recorder).await?;
+    // It is there, and a later process finds it by its name.
+    write(recorder).await.map_err(Failed::later)?;
     Ok(id)
+}
+
+/// A creation that failed on the way may have been one. So it is done again only when it surely did not leave, or when the
+/// provider says that there is no such batch.
+async fn create_once(
+    pool: &BatchPool,
+    wire: &dyn BatchWire,
+    order: &mut BatchOrder,
+    traces: &BatchTraces,
+) -> Result<String, Failed> {
+    let end = pool.clock.now().checked_add(pool.api.within);
+    let last = pool.clock.now().checked_add(CREATED_WITHIN);
+    let mut creations = 0;
+    loop {
+        let error = match wire.create(order, traces.file.as_deref()).await {
+            Ok(id) => return Ok(id),
+            Err(error) => error,
+        };
+        if error.category.group() != Group::Transport {
+            return Err(Failed::of_error(&error, FailedCost::Unsent));
+        }
+        let goes_on = pool.pause(pool.api.wait_before(creations)).await;
+        creations += 1;
+        if error.reached
+            && let Some(id) = find(pool, wire, traces, end).await?
+        {
+            return Ok(id);
+        }
+        let has_time = last.is_some_and(|last| pool.clock.now() < last);
+        if !goes_on || !has_time || creations == CREATIONS {
+            return Err(Failed::of_error(&error, FailedCost::Unsent));
+        }
+    }
+}
+
+/// Looks for a batch until the provider says whether it is there. An answer that does not come says nothing: whoever took it for
+/// a no would send and pay everything twice.
+async fn find(
+    pool: &BatchPool,
+    wire: &dyn BatchWire,
+    traces: &BatchTraces,
+    end: Option<Instant>,
+) -> Result<Option<String>, Failed> {
+    let mut look = 0;
+    loop {
+        let error = match wire.find(traces).await {
+            Ok(found) => return Ok(found),
+            Err(error) => error,
+        };
+        let is_over = pool.api.once || end.is_none_or(|end| pool.clock.now() >= end);
+        let may_change = error.category.group() == Group::Transport;
+        if is_over || !may_change || !pool.pause(pool.api.wait_before(look)).await {
+            return Err(Failed::unread(&traces.name, &error));
+        }
+        look += 1;
+    }
 }
 
 async fn write(recorder: &dyn Recorder) -> Result<(), Failed> {
@@ -343,20 +396,14 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
     let LeftStart { place, batch, wire } = start;
     pool.batch_begins();
     wait_for_quiet(&pool, quiet).await;
-    let planned = batch.planned.unwrap_or(SystemTime::UNIX_EPOCH);
     let id = match &batch.batch {
         Some(id) => Ok(Some(id.clone())),
         None => {
-            let traces = BatchTraces {
-                name: batch.name.clone(),
-                api: batch.api.clone(),
-                model: batch.model.clone(),
-                file: batch.file.clone(),
-                planned,
-                lines: batch.planned_lines,
-                line: batch.lines.first().cloned(),
-            };
-            wire.find(&traces).await
+            let traces = batch.traces();
+            let age = traces.planned.elapsed().unwrap_or_default();
+            let left = pool.api.within.saturating_sub(age);
+            let end = pool.clock.now().checked_add(left);
+            find(&pool, &*wire, &traces, end).await
         }
     };
     let mut driven = Batch {
@@ -373,6 +420,7 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
         place: Some(place),
         order: Vec::new(),
         is_late: false,
+        is_unread: false,
     };
     match id {
         Ok(Some(id)) => {
@@ -391,8 +439,7 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
             driven.run(age).await;
         }
         Ok(None) => driven.never_was().await,
-        Err(error) => {
-            let failed = Failed::of_error(&error, FailedCost::Unknown);
+        Err(failed) => {
             driven.take_attached();
             driven.fail_all(&failed);
             driven.pool.batch_ends();
@@ -424,7 +471,7 @@ impl Batch {
                     None => self.until_ended(age).await,
                 };
                 if let Some(known) = known {
-                    self.read(&known).await;
+                    self.read(&known, age).await;
                     status = Some(known);
                 }
             }
@@ -435,7 +482,7 @@ impl Batch {
             wait_for_quiet(&self.pool, before).await;
         }
         self.pool.batch_ends();
-        if let Some(status) = status.filter(|status| status.has_ended) {
+        if let Some(status) = status.filter(|status| status.has_ended && !self.is_unread) {
             self.end(&status).await;
         }
     }
@@ -487,9 +534,12 @@ impl Batch {
         }
     }
 
+    /// Nobody knows whether it is there, or it is and could not be noted: then the journal keeps it open.
     async fn was_not_created(mut self, failed: &Failed) {
         // First the end, then what follows from it: the calls may park again.
-        self.note_end(false).await;
+        if failed.cost != FailedCost::Later {
+            self.note_end(false).await;
+        }
         self.fail_all(failed);
         self.pool.batch_ends();
     }
@@ -507,16 +557,41 @@ impl Batch {
         self.pool.batch_ends();
     }
 
-    /// Looks at the batch until it has ended. `None`: everybody who waited was told something else.
+    fn end_of_time(&self, age: Duration) -> Option<Instant> {
+        let left = self.pool.api.within.saturating_sub(age);
+        self.pool.clock.now().checked_add(left)
+    }
+
+    /// Waits, as long as one of its calls waits for it. `false`: none does.
+    async fn pause_for_calls(&mut self, time: Duration) -> bool {
+        let clock = Arc::clone(&self.pool.clock);
+        let mut sleep = std::pin::pin!(clock.sleep(time));
+        // The map polls its batches whenever one of its calls has gone on, or was dropped.
+        poll_fn(|cx| {
+            if self.has_nobody() {
+                return Poll::Ready(false);
+            }
+            sleep.as_mut().poll(cx).map(|()| true)
+        })
+        .await
+    }
+
+    /// Whether all calls are gone, such as one that was dropped by a timeout around it.
+    fn has_nobody(&self) -> bool {
+        self.pool.is_over() || self.waiting.values().all(Waiting::is_gone)
+    }
+
+    /// Looks at the batch until it has ended. `None`: everybody who waited was told something else, or is gone.
     async fn until_ended(&mut self, age: Duration) -> Option<BatchStatus> {
         let clock = Arc::clone(&self.pool.clock);
-        let left = self.pool.api.within.saturating_sub(age);
-        let end = clock.now().checked_add(left);
+        let end = self.end_of_time(age);
         let mut look = 0;
         loop {
             // One that was just created is not done; one of another process may be.
-            if look > 0 || self.place.is_none() && !self.pool.api.once {
-                clock.sleep(self.pool.api.wait_before(look)).await;
+            let waits = look > 0 || self.place.is_none() && !self.pool.api.once;
+            let wait = self.pool.api.wait_before(look);
+            if self.has_nobody() || waits && !self.pause_for_calls(wait).await {
+                return None;
             }
             look += 1;
             match self.wire.poll(&self.id).await {
@@ -531,11 +606,12 @@ impl Batch {
                     return None;
                 }
                 Ok(_) => {}
-                Err(error) if error.category.group() == Group::Transport => {
+                Err(error) if error.category.group() == Group::Transport && !self.pool.api.once => {
                     tracing::warn!(target: "llmnode::batch", batch = self.id, "it cannot be looked at: {error}");
                 }
+                // It may be paid for: the next process looks at the same batch.
                 Err(error) => {
-                    self.fail_all(&Failed::of_error(&error, FailedCost::Unknown));
+                    self.fail_all(&Failed::unread(&self.id, &error));
                     return None;
                 }
             }
@@ -576,7 +652,9 @@ impl Batch {
                 self.fail_all(&failed);
                 return None;
             }
-            clock.sleep(CANCEL_WAIT / 12).await;
+            if !self.pause_for_calls(CANCEL_WAIT / 12).await {
+                return None;
+            }
         }
     }
 
@@ -604,22 +682,39 @@ impl Batch {
             let failed = Failed::new(Category::RateLimitError, message, FailedCost::Nothing);
             return self.fail_all(&failed);
         }
+        let failed = Failed::new(Category::BadRequest, message, FailedCost::Nothing);
+        if !self.fail_refused_lines(refusal) {
+            return self.fail_all(&failed);
+        }
+        // Those that were refused with others before would go round for ever.
+        let ids: Vec<String> = self.waiting.keys().cloned().collect();
+        for id in self.pool.refused_before(ids) {
+            if let Some(line) = self.waiting.remove(&id) {
+                line.ends(Outcome::Failed(failed.clone()));
+            }
+        }
+        self.again();
+    }
+
+    /// Returns whether the rest is worth another order. Of a batch of another process it is not known which lines are meant: the
+    /// order of this process tells.
+    fn fail_refused_lines(&mut self, refusal: &BatchRefusal) -> bool {
+        if self.place.is_some() {
+            return !refusal.lines.is_empty();
+        }
+        let mut has_removed = false;
         for (at, fault) in &refusal.lines {
-            let line = self.order.get(*at).and_then(|id| self.waiting.remove(id));
-            if let Some(line) = line {
+            let Some(id) = self.order.get(*at) else {
+                continue;
+            };
+            has_removed = true;
+            if let Some(line) = self.waiting.remove(id) {
                 let message = format!("the batch {} was refused for this line: {fault}", self.id);
                 let failed = Failed::new(Category::BadRequest, message, FailedCost::Nothing);
                 line.ends(Outcome::Failed(failed));
             }
         }
-        if refusal.lines.is_empty() {
-            self.fail_all(&Failed::new(
-                Category::BadRequest,
-                message,
-                FailedCost::Nothing,
-            ));
-        }
-        self.again();
+        has_removed
     }
 
     fn again(&mut self) {
@@ -629,9 +724,9 @@ impl Batch {
     }
 
     /// Gives each line to its call, no more at once than the map's concurrency. A line that is missing failed on the way.
-    async fn read(&mut self, status: &BatchStatus) {
+    async fn read(&mut self, status: &BatchStatus, age: Duration) {
         self.pool.begins_reading();
-        let read = self.read_lines(status).await;
+        let read = self.read_lines(status, age).await;
         match read {
             Ok(()) if status.missing != MissingLines::Lost => {
                 let now = SystemTime::now();
@@ -656,39 +751,70 @@ impl Batch {
                 self.fail_all(&failed);
             }
             // Not sent again by itself, since it is paid for.
-            Err(error) => self.fail_all(&Failed::of_error(&error, FailedCost::Unknown)),
+            Err(error) if error.category == Category::NotFound => {
+                self.fail_all(&Failed::of_error(&error, FailedCost::Unknown));
+            }
+            // The next process reads it.
+            Err(error) => {
+                self.is_unread = true;
+                self.fail_all(&Failed::unread(&self.id, &error));
+            }
         }
         self.pool.ends_reading();
     }
 
-    async fn read_lines(&mut self, status: &BatchStatus) -> Result<(), ModelError> {
+    /// What was read is done with. After a failure on the way, the rest is read again until the time of the batch is over.
+    async fn read_lines(&mut self, status: &BatchStatus, age: Duration) -> Result<(), ModelError> {
         let ended = SystemTime::now();
-        let mut broken = 0;
-        'download: loop {
-            let mut results = self.wire.results(status).await?;
-            loop {
-                let (id, result) = match results.next().await {
-                    Ok(Some(line)) => line,
-                    Ok(None) => return Ok(()),
-                    // What was read is done with; the rest is read again.
-                    Err(error) if error.category.group() == Group::Transport && broken < 3 => {
-                        broken += 1;
-                        continue 'download;
-                    }
-                    Err(error) => return Err(error),
-                };
-                let Some(line) = self.waiting.remove(&id) else {
-                    continue;
-                };
-                let pool = Arc::clone(&self.pool);
-                poll_fn(move |_| match pool.has_room_for_result() {
-                    true => Poll::Ready(()),
-                    false => Poll::Pending,
-                })
-                .await;
-                line.ends(self.outcome(result, ended));
+        let end = self.end_of_time(age);
+        let mut readings = 0;
+        loop {
+            let error = match self.read_once(status, ended).await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let wait = self.pool.api.wait_before(readings);
+            readings += 1;
+            let has_time = end.is_some_and(|end| self.pool.clock.now() < end);
+            let goes_on = match self.pool.api.once {
+                true => false,
+                false => readings < READINGS || has_time,
+            };
+            if error.category.group() != Group::Transport || !goes_on {
+                return Err(error);
+            }
+            tracing::warn!(target: "llmnode::batch", batch = self.id, "its results cannot be read: {error}");
+            // Meanwhile, others may be sent.
+            self.pool.ends_reading();
+            let goes_on = self.pause_for_calls(wait).await;
+            self.pool.begins_reading();
+            if !goes_on {
+                return Ok(());
             }
         }
+    }
+
+    async fn read_once(
+        &mut self,
+        status: &BatchStatus,
+        ended: SystemTime,
+    ) -> Result<(), ModelError> {
+        let mut results = self.wire.results(status).await?;
+        while !self.has_nobody()
+            && let Some((id, result)) = results.next().await?
+        {
+            let Some(line) = self.waiting.remove(&id) else {
+                continue;
+            };
+            let pool = Arc::clone(&self.pool);
+            poll_fn(|_| match line.is_gone() || pool.has_room_for_result() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            })
+            .await;
+            line.ends(self.outcome(result, ended));
+        }
+        Ok(())
     }
 
     fn outcome(&self, result: LineResult, ended: SystemTime) -> Outcome {

@@ -84,6 +84,24 @@ impl Failed {
         }
     }
 
+    /// What the provider was given may be answered, but cannot be looked at or read. It is not sent again: the next process reads
+    /// the same batch.
+    pub(super) fn unread(batch: &str, error: &ModelError) -> Self {
+        let message = format!(
+            "the batch {batch} cannot be read, and may be paid for: {}; start the map again with the same journal to read it",
+            error.message
+        );
+        Failed::new(error.category, message, FailedCost::Later).later()
+    }
+
+    pub(super) fn later(self) -> Self {
+        Failed {
+            retry: Some(Retry::No),
+            cost: FailedCost::Later,
+            ..self
+        }
+    }
+
     pub(super) fn into_error(self) -> ModelError {
         let mut error = match self.cost {
             FailedCost::Unsent => ModelError::unreached(self.category, self.message),

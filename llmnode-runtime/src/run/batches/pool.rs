@@ -1,9 +1,11 @@
 //! The requests of a map that wait, and when they become orders.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use llmnode_model::batch::{BatchLine, BatchWire, OrderLine};
 use llmnode_model::internal::lock;
@@ -50,6 +52,8 @@ struct State {
     left: Vec<LeftBatch>,
     /// By the id of a line, the place of its batch in `left`.
     left_lines: HashMap<String, usize>,
+    /// Lines that were sent again, since others of their order were refused.
+    refused: HashSet<String>,
     /// What batches say of themselves, for the progress.
     under_way: usize,
     last_parked: Option<Instant>,
@@ -213,8 +217,27 @@ impl BatchPool {
         self.lock().is_over
     }
 
+    /// All calls have ended.
     pub(super) fn ends(&self) {
+        self.in_flight.store(0, Ordering::Release);
         self.lock().is_over = true;
+    }
+
+    /// Waits. `false`: all calls have ended meanwhile.
+    pub(super) async fn pause(&self, time: Duration) -> bool {
+        let mut sleep = std::pin::pin!(self.clock.sleep(time));
+        poll_fn(|cx| match self.is_over() {
+            true => Poll::Ready(false),
+            false => sleep.as_mut().poll(cx).map(|()| true),
+        })
+        .await
+    }
+
+    /// Of lines whose order was refused for others: those to which it happened before.
+    pub(super) fn refused_before(&self, mut ids: Vec<String>) -> Vec<String> {
+        let state = &mut *self.lock();
+        ids.retain(|id| !state.refused.insert(id.clone()));
+        ids
     }
 
     /// A batch did not end in time, and what is left is asked directly.
