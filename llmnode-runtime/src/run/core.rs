@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
+use std::time::Duration;
 
 use llmnode_model::batch::BatchWire;
 use llmnode_model::internal::{Gate, Gates};
@@ -199,11 +200,26 @@ impl Target<'_> {
 
 impl_debug!(RunCore:);
 
+/// Anthropic lists neither names nor lines: which batch it is, is known when it has ended.
+const FIND_TIMEOUT: Duration = Duration::from_secs(60);
+
+fn cannot_tell(batch: &JournaledBatch) -> ModelError {
+    let message = format!(
+        "whether the batch {:?} was created was not known within {FIND_TIMEOUT:?}; try again later, or cancel it by hand",
+        batch.name
+    );
+    ModelError::new(Category::Timeout, message)
+}
+
 async fn cancel_created(wire: &dyn BatchWire, batch: &JournaledBatch) -> Result<bool, ModelError> {
     let found = match &batch.batch {
         Some(id) => Some(id.clone()),
         // Its process may have died as it created the batch.
-        None => wire.find(&batch.traces()).await?,
+        None => {
+            let traces = batch.traces();
+            let finding = tokio::time::timeout(FIND_TIMEOUT, wire.find(&traces));
+            finding.await.unwrap_or_else(|_| Err(cannot_tell(batch)))?
+        }
     };
     let Some(id) = found else {
         return Ok(false);

@@ -4,6 +4,7 @@
 //! and one of refusals, in any order. A batch whose creation was cut off is found again by its metadata.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use llmnode_model::batch::{
@@ -117,7 +118,8 @@ impl OpenAiBatches {
             if let Some(batch) = batches.iter().find(is_it) {
                 return id_of(batch, "the batch").map(Some);
             }
-            let last = batches.last().and_then(|batch| batch["id"].as_str());
+            let last = batches.last().filter(|last| !is_before(last, traces));
+            let last = last.and_then(|batch| batch["id"].as_str());
             match last {
                 Some(last) if list["has_more"] == true => after = format!("&after={last}"),
                 _ => return Ok(None),
@@ -164,6 +166,16 @@ impl OpenAiBatches {
         let inner = Arc::clone(self.inner());
         Ok(Box::new(LineResults::new(inner, files?, line_result)))
     }
+}
+
+/// The newest are listed first: behind this one, there is none of the plan. Clocks differ.
+fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
+    const DIFFERENCE: Duration = Duration::from_secs(3_600);
+    let created = batch["created_at"].as_u64().map(Duration::from_secs);
+    let planned = traces.planned.duration_since(SystemTime::UNIX_EPOCH);
+    created
+        .zip(planned.ok())
+        .is_some_and(|(created, planned)| created + DIFFERENCE < planned)
 }
 
 fn endpoint(api: &str) -> &'static str {

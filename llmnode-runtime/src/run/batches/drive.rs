@@ -676,7 +676,7 @@ impl Batch {
         if refusal.is_full {
             let is_smaller = self.pool.halve_orders(&self.api, &self.model, self.lines);
             if is_smaller {
-                self.pool.clock.sleep(self.pool.api.wait_before(0)).await;
+                self.pause_for_calls(self.pool.api.wait_before(0)).await;
                 return self.again();
             }
             let failed = Failed::new(Category::RateLimitError, message, FailedCost::Nothing);
