@@ -252,6 +252,35 @@ async fn what_is_not_answered_in_time_is_a_timeout_or_asked_at_once() {
 }
 
 #[tokio::test]
+async fn one_late_batch_sends_no_later_node_at_the_full_price() {
+    for api in APIS {
+        let late = StubBatch::new().in_progress(u32::MAX);
+        let server = sorting().batches([late]).start().await.unwrap();
+        let place = Place::new("late-once");
+        // Its waits take no time, so that only the batch that never ends is late.
+        let reports = run(&server, api)
+            .with_clock(TestClock::new())
+            .map(letters(45))
+            .concurrency(1)
+            .resume(place.open())
+            .batch_api(
+                quick()
+                    .within(Duration::from_millis(200))
+                    .max_requests(25)
+                    .then_at_once(),
+            )
+            .report()
+            .await;
+        for (number, report) in reports.into_iter().enumerate() {
+            let report = report.unwrap_or_else(|error| panic!("{api:?} {error}"));
+            assert_eq!(report.value, label(number), "{api:?}");
+            let first = &report.record.attempts[0];
+            assert_eq!(first.batch.is_some(), number >= 25, "{api:?} {number}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_batch_is_cancelled_by_its_journal() {
     for api in APIS {
         let batch = StubBatch::new().in_progress(u32::MAX);

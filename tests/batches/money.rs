@@ -166,3 +166,27 @@ async fn under_a_limit_of_the_run_others_do_not_wait_for_a_batch_and_learn_its_n
         assert!(error.message().contains("the batch batch_"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn what_is_asked_at_once_keeps_to_a_limit_of_money_at_the_full_price() {
+    for api in APIS {
+        let late = StubBatch::new().in_progress(u32::MAX);
+        let server = sorting().batches([late]).start().await.unwrap();
+        let place = Place::new("limit-at-once");
+        let run = run(&server, api).with_prices(prices());
+        // By a batch, some eight requests fit in; at once, each takes four times as much, and costs 0.0002.
+        let outcomes = run
+            .map(letters(20))
+            .limits(Limits::new().money(0.001))
+            .resume(place.open())
+            .batch_api(quick().within(Duration::from_millis(30)).then_at_once())
+            .await;
+        let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        assert!(answered > 0, "{api:?} {outcomes:?}");
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            assert_eq!(error.category(), Category::LimitExceeded, "{api:?} {error}");
+        }
+        let cost = run.ledger().total().cost.total().unwrap();
+        assert!(cost < 0.0012 + 1e-9, "{api:?} {cost}");
+    }
+}

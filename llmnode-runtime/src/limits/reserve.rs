@@ -148,10 +148,24 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    /// It is asked in another way than it was reserved for, and may cost more than that.
-    pub(crate) fn asks_in(&mut self, tier: PriceTier) {
-        self.tier = tier;
-        self.batch = None;
+    /// It is asked in another way than it was reserved for, and may cost more than that: gives back what it holds, and waits for
+    /// room at the other price.
+    ///
+    /// # Errors
+    /// As [`CallLimits::reserve_in`]. Then nothing is held.
+    pub(crate) async fn move_to(
+        &mut self,
+        tier: PriceTier,
+        tokens: impl FnOnce() -> RequestTokens,
+    ) -> Result<(), (Category, String)> {
+        self.release();
+        // By now, its batch has begun: it waits for no first request.
+        let at_once = || Some(Duration::ZERO);
+        let limits = self.limits;
+        *self = limits
+            .reserve_in(tier, None, tokens, self.names, at_once)
+            .await?;
+        Ok(())
     }
 
     /// The provider has reported usage in the middle of an answer.

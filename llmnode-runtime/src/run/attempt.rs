@@ -260,9 +260,16 @@ async fn complete_in_batch(
     if let Asked::Answered(outcome) = ask_in_batch(asking, sink).await {
         return *outcome;
     }
-    sink.open
-        .leave_batch(PriceTier::of_request(request), target.names(request));
-    sink.reserved.asks_in(PriceTier::of_request(request));
+    let tier = PriceTier::of_request(request);
+    sink.open.leave_batch(tier, target.names(request));
+    let estimate = prompt_tokens(&request.messages);
+    let tokens = || RequestTokens::of(request, target.model, estimate);
+    let held = pool.holds();
+    let moved = sink.reserved.move_to(tier, tokens).await;
+    drop(held);
+    if let Err((category, why)) = moved {
+        return Err(ModelError::unsent(category, why));
+    }
     if let Err(fault) = sink.open.record_begin().await {
         let failure = Failure::unrecorded(fault);
         return Err(ModelError::unsent(failure.category, failure.message));

@@ -526,6 +526,9 @@ impl Batch {
             });
             self.waiting.insert(one.id.clone(), one);
         }
+        if self.is_late && self.pool.api.at_once {
+            self.pool.ask_directly(self.waiting.keys());
+        }
     }
 
     fn fail_all(&mut self, failed: &Failed) {
@@ -634,7 +637,7 @@ impl Batch {
     async fn too_late(&mut self) -> Option<BatchStatus> {
         self.is_late = true;
         if self.pool.api.at_once {
-            self.pool.ask_directly();
+            self.pool.ask_directly(self.waiting.keys());
         }
         let clock = Arc::clone(&self.pool.clock);
         if let Err(error) = self.wire.cancel(&self.id).await {

@@ -59,7 +59,8 @@ struct State {
     last_parked: Option<Instant>,
     is_over: bool,
     has_sent: bool,
-    asks_directly: bool,
+    /// The ids of lines whose batch did not end in time: these requests alone are asked directly.
+    direct: HashSet<String>,
 }
 
 /// Requests that can be in one order.
@@ -188,10 +189,10 @@ impl BatchPool {
         waiting < self.api.max_requests && in_flight.saturating_sub(waiting) < self.concurrency
     }
 
-    /// Whether a result may be given to its call now.
+    /// Whether a call may go on now. One that waits for room under a limit does nothing meanwhile, and what it waits for may be
+    /// that this one goes on.
     pub(super) fn has_room_for_result(&self) -> bool {
         let in_flight = self.in_flight.load(Ordering::Acquire);
-        // Calls that wait for room do nothing, and only results can give it to them.
         let idle = self.waiting() + self.held.load(Ordering::Acquire);
         in_flight.saturating_sub(idle) < self.concurrency
     }
@@ -240,9 +241,10 @@ impl BatchPool {
         ids
     }
 
-    /// A batch did not end in time, and what is left is asked directly.
-    pub(super) fn ask_directly(&self) {
-        self.lock().asks_directly = true;
+    /// The batch of these lines did not end in time: when their requests park again, they are asked directly. Requests of other
+    /// batches are not, since they would cost the full price for nothing.
+    pub(super) fn ask_directly<'i>(&self, ids: impl Iterator<Item = &'i String>) {
+        self.lock().direct.extend(ids.cloned());
     }
 
     /// Parks a request. What an earlier process ordered is attached to that batch.
@@ -320,30 +322,39 @@ impl BatchPool {
         }
         self.quiet.fetch_add(1, Ordering::AcqRel);
         let state = &mut *self.lock();
-        let is_small = state.has_sent && self.api.at_once && {
-            let waiting: usize = state.groups.iter().map(|group| group.waiting.len()).sum();
-            waiting < SMALL_ROUND
-        };
-        let directly = state.asks_directly || is_small;
-        let mut orders = Vec::new();
         for group in &mut state.groups {
             group.waiting.retain(|(waiting, _)| !waiting.is_gone());
-            if directly {
-                self.send_directly(group);
-            } else {
-                group.take_orders(&mut orders);
-            }
+        }
+        // First what is late: meanwhile further nodes park, and what waits for an order grows to more than a few.
+        if state.has_late() {
+            self.send_directly(state, true);
+            return Some(Vec::new());
+        }
+        let waiting: usize = state.groups.iter().map(|group| group.waiting.len()).sum();
+        if state.has_sent && self.api.at_once && waiting < SMALL_ROUND {
+            self.send_directly(state, false);
+            return Some(Vec::new());
+        }
+        let mut orders = Vec::new();
+        for group in &mut state.groups {
+            group.take_orders(&mut orders);
         }
         state.has_sent |= !orders.is_empty();
         Some(orders)
     }
 
-    /// No more at once than the map's concurrency.
-    fn send_directly(&self, group: &mut Group) {
-        while self.has_room_for_result()
-            && let Some((mut waiting, _)) = group.waiting.pop()
-        {
-            waiting.plan(Planned::Directly);
+    /// No more at once than the map's concurrency. `late`: only requests whose batch did not end in time.
+    fn send_directly(&self, state: &mut State, late: bool) {
+        let direct = &state.direct;
+        for group in &mut state.groups {
+            group.waiting.retain_mut(|(waiting, _)| {
+                let is_meant = !late || direct.contains(&waiting.id);
+                if !is_meant || !self.has_room_for_result() {
+                    return true;
+                }
+                waiting.plan(Planned::Directly);
+                false
+            });
         }
     }
 
@@ -385,6 +396,12 @@ impl BatchPool {
 }
 
 impl State {
+    /// Whether a request waits whose batch did not end in time.
+    fn has_late(&self) -> bool {
+        let mut waiting = self.groups.iter().flat_map(|group| &group.waiting);
+        waiting.any(|(waiting, _)| self.direct.contains(&waiting.id))
+    }
+
     fn group(&mut self, wire: Arc<dyn BatchWire>, line: &BatchLine) -> &mut Group {
         let place = wire.place();
         let is_same = |group: &Group| {
