@@ -85,13 +85,13 @@ impl Inner {
         let Some(model) = self.model_of(request) else {
             return false;
         };
-        let asker = Asker::of(request);
+        let asking = Asking::of(request);
         let situation = Situation {
             tools: !request.tools.is_empty(),
             ..Situation::default()
         };
-        let quirks = self.beliefs.quirks(model, asker, situation);
-        self.cache_fields(request, model, quirks, asker)
+        let quirks = self.beliefs.quirks(model, asking.asker, situation);
+        self.cache_fields(request, model, quirks, asking)
             .writes_shared()
     }
 
@@ -274,7 +274,7 @@ impl Inner {
         if shape.drops_bound_thoughts {
             add_beta(&mut headers, BINDING_CONTROLS);
         }
-        let cache = self.cache_fields(request, model, shape.quirks, asking.asker);
+        let cache = self.cache_fields(request, model, shape.quirks, asking);
         let deadline = self.service.deadline(request.attempt_timeout);
         let thinking = shape.thinking.map(|(_, way)| way);
         let limit = self

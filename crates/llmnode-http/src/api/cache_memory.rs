@@ -79,6 +79,16 @@ pub(crate) struct Share {
     pub(crate) is_repeat: bool,
 }
 
+impl Share {
+    /// Of a line, which is marked if others are certain to begin like it. Its end tells the memory nothing.
+    pub(crate) fn of_line(likely: Likely) -> Self {
+        Share {
+            marks: likely == Likely::Certain,
+            ..Share::default()
+        }
+    }
+}
+
 impl CacheMemory {
     /// Whether this request marks the beginning. If nothing is kept yet, one request writes it; the others go without a mark.
     pub(crate) fn share(&self, hash: u64, asker: Asker, likely: Likely, ttl: Duration) -> Share {

@@ -9,6 +9,8 @@
 //! 4. `Auto`, at OpenAI's or Anthropic's own host, if the prompt is long enough: what costs least. A mark is written by one request
 //!    at a time: others with the same beginning go without it meanwhile, since they would pay for writing, and read nothing.
 //!
+//! The line of a batch is marked whatever the memory says, and tells it nothing.
+//!
 //! How the beginning of a conversation was sent stays as its first request had it: another place of a mark, or of the system's
 //! text, would change the beginning itself. Which models have explicit marks is known from refusals alone ([`Part::CacheOptions`]).
 
@@ -18,9 +20,9 @@ use llmnode_model::internal::{CachePlan, Repeats, fnv};
 use llmnode_model::{ApiKind, Cache, Message, Request, Role};
 
 use super::cache_fields::{CacheFields, CacheKey, CacheOptions, SharedEnd};
-use super::cache_memory::Likely;
+use super::cache_memory::{Likely, Share};
 use super::inner::Inner;
-use crate::refusal::beliefs::Asker;
+use super::prepared_request::Asking;
 use crate::refusal::parts::{Part, Parts};
 use crate::refusal::quirks::Quirks;
 
@@ -53,7 +55,7 @@ struct CacheSubject<'a> {
     plan: CachePlan,
     model: &'a str,
     quirks: Quirks,
-    asker: Asker,
+    asking: Asking<'a>,
     shared: Option<SharedEnd>,
     /// The hash of what is shared.
     hash: u64,
@@ -68,7 +70,7 @@ impl Inner {
         request: &Request,
         model: &str,
         quirks: Quirks,
-        asker: Asker,
+        asking: Asking<'_>,
     ) -> CacheFields {
         let plan = request.cache.unwrap_or_default();
         let setting = plan.setting.or(self.cache).unwrap_or_default();
@@ -88,7 +90,7 @@ impl Inner {
             plan,
             model,
             quirks,
-            asker,
+            asking,
             shared,
             hash: shared_hash(request, model, shared),
             begins: beginning_hash(request),
@@ -153,9 +155,7 @@ impl Inner {
                 ..fields
             };
         }
-        let share =
-            self.cache_memory
-                .share(subject.hash, subject.asker, subject.likely(), ANTHROPIC_TTL);
+        let share = self.share(subject, ANTHROPIC_TTL);
         match subject.shared.filter(|_| share.marks) {
             Some(shared) => CacheFields {
                 shared: Some(shared),
@@ -178,13 +178,17 @@ impl Inner {
         if !has_options {
             return self.older_openai_auto(subject);
         }
-        let known = memory.form(subject.begins);
-        let share = memory.share(subject.hash, subject.asker, subject.likely(), OPENAI_TTL);
+        let in_batch = subject.asking.in_batch;
+        // How a line is sent is known from itself: an order has no first request.
+        let known = memory.form(subject.begins).filter(|_| !in_batch);
+        let share = self.share(subject, OPENAI_TTL);
         let marks = known.map_or(share.marks, |form| form.marks) && subject.shared.is_some();
         let many = memory.requests(subject.model) >= LEAST_REQUESTS;
         let is_explicit =
             marks || many || subject.plan.repeats == Repeats::Items || share.is_repeat;
-        memory.keep_form(subject.begins, marks);
+        if !in_batch {
+            memory.keep_form(subject.begins, marks);
+        }
         CacheFields {
             shared: subject.shared.filter(|_| marks),
             options: is_explicit.then_some(CacheOptions {
@@ -197,17 +201,27 @@ impl Inner {
         }
     }
 
+    /// Of a line, the mark that is its own. The memory has no part in it: when lines are asked, and in which order, nobody knows,
+    /// so that each may be the first; and requests that are sent at once are not to wait for a line.
+    fn share(&self, subject: &CacheSubject<'_>, ttl: Duration) -> Share {
+        let likely = subject.likely();
+        if subject.asking.in_batch {
+            return Share::of_line(likely);
+        }
+        self.cache_memory
+            .share(subject.hash, subject.asking.asker, likely, ttl)
+    }
+
     /// Models up to gpt-5.5: all that is long enough is kept without being subject, on the machine that had it.
     fn older_openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
-        let share =
-            self.cache_memory
-                .share(subject.hash, subject.asker, subject.likely(), OLDER_TTL);
+        let share = self.share(subject, OLDER_TTL);
         let hash = subject.plan.node ^ subject.hash;
         let is_likely = share.is_repeat || subject.likely() == Likely::Certain;
         CacheFields {
             key: is_likely.then(|| CacheKey {
                 hash,
-                lane: Some(self.cache_memory.lane(hash)),
+                // Nobody knows in which minute a line is asked.
+                lane: (!subject.asking.in_batch).then(|| self.cache_memory.lane(hash)),
             }),
             ttl: Some(OLDER_TTL),
             share,

@@ -29,6 +29,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) switch: Option<&'a Switch>,
     /// Tools are taken by this API only without thoughts.
     pub(crate) without_thoughts: bool,
+    /// A line of an order, which is asked within hours, and in any order.
+    pub(crate) in_batch: bool,
 }
 
 impl Asking<'_> {
@@ -37,6 +39,7 @@ impl Asking<'_> {
             asker: Asker::of(request),
             switch: None,
             without_thoughts: false,
+            in_batch: false,
         }
     }
 }

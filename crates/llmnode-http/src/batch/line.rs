@@ -49,6 +49,10 @@ impl Inner {
         request: &'a Request,
         asking: Asking<'a>,
     ) -> Result<PreparedRequest<'a>, ModelError> {
+        let asking = Asking {
+            in_batch: true,
+            ..asking
+        };
         let prepared = self.prepare(request, asking, false);
         let (mut asked, _) =
             prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
@@ -103,5 +107,65 @@ impl Inner {
         let read = read_body(&response.body, false, asked.wanted(), self.wire.read);
         let completion = self.completion(read, &response.body, &head, asked, sink);
         self.finished(completion, None, None, head, asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llmnode_model::internal::{CachePlan, Repeats};
+    use llmnode_model::{ChatModel, Message, TokenUsage};
+
+    use super::*;
+    use crate::{Anthropic, OpenAi};
+
+    struct Unseen;
+
+    impl Sink for Unseen {
+        fn request_id(&mut self, _: &str) {}
+        fn usage(&mut self, _: TokenUsage) {}
+    }
+
+    /// A letter of a map, with the rules that all of them begin with.
+    fn letter(number: usize) -> Request {
+        let rules = "Sort letters by what they ask for. ".repeat(200);
+        let messages = vec![
+            Message::system(rules),
+            Message::user(format!("letter {number}")),
+        ];
+        let mut request = Request::new(messages);
+        request.question = Some(1);
+        request.max_tokens = Some(50);
+        request.cache = Some(CachePlan {
+            repeats: Repeats::Items,
+            ..CachePlan::default()
+        });
+        request
+    }
+
+    fn models() -> [(&'static str, Box<dyn ChatModel>); 3] {
+        let openai = || OpenAi::builder().api_key("k").model("m").build().unwrap();
+        let anthropic = Anthropic::builder().api_key("k").model("m").build();
+        [
+            (
+                "prompt_cache_breakpoint",
+                Box::new(openai().chat_completions()),
+            ),
+            ("prompt_cache_breakpoint", Box::new(openai().responses())),
+            ("cache_control", Box::new(anthropic.unwrap())),
+        ]
+    }
+
+    #[tokio::test]
+    async fn every_line_is_marked_and_holds_up_no_request_at_once() {
+        for (mark, model) in models() {
+            let wire = model.batch_api().unwrap();
+            for number in 0..3 {
+                let line = wire.line(&letter(number), &mut Unseen).unwrap();
+                let body = String::from_utf8(line.body).unwrap();
+                assert_eq!(body.matches(mark).count(), 1, "{number} {body}");
+            }
+            // It is the first one that is sent at once, so it writes what the others read.
+            assert!(model.shares_beginning(&letter(9)), "{mark}");
+        }
     }
 }

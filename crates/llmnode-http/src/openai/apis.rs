@@ -249,6 +249,7 @@ impl ChooseApi for Apis {
             asker: Asker::of(request),
             switch: Some(&self.switch),
             without_thoughts: way == Way::ChatWithoutThoughts,
+            in_batch: true,
         };
         ChosenApi {
             inner: self.by(way),
@@ -274,6 +275,7 @@ impl ChatModel for OpenAi {
             asker: Asker::of(request),
             switch: Some(&self.0.switch),
             without_thoughts,
+            in_batch: false,
         };
         Box::pin(self.0.by(way).complete(request, asking, sink))
     }
