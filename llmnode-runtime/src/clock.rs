@@ -53,6 +53,90 @@ pub(crate) async fn timeout_at<F: Future>(
     .await
 }
 
+/// Times in which a call waits for its batch, and which none of its deadlines and timeouts counts. Only the call itself stops and
+/// goes on, while it is polled.
+#[derive(Debug, Default)]
+pub(crate) struct StoppedTime(Mutex<Stops>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stops {
+    since: Option<Instant>,
+    /// Of the waits that have ended.
+    total: Duration,
+}
+
+impl StoppedTime {
+    /// Until the guard is dropped, no time passes.
+    pub(crate) fn stop<'s>(&'s self, clock: &'s dyn Clock) -> Stopped<'s> {
+        self.lock().since = Some(clock.now());
+        Stopped { time: self, clock }
+    }
+
+    /// How long it has been stopped so far, without the wait that goes on.
+    pub(crate) fn so_far(&self) -> Duration {
+        self.lock().total
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.lock().since.is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stops> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`timeout_at`], with an end that is later by every wait from now on.
+    pub(crate) async fn timeout_at<F: Future>(
+        &self,
+        clock: &dyn Clock,
+        end: Instant,
+        work: F,
+    ) -> Option<F::Output> {
+        if clock.now() >= end {
+            return None;
+        }
+        let before = self.so_far();
+        let mut work = pin!(work);
+        let mut late: Option<(Instant, BoxFuture<'_, ()>)> = None;
+        poll_fn(|cx| {
+            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+                return Poll::Ready(Some(outcome));
+            }
+            if self.is_stopped() {
+                late = None;
+                return Poll::Pending;
+            }
+            // `None`: later than the clock can count.
+            let Some(end) = end.checked_add(self.so_far().saturating_sub(before)) else {
+                return Poll::Pending;
+            };
+            // Another wait may have begun and ended since.
+            let timer = late.take().filter(|(at, _)| *at == end);
+            let (_, timer) = late.insert(timer.unwrap_or_else(|| (end, clock.until(end))));
+            timer.as_mut().poll(cx).map(|()| None)
+        })
+        .await
+    }
+}
+
+/// A wait for a batch.
+pub(crate) struct Stopped<'s> {
+    time: &'s StoppedTime,
+    clock: &'s dyn Clock,
+}
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        let now = self.clock.now();
+        let stops = &mut *self.time.lock();
+        if let Some(since) = stops.since.take() {
+            stops.total = stops
+                .total
+                .saturating_add(now.saturating_duration_since(since));
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokioClock;
 

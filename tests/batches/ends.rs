@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llmnode::journal::{JournalFile, MapExt as _};
 use llmnode::prelude::*;
-use llmnode::stub_server::{StubBatch, StubReply};
+use llmnode::stub_server::{StubBatch, StubReply, StubServer};
 use llmnode::{BatchApi, Category, TestClock};
 use proptest::prelude::*;
 
@@ -491,4 +491,45 @@ proptest! {
             runtime.block_on(survives(api, faults.clone()));
         }
     }
+}
+
+/// Sorts a letter in a second, which a batch does not count.
+#[llm_node(prompt = "Sort: {letter}", output = crate::support::Label, deadline = 1s)]
+struct SortSoon {
+    letter: String,
+}
+
+#[tokio::test]
+async fn a_deadline_stands_still_while_a_call_waits_for_its_batch() {
+    let slow = StubBatch::new().in_progress(75);
+    let never = StubBatch::new().in_progress(u32::MAX);
+    let reply = StubReply::json(serde_json::json!({"label": "a label"}));
+    let server = StubServer::builder()
+        .default_reply(reply.clone())
+        .batches([slow, never])
+        .start()
+        .await
+        .unwrap();
+    let run = run(&server, Api::Chat);
+    let sort = |letter: &str| SortSoon {
+        letter: letter.to_owned(),
+    };
+    let poll = BatchApi::new().poll(Duration::from_millis(20));
+    let place = Place::new("stands-still");
+    let outcomes = run
+        .map([sort("one")])
+        .resume(place.open())
+        .batch_api(poll.clone())
+        .await;
+    assert!(outcomes[0].is_ok(), "{outcomes:?}");
+    // What is asked at once is bounded again.
+    server.push(reply.after(Duration::from_secs(60)));
+    let place = Place::new("goes-on");
+    let outcomes = run
+        .map([sort("two")])
+        .resume(place.open())
+        .batch_api(poll.within(Duration::from_millis(200)).then_at_once())
+        .await;
+    let error = outcomes.into_iter().next().unwrap().unwrap_err();
+    assert!(error.message().contains("deadline"), "{error}");
 }

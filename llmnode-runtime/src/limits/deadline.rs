@@ -1,10 +1,11 @@
 //! The time by which a call has to end: all of its attempts and waits together, by the clock of the run.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::refusal::Scope;
-use crate::clock::{Clock, timeout_at};
+use crate::clock::{Clock, StoppedTime, timeout_at};
 use crate::ledger::CallGuard;
 
 /// When, and for the message: how long the call had, and which call it is.
@@ -13,6 +14,8 @@ pub(crate) struct Deadline {
     end: Instant,
     duration: Duration,
     call: Cow<'static, str>,
+    /// Set in a map over a batch API: it stands still meanwhile.
+    stopped: Option<Arc<StoppedTime>>,
 }
 
 impl Deadline {
@@ -22,11 +25,21 @@ impl Deadline {
             end: began.checked_add(duration)?,
             duration,
             call,
+            stopped: None,
         })
+    }
+
+    /// While this time is stopped, the deadline is, too.
+    pub(crate) fn stopped_by(self, stopped: Option<Arc<StoppedTime>>) -> Self {
+        Deadline { stopped, ..self }
     }
 
     pub(crate) fn of_call(call: &CallGuard<'_>, duration: Duration) -> Option<Self> {
         Deadline::new(call.node().clone(), call.started(), duration)
+    }
+
+    pub(crate) fn stopped(&self) -> Option<&Arc<StoppedTime>> {
+        self.stopped.as_ref()
     }
 
     /// Ends the work with a message when the deadline passes.
@@ -35,7 +48,11 @@ impl Deadline {
         clock: &dyn Clock,
         work: F,
     ) -> Result<F::Output, String> {
-        let outcome = timeout_at(clock, self.end, work).await;
+        let outcome = match &self.stopped {
+            None => timeout_at(clock, self.end, work).await,
+            // Boxed, so that calls without a batch reserve no room for it.
+            Some(stopped) => Box::pin(stopped.timeout_at(clock, self.end(), work)).await,
+        };
         outcome.ok_or_else(|| {
             format!(
                 "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer one",
@@ -45,11 +62,15 @@ impl Deadline {
     }
 
     pub(crate) fn end(&self) -> Instant {
+        let stopped = self.stopped.as_deref().map(StoppedTime::so_far);
+        // Later than the clock can count is as late as it was.
         self.end
+            .checked_add(stopped.unwrap_or_default())
+            .unwrap_or(self.end)
     }
 
     pub(super) fn left(&self, now: Instant) -> TimeLeft {
-        let left = self.end.saturating_duration_since(now);
+        let left = self.end().saturating_duration_since(now);
         TimeLeft {
             left,
             scope: Scope::Call(self.call.clone()),

@@ -32,7 +32,7 @@ use super::tools::{
     misplaced_call,
 };
 use super::usage_checks::usage_flags;
-use crate::clock::{Clock, timeout_at};
+use crate::clock::{Clock, StoppedTime, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
 use crate::limits::{RequestTokens, Reservation};
 use crate::prices::PriceTier;
@@ -64,8 +64,7 @@ pub(super) async fn attempt(
             ..Failure::new(Category::ConfigError, fault)
         });
     }
-    // It bounds what is done at once, not the wait in a batch.
-    let attempt_timeout = request.attempt_timeout.filter(|_| batches.is_none());
+    let attempt_timeout = request.attempt_timeout;
     let estimate = prompt_tokens(&request.messages);
     if let Some(item) = plan.context.item {
         item.asks(&|| target.model.shares_beginning(request));
@@ -87,9 +86,11 @@ pub(super) async fn attempt(
             open.set_tier(tier);
             let room = batches.map(|batches| batches.room());
             let held = batches.map(|batches| batches.holds());
+            let stopped = plan.stop();
             let reserved = limits
                 .reserve_in(tier, room, tokens, names, time_left)
                 .await;
+            drop(stopped);
             drop(held);
             let mut reserved = match reserved {
                 Ok(reserved) => reserved,
@@ -122,8 +123,17 @@ pub(super) async fn attempt(
                 .instrument(span)
                 .await
         });
-        let asking = pin!(in_attempt_timeout(&*core.clock, attempt_timeout, asking));
-        limits.in_time(asking).await
+        match plan.stopped() {
+            None => {
+                let asking = pin!(in_attempt_timeout(&*core.clock, attempt_timeout, asking));
+                limits.in_time(asking).await
+            }
+            // Boxed, so that calls without a batch reserve no room for it.
+            Some(stopped) => {
+                let asking = in_stopped_timeout(&*core.clock, stopped, attempt_timeout, asking);
+                Box::pin(limits.in_time(asking)).await
+            }
+        }
     };
     match outcome {
         Ok(Ok(outcome)) => outcome,
@@ -150,6 +160,21 @@ pub(super) async fn in_attempt_timeout<F: Future>(
         return Ok(attempt.await);
     };
     timeout_at(clock, end, attempt).await.ok_or(timeout)
+}
+
+/// The same for a request that may wait for a batch: the timeout counts what is done besides.
+async fn in_stopped_timeout<F: Future>(
+    clock: &dyn Clock,
+    stopped: &StoppedTime,
+    timeout: Option<Duration>,
+    attempt: F,
+) -> Result<F::Output, Duration> {
+    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
+    let (Some(timeout), Some(end)) = (timeout, end) else {
+        return Ok(attempt.await);
+    };
+    let outcome = stopped.timeout_at(clock, end, attempt).await;
+    outcome.ok_or(timeout)
 }
 
 pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
@@ -257,7 +282,10 @@ async fn complete_in_batch(
         request,
         names: target.names(request),
     };
-    if let Asked::Answered(outcome) = ask_in_batch(asking, sink).await {
+    let stopped = plan.stop();
+    let asked = ask_in_batch(asking, sink).await;
+    drop(stopped);
+    if let Asked::Answered(outcome) = asked {
         return *outcome;
     }
     let tier = PriceTier::of_request(request);
@@ -265,7 +293,9 @@ async fn complete_in_batch(
     let estimate = prompt_tokens(&request.messages);
     let tokens = || RequestTokens::of(request, target.model, estimate);
     let held = pool.holds();
+    let stopped = plan.stop();
     let moved = sink.reserved.move_to(tier, tokens).await;
+    drop(stopped);
     drop(held);
     if let Err((category, why)) = moved {
         return Err(ModelError::unsent(category, why));
@@ -274,15 +304,7 @@ async fn complete_in_batch(
         let failure = Failure::unrecorded(fault);
         return Err(ModelError::unsent(failure.category, failure.message));
     }
-    let timeout = request.attempt_timeout;
-    let asking = target.model.complete(request, &mut *sink);
-    let outcome = in_attempt_timeout(&*plan.context.core.clock, timeout, asking).await;
-    outcome.unwrap_or_else(|timeout| {
-        let message = format!(
-            "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
-        );
-        Err(ModelError::new(Category::Timeout, message))
-    })
+    target.model.complete(request, sink).await
 }
 
 fn take_round(

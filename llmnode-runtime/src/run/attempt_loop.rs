@@ -3,12 +3,14 @@
 //! (`exec_attempts.rs`). It does not know the node's types, so it is compiled once, not for every node.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::Retry;
 
 use super::context::CallContext;
 use super::failure::Failure;
+use crate::clock::{Stopped, StoppedTime};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::Deadline;
@@ -20,6 +22,8 @@ pub(super) struct Plan<'r> {
     pub(super) context: CallContext<'r>,
     pub(super) settings: Resolved<'r>,
     deadline: Option<&'r Deadline>,
+    /// Set in a map over a batch API: the wait for a batch is not bounded by what a call may take.
+    stopped: Option<Arc<StoppedTime>>,
 }
 
 impl<'r> Plan<'r> {
@@ -29,12 +33,12 @@ impl<'r> Plan<'r> {
         settings: Resolved<'r>,
         own: &'r Option<Deadline>,
     ) -> Self {
-        // The wait in a batch is not bounded by what a call may take.
-        let is_bounded = context.batches().is_none();
+        let in_batch = context.batches().is_some();
+        // Deadlines around a map over a batch API bound the map itself.
+        let around = context.deadline.filter(|_| !in_batch);
         let earliest = own
             .iter()
-            .chain(context.deadline)
-            .filter(|_| is_bounded)
+            .chain(around)
             .min_by_key(|deadline| deadline.end());
         Plan {
             context: CallContext {
@@ -42,8 +46,23 @@ impl<'r> Plan<'r> {
                 ..context
             },
             settings,
-            deadline: own.as_ref().filter(|_| is_bounded),
+            deadline: own.as_ref(),
+            stopped: in_batch.then(|| {
+                let of_deadline = own.as_ref().and_then(Deadline::stopped);
+                of_deadline.map(Arc::clone).unwrap_or_default()
+            }),
         }
+    }
+
+    /// Set in a map over a batch API.
+    pub(super) fn stopped(&self) -> Option<&StoppedTime> {
+        self.stopped.as_deref()
+    }
+
+    /// Stops the time of the call while it waits for its batch, or for room under a limit that batches fill.
+    pub(super) fn stop(&self) -> Option<Stopped<'_>> {
+        let stopped = self.stopped()?;
+        Some(stopped.stop(&*self.context.core.clock))
     }
 
     /// The time that a request has: of its attempt, or of what is left of a deadline.

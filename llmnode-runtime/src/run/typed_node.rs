@@ -139,7 +139,8 @@ async fn ask_loop(
             }
             own = settings
                 .deadline()
-                .and_then(|given| Deadline::of_call(context.call, given));
+                .and_then(|given| Deadline::of_call(context.call, given))
+                .map(|own| own.stopped_by(context.batches().map(|_| Arc::default())));
             let (request, asking) = match context.turn() {
                 None => prepare(asked, context)?,
                 // Boxed, so that other calls reserve no room for a request that waits.
