@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
 
+use super::batch_name::BatchName;
 use super::meter::{Amount, Meter};
 use super::prior_spend::PriorSpend;
 use crate::money::Money;
@@ -19,13 +20,12 @@ const TENTHS: u64 = 10;
 #[derive(Default)]
 pub(crate) struct BatchRoom {
     reserves_mean: bool,
+    name: Arc<BatchName>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The batch that was created last, by the provider's id.
-    batch: Option<String>,
     answers: u64,
     tokens: u64,
     money: u128,
@@ -39,6 +39,7 @@ impl BatchRoom {
     pub(crate) fn new(reserves_mean: bool) -> Self {
         BatchRoom {
             reserves_mean,
+            name: Arc::default(),
             state: Mutex::default(),
         }
     }
@@ -107,14 +108,10 @@ impl BatchRoom {
 
     /// A batch of the map was created, or found again.
     pub(crate) fn is_in(&self, batch: &str) {
-        lock(&self.state).batch = Some(batch.to_owned());
+        self.name.set(batch);
     }
 
-    /// The batch, in words for a message.
-    pub(super) fn batch(&self) -> String {
-        match &lock(&self.state).batch {
-            Some(batch) => format!("the batch {batch}"),
-            None => "a batch that is about to be sent".to_owned(),
-        }
+    pub(super) fn name(&self) -> &Arc<BatchName> {
+        &self.name
     }
 }

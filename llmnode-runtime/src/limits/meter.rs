@@ -10,7 +10,7 @@ use llmnode_model::TokenUsage;
 use llmnode_model::internal::lock;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use super::batch_room::BatchRoom;
+use super::batch_name::BatchName;
 use super::limits::Limits;
 use super::prior_spend::Spending;
 use super::prompt::PromptTokens;
@@ -49,7 +49,7 @@ struct Counters {
     batch_requests: u64,
     in_batches: Amount,
     /// Whose they are.
-    batch: Option<Arc<BatchRoom>>,
+    batch: Option<Arc<BatchName>>,
     /// Answers whose tokens were reported, and those tokens: for the mean.
     answers: u64,
     answered: u64,
@@ -87,7 +87,9 @@ pub(super) struct Intent<'a> {
     /// How it is asked, for that message.
     pub(super) tier: PriceTier,
     /// Of the map, if it is asked by a batch.
-    pub(super) batch: Option<&'a Arc<BatchRoom>>,
+    pub(super) batch: Option<&'a Arc<BatchName>>,
+    /// What is reserved in place of the most that it can use, if that is less.
+    pub(super) mean: Option<Amount>,
 }
 
 /// What one request has reserved at one meter.
@@ -244,7 +246,7 @@ impl Meter {
             tokens: input.saturating_add(output),
             money,
         };
-        if let Some(mean) = intent.batch.and_then(|batch| batch.mean()) {
+        if let Some(mean) = intent.mean {
             most.tokens = most.tokens.min(mean.tokens);
             most.money = most.money.min(mean.money);
         }
@@ -489,13 +491,13 @@ impl Counters {
         };
         match (limits.requests, limits.tokens, money) {
             (Some(limit), ..) if requests.is_full(limit.into()) => {
-                Some(Refusal::requests_in_batch(limit, batch.batch()))
+                Some(Refusal::requests_in_batch(limit, batch.in_words()))
             }
             (_, Some(limit), _) if tokens.is_full(limit.into()) => {
-                Some(Refusal::tokens_in_batch(limit, batch.batch()))
+                Some(Refusal::tokens_in_batch(limit, batch.in_words()))
             }
             (.., Some(limit)) if cost.is_full(limit.0) => {
-                Some(Refusal::money_in_batch(limit, batch.batch()))
+                Some(Refusal::money_in_batch(limit, batch.in_words()))
             }
             _ => None,
         }

@@ -22,6 +22,7 @@
 //!
 //! The room knows no models and sends nothing. It is told what a request is and what came of it.
 
+mod batch_name;
 mod batch_room;
 mod call;
 mod deadline;

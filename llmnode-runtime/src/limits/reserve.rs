@@ -124,7 +124,8 @@ impl CallLimits<'_> {
             prices_made: prices.made(),
             tier,
             price,
-            batch,
+            batch: batch.map(|batch| batch.name()),
+            mean: batch.and_then(|batch| batch.mean()),
         }
     }
 }
