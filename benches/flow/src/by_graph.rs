@@ -1,7 +1,7 @@
 //! llmnode: the same flow as a graph from JSON. One step assigns, a router decides.
 
 use llmnode::flow::RunExt;
-use llmnode::graph::{Graph, CheckedRegistry, Registry};
+use llmnode::graph::{CheckedRegistry, Graph, Registry};
 use llmnode::{BoxError, Cx, Exec, Node, Run};
 use schemars::JsonSchema;
 use serde::Deserialize;

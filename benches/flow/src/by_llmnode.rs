@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::flow::{Flow, RunExt, Step, EdgeTarget};
+use llmnode::flow::{EdgeTarget, Flow, RunExt, Step};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::flow;
 use llmnode::{BoxError, Cx, Exec, Node, Run};

@@ -6,7 +6,7 @@
 //! marks request by request, from four beginnings, until no place of one mark or two is cheaper; of OpenAI's older models it
 //! chooses the key of each request. *Without* is the bill of the same prompts with no field of the cache at all.
 //!
-//! `cargo run --release --bin cache` prints the table of docs/performance.md.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin cache` prints the table of docs/performance.md.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Any text, read as a value of any kind.
 
-use llmnode_reader::{Flag, Repair, ReadError, Reader, Reading};
+use llmnode_reader::{Flag, ReadError, Reader, Reading, Repair};
 use serde_json::Value;
 
 use super::reads::read_any;
@@ -49,7 +49,9 @@ pub(crate) fn holds(text: &str) {
 fn is_clean(read: &Read, value: &Value) {
     match read {
         Ok(Reading {
-            value: read, repairs, ..
+            value: read,
+            repairs,
+            ..
         }) => {
             assert_eq!(read.to_string(), value.to_string());
             assert!(repairs.iter().all(is_harmless), "{repairs:?}");
@@ -109,7 +111,9 @@ fn is_read(text: &str, reading: &Reading<Value>) {
             "{repair:?}"
         );
         assert!(
-            !repairs[..index].iter().any(|other| other.flag == repair.flag),
+            !repairs[..index]
+                .iter()
+                .any(|other| other.flag == repair.flag),
             "{repairs:?}"
         );
     }

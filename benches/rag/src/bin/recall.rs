@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use llmnode::rag::{SearchMode, ChromaStore, Collection, Document, EmbedRequest, Embedded, Embedder};
+use llmnode::rag::{
+    ChromaStore, Collection, Document, EmbedRequest, Embedded, Embedder, SearchMode,
+};
 use llmnode::rag::{DocumentStore, Embeddings, Purpose, SqliteStore};
 use llmnode::{BoxError, BoxFuture, ModelError, OpenAi, Run, Sink};
 

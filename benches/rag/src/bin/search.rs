@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use llmnode::rag::{
-    SearchMode, Collection, Document, EmbedRequest, Embedded, Embedder, MemoryStore, Purpose, SqliteStore,
+    Collection, Document, EmbedRequest, Embedded, Embedder, MemoryStore, Purpose, SearchMode,
+    SqliteStore,
 };
 use llmnode::{BoxError, BoxFuture, ModelError, Run, ScriptedModel, Sink};
 use serde_json::json;

@@ -9,7 +9,7 @@ use dbos::{
     SendOptions, StepOptions, WorkflowHandle,
 };
 use llmnode::flow::RunExt;
-use llmnode::journal::{Entry, Replay, InDoubtOutcome, ReplayStep};
+use llmnode::journal::{Entry, InDoubtOutcome, Replay, ReplayStep};
 use llmnode::prelude::*;
 use llmnode::{Approval, Paused, WaitingCall};
 use llmnode_postgres::{Order, Support};
