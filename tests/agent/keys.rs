@@ -13,10 +13,7 @@ use serde_json::{Value, json};
 use tracing::Dispatch;
 
 use crate::recorded::{Recorded, json};
-
-#[allow(dead_code, reason = "here it listens to one thread")]
-#[path = "../../examples/cases/sinks.rs"]
-mod sinks;
+use crate::sinks;
 
 /// It looks like no key, so that nothing but the client itself can know it.
 const KEY: &str = "canary-0123456789";

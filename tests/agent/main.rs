@@ -121,3 +121,7 @@ mod recorded;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 #[path = "../support/said.rs"]
 mod said;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[allow(dead_code, reason = "here it listens to one thread")]
+#[path = "../../examples/cases/sinks.rs"]
+mod sinks;

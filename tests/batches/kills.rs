@@ -89,12 +89,12 @@ async fn killed_at(api: usize, moment: usize) -> bool {
 /// As many processes as there are records, twice over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_any_record_nothing_is_sent_twice_and_everything_is_counted_once() {
-    for api in 0..APIS.len() {
+    for (number, api) in APIS.iter().enumerate() {
         let mut moment = 0;
-        while !killed_at(api, moment).await {
+        while !killed_at(number, moment).await {
             moment += 1;
         }
-        assert!(moment > 20, "{moment} moments of {:?}", APIS[api]);
+        assert!(moment > 20, "{moment} moments of {api:?}");
     }
 }
 

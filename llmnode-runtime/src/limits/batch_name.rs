@@ -16,7 +16,7 @@ impl BatchName {
     }
 
     /// The batch, in words for a message.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match &*lock(&self.id) {
             Some(id) => format!("the batch {id}"),
             None => "a batch that is about to be sent".to_owned(),

@@ -491,13 +491,13 @@ impl Counters {
         };
         match (limits.requests, limits.tokens, money) {
             (Some(limit), ..) if requests.is_full(limit.into()) => {
-                Some(Refusal::requests_in_batch(limit, batch.in_words()))
+                Some(Refusal::requests_in_batch(limit, batch.describe()))
             }
             (_, Some(limit), _) if tokens.is_full(limit.into()) => {
-                Some(Refusal::tokens_in_batch(limit, batch.in_words()))
+                Some(Refusal::tokens_in_batch(limit, batch.describe()))
             }
             (.., Some(limit)) if cost.is_full(limit.0) => {
-                Some(Refusal::money_in_batch(limit, batch.in_words()))
+                Some(Refusal::money_in_batch(limit, batch.describe()))
             }
             _ => None,
         }

@@ -203,7 +203,7 @@ impl_debug!(RunCore:);
 /// Anthropic lists neither names nor lines: which batch it is, is known when it has ended.
 const FIND_TIMEOUT: Duration = Duration::from_secs(60);
 
-fn cannot_tell(batch: &JournaledBatch) -> ModelError {
+fn search_timed_out(batch: &JournaledBatch) -> ModelError {
     let message = format!(
         "whether the batch {:?} was created was not known within {FIND_TIMEOUT:?}; try again later, or cancel it by hand",
         batch.name
@@ -218,7 +218,9 @@ async fn cancel_created(wire: &dyn BatchWire, batch: &JournaledBatch) -> Result<
         None => {
             let traces = batch.traces();
             let finding = tokio::time::timeout(FIND_TIMEOUT, wire.find(&traces));
-            finding.await.unwrap_or_else(|_| Err(cannot_tell(batch)))?
+            finding
+                .await
+                .unwrap_or_else(|_| Err(search_timed_out(batch)))?
         }
     };
     let Some(id) = found else {

@@ -290,7 +290,10 @@ mod tests {
                 (9, body("other", "b")),
             ],
         );
-        assert!(all[1].read > 1_900 && all[1].read % 128 == 0, "{all:?}");
+        assert!(
+            all[1].read > 1_900 && all[1].read.is_multiple_of(128),
+            "{all:?}"
+        );
         assert_eq!(all[2].read, 0);
     }
 }
