@@ -44,7 +44,7 @@
 //!
 //! ```
 //! # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
-//! use llmnode::flow::{Flow, RunExt, Step, To};
+//! use llmnode::flow::{Flow, RunExt, Step, EdgeTarget};
 //! use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 //!
 //! /// A step without a model, written by hand.

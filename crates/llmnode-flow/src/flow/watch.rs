@@ -18,7 +18,7 @@ const REMEMBERED: usize = 256;
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
-/// # use llmnode::flow::{RunExt, Flow, Step, To};
+/// # use llmnode::flow::{RunExt, Flow, Step, EdgeTarget};
 /// # use llmnode::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 /// # struct Greet;
 /// # impl Node for Greet { type Output = (); const NAME: &'static str = "greet"; }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The rules of a provider's cache, for [`StubServerBuilder::billing`](super::StubServerBuilder::billing) and for a [`CacheMeter`] of
-/// your own.
+/// The rules of a provider's cache, for [`StubServerBuilder::billing`](crate::StubServerBuilder::billing) and for a
+/// [`CacheMeter`](crate::CacheMeter) of your own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheRules {
     pub(super) provider: CacheProvider,

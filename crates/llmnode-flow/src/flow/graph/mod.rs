@@ -24,7 +24,7 @@ use llmnode_runtime::{BoxFuture, NodeError};
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
-/// use llmnode::flow::{Flow, RunExt, Step, To};
+/// use llmnode::flow::{Flow, RunExt, Step, EdgeTarget};
 /// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///
 /// struct Halve(u64);
