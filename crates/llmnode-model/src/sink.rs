@@ -79,7 +79,7 @@ pub trait Sink: Send {
         false
     }
 
-    /// The next piece of the answer. The pieces of text make up [`Completion::text`]. Default: does nothing.
+    /// The next piece of the answer. The pieces of text make up [`Completion::text`](crate::Completion::text). Default: does nothing.
     fn delta(&mut self, delta: Delta<'_>) {
         let _ = delta;
     }

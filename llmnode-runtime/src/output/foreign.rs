@@ -18,7 +18,7 @@ pub trait HasSchema: JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema> HasSchema for T {}
 
-/// Has the schema of the type, and lets the compiler ask for [`HasSchema`] with its own message before it asks for that.
+/// Has the schema of the type, and lets the compiler ask for `HasSchema` with its own message before it asks for that.
 pub struct Foreign<T>(PhantomData<T>);
 
 impl<T: HasSchema> JsonSchema for Foreign<T> {

@@ -196,7 +196,7 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Continues a conversation that [paused](Paused), once everything that waited is decided. No request and no tool is
+    /// Continues a conversation that [paused](crate::Paused), once everything that waited is decided. No request and no tool is
     /// repeated, and turns continue to count; `retries` and limits start again. What runs after an approval is validated with
     /// the state as it is now.
     ///
