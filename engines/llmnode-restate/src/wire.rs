@@ -106,9 +106,11 @@ impl Decision {
             let decision = self.calls.get(&call.id);
             decision.is_some_and(|approval| *approval != Approval::later())
         };
+        let is_yes = |call: &WaitingCall| self.calls.get(&call.id) == Some(&Approval::yes());
         let decided = |call: &WaitingCall| match (call.wants_result, &call.question) {
             (true, _) => is_answered(call),
-            (false, Some(_)) => is_answered(call) || is_decided(call),
+            // A question is answered or refused: a yes says nothing to it.
+            (false, Some(_)) => is_answered(call) || (is_decided(call) && !is_yes(call)),
             (false, None) => is_decided(call),
         };
         let ids: Vec<&str> = status.waiting.iter().map(|call| &*call.id).collect();
