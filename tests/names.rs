@@ -28,19 +28,19 @@ const MODULES: &[&str] = &[
     "llmnode-runtime/src/testing.rs",
     "crates/llmnode-model/src/media/mod.rs",
     "crates/llmnode-cassette/src/lib.rs",
-    "crates/llmnode-chats/src/lib.rs",
-    "crates/llmnode-eval/src/lib.rs",
+    "beyond/llmnode-chats/src/lib.rs",
+    "beyond/llmnode-eval/src/lib.rs",
     "crates/llmnode-flow/src/lib.rs",
     "crates/llmnode-flow/src/flow/mod.rs",
     "crates/llmnode-flow/src/journal/mod.rs",
-    "crates/llmnode-graph/src/lib.rs",
+    "beyond/llmnode-graph/src/lib.rs",
     "crates/llmnode-http/src/lib.rs",
     "crates/llmnode-mcp/src/lib.rs",
-    "crates/llmnode-page/src/lib.rs",
-    "crates/llmnode-rag/src/lib.rs",
-    "crates/llmnode-serve/src/lib.rs",
-    "crates/llmnode-smart/src/lib.rs",
-    "crates/llmnode-smart/src/optimise/mod.rs",
+    "beyond/llmnode-page/src/lib.rs",
+    "beyond/llmnode-rag/src/lib.rs",
+    "beyond/llmnode-serve/src/lib.rs",
+    "beyond/llmnode-smart/src/lib.rs",
+    "beyond/llmnode-smart/src/optimise/mod.rs",
     "crates/llmnode-stub/src/lib.rs",
     "crates/llmnode-testkit/src/lib.rs",
 ];
@@ -68,7 +68,7 @@ const BELOW: &[&str] = &[
 ];
 
 /// Crates without a library.
-const PROGRAMS: &[&str] = &["crates/llmnode-cli/src/main.rs"];
+const PROGRAMS: &[&str] = &["beyond/llmnode-cli/src/main.rs"];
 
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
@@ -233,12 +233,12 @@ fn what_is_exported_is_found() {
 
 #[test]
 fn every_crate_is_read() {
-    let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
-    for folder in crates {
-        let source = format!(
-            "crates/{}/src",
-            folder.unwrap().file_name().to_str().unwrap()
-        );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["crates", "beyond"].map(|group| std::fs::read_dir(root.join(group)).unwrap());
+    for folder in folders.into_iter().flatten() {
+        let folder = folder.unwrap().path();
+        let source = folder.strip_prefix(root).unwrap().join("src");
+        let source = source.to_str().unwrap();
         let (library, program) = (format!("{source}/lib.rs"), format!("{source}/main.rs"));
         let is_read = [MODULES, BELOW]
             .iter()

@@ -304,7 +304,7 @@ fn check_script(printed: &Printed) -> Result<(), String> {
 
 /// Of the program that runs graphs: its commands and options stand in its usage.
 fn check_graph_command(printed: &Printed) -> Result<(), String> {
-    let usage = include_str!("../../crates/llmnode-cli/src/args.rs");
+    let usage = include_str!("../../beyond/llmnode-cli/src/args.rs");
     let commands = ["check", "help", "--help", "page", "run", "schema", "serve"];
     let command = printed.words[1].as_str();
     if !commands.contains(&command) {

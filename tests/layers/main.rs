@@ -12,6 +12,7 @@ mod circles;
 mod imports;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use circles::circles;
 use imports::{Sources, imports, of_internal, sources};
@@ -303,19 +304,19 @@ const CRATES: &[(&str, &[&str])] = &[
     ("llmnode-runtime", CORE),
     ("llmnode-macros", MACROS),
     ("crates/llmnode-cassette", CASSETTE),
-    ("crates/llmnode-chats", CHATS),
-    ("crates/llmnode-cli", CLI),
-    ("crates/llmnode-eval", EVAL),
+    ("beyond/llmnode-chats", CHATS),
+    ("beyond/llmnode-cli", CLI),
+    ("beyond/llmnode-eval", EVAL),
     ("crates/llmnode-flow", FLOW),
-    ("crates/llmnode-graph", GRAPH),
+    ("beyond/llmnode-graph", GRAPH),
     ("crates/llmnode-http", HTTP),
     ("crates/llmnode-mcp", MCP),
     ("crates/llmnode-model", MODEL),
-    ("crates/llmnode-page", PAGE),
-    ("crates/llmnode-rag", RAG),
+    ("beyond/llmnode-page", PAGE),
+    ("beyond/llmnode-rag", RAG),
     ("crates/llmnode-reader", READER),
-    ("crates/llmnode-serve", SERVE),
-    ("crates/llmnode-smart", SMART),
+    ("beyond/llmnode-serve", SERVE),
+    ("beyond/llmnode-smart", SMART),
     ("crates/llmnode-stub", STUB),
     ("crates/llmnode-testkit", &["bin"]),
 ];
@@ -350,16 +351,45 @@ fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_crate_is_read() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates");
-    let crates = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    for name in crates {
-        let path = format!("crates/{}", name.to_str().unwrap());
-        assert!(
-            CRATES.iter().any(|(of, _)| *of == path),
-            "{path} is missing in `CRATES`"
-        );
+    for group in ["crates", "beyond"] {
+        for path in crates_in(group) {
+            assert!(
+                CRATES.iter().any(|(of, _)| *of == path),
+                "{path} is missing in `CRATES`"
+            );
+        }
+    }
+}
+
+/// The crates of a folder, as paths from the root.
+fn crates_in(group: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(group);
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| format!("{group}/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .collect()
+}
+
+/// The core is built, tested and read without what stands on it. Only `llmnode-testkit`, which is not published, switches
+/// on features of the facade.
+#[test]
+fn no_crate_of_the_core_names_one_beyond_it() {
+    let beyond: Vec<String> = crates_in("beyond")
+        .iter()
+        .map(|path| path.replace("beyond/", ""))
+        .collect();
+    assert!(beyond.len() > 5, "{beyond:?}");
+    let mut core = crates_in("crates");
+    core.push("llmnode-macros".into());
+    core.push("llmnode-runtime".into());
+    for path in core {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(&path)
+            .join("Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).unwrap();
+        for name in &beyond {
+            assert!(!manifest.contains(name.as_str()), "{path} names {name}");
+        }
     }
 }
 

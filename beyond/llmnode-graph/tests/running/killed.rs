@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::{graph_of, seed};
 
-#[path = "../../../llmnode-flow/tests/journal/killing.rs"]
+#[path = "../../../../crates/llmnode-flow/tests/journal/killing.rs"]
 mod killing;
 
 use killing::Killing;

@@ -1,4 +1,4 @@
-//! Pages of recordings that were made once: `LLMNODE_PAGES=crates/llmnode-page/tests/recordings cargo test --workspace --test page` makes them
+//! Pages of recordings that were made once: `LLMNODE_PAGES=beyond/llmnode-page/tests/recordings cargo test --workspace --test page` makes them
 //! anew, and `LLMNODE_UPDATE=1 cargo test -p llmnode-page` their pages.
 
 #![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]

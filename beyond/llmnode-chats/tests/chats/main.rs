@@ -10,7 +10,7 @@
 mod contract;
 mod flows;
 #[cfg(unix)]
-#[path = "../../../llmnode-flow/tests/journal/killing.rs"]
+#[path = "../../../../crates/llmnode-flow/tests/journal/killing.rs"]
 mod killing;
 mod kills;
 mod parts;
