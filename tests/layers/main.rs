@@ -554,7 +554,9 @@ fn what_the_core_opens_is_listed_with_its_users() {
             ))
         });
     for (user, items) in rows {
-        let used = of_internal(&sources(&format!("crates/llmnode-{user}")));
+        let ending = format!("/llmnode-{user}");
+        let (folder, _) = CRATES.iter().find(|(of, _)| of.ends_with(&ending)).unwrap();
+        let used = of_internal(&sources(folder));
         assert_eq!(items, used, "what llmnode-{user} uses of `internal`");
     }
 }
