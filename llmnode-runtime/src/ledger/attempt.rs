@@ -318,6 +318,11 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
+    /// What is known of the attempt so far. `None`: it was committed.
+    pub(crate) fn record(&self) -> Option<&AttemptRecord> {
+        self.record.as_ref()
+    }
+
     pub(crate) fn commit(mut self, category: Option<Category>) {
         self.close(category, true);
     }

@@ -227,6 +227,23 @@ impl AttemptRecord {
         self.violations = Vec::new();
     }
 
+    pub(crate) fn has_flag(&self, flag: &Flag) -> bool {
+        self.flags.contains(flag)
+    }
+
+    /// Whether this setting or part was not sent as it is, because the model refused it.
+    pub(crate) fn has_refused(&self, part: &str) -> bool {
+        self.refused.iter().any(|refused| refused == part)
+    }
+
+    /// Whether the model saw the form of the answer in its prompt, and no schema that its server enforces.
+    pub(crate) fn shows_form(&self) -> bool {
+        matches!(
+            self.response_format,
+            Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)
+        )
+    }
+
     pub(crate) fn estimate_unreported(&mut self, characters: usize) {
         if !self.reported() {
             self.estimate_written(characters);

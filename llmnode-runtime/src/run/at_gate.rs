@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use llmnode_model::internal::{Entry, Gate, Gates, PaceTicket, RateLimits, Ticket};
 use llmnode_model::{CallId, Category, Group, Retry};
 
-use super::attempt_loop::{Plan, PlannedAttempt};
+use super::attempt_loop::{CallPlan, PlannedAttempt};
 use super::context::CallContext;
 use super::failure::Failure;
 use super::not_asked::NotAsked;
@@ -36,7 +36,7 @@ pub(super) struct GateKeeper {
 
 /// What a call at a gate knows of itself.
 pub(super) struct AtGateContext<'a> {
-    pub(super) plan: &'a Plan<'a>,
+    pub(super) plan: &'a CallPlan<'a>,
     pub(super) one: &'a PlannedAttempt,
     pub(super) progress: &'a Progress<'a>,
 }
@@ -292,7 +292,7 @@ impl GateKeeper {
 
 /// How a request ended.
 pub(super) struct Report<'a> {
-    pub(super) plan: &'a Plan<'a>,
+    pub(super) plan: &'a CallPlan<'a>,
     pub(super) failure: Option<&'a Failure>,
     pub(super) call: CallId,
     pub(super) unreached: bool,

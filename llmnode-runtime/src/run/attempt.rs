@@ -1,30 +1,35 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
+mod account;
+mod send;
+mod sink;
+mod time;
+mod written;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::{
-    AnswerLimit, LimitSetter, PADDING, PromptParts, RateLimits, is_document, padding,
-};
+use llmnode_model::internal::{AnswerLimit, LimitSetter, PADDING, is_document, padding};
 use llmnode_model::{
-    ApiKind, BoxFuture, Category, ChatModel, Completion, Delta, FinishReason, Group, Message,
-    ModelError, ProviderState, Request, ResponseFormat, Retry, Sink, TokenUsage,
+    Category, ChatModel, Completion, FinishReason, Group, ModelError, ProviderState, Request,
+    Retry, TokenUsage,
 };
-use llmnode_reader::internal::{
-    Thoughts, is_met_by, one_line, repeated_form, repeats_form, without_choices, without_thoughts,
-};
+use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
-use super::attempt_loop::Plan;
-use super::batches::{Asked, AttemptSinkExt, BatchAsking, BatchPool, ask_in_batch};
+use self::account::{MAX_WORD_BYTES, flag};
+pub(super) use self::account::{note_provider, record_failure, settle_response};
+use self::send::{batch_fault, complete_in_batch, complete_streamed, take_thoughts};
+pub(super) use self::sink::AttemptSink;
+use self::time::in_stopped_timeout;
+pub(super) use self::time::{in_attempt_timeout, timed_out};
+use super::attempt_loop::CallPlan;
 use super::context::CallContext;
 use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
-use super::failure::{Cause, Failure, normalize_violations};
-use super::listener::Listener;
-use super::map_item::MapItem;
+use super::failure::{Failure, normalize_violations};
 use super::paused_turn::with_paused;
 use super::repetition::end;
 use super::tools::{
@@ -32,18 +37,11 @@ use super::tools::{
     misplaced_call,
 };
 use super::usage_checks::usage_flags;
-use crate::clock::{Clock, StoppedTime, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
 use crate::limits::{RequestTokens, Reservation};
 use crate::prices::PriceTier;
 use crate::settings::Resolved;
-use crate::text::cut;
 use crate::validate::AttemptInfo;
-
-/// A provider may report names and ids of any length.
-const MAX_WORD_BYTES: usize = 200;
-
-const CHOICES: &str = "choices";
 
 /// An answer that calls tools may have no text.
 const CALLS_PLACEHOLDER: &str = "(calls)";
@@ -54,7 +52,7 @@ pub(super) async fn attempt(
     open: &mut OpenAttempt<'_>,
     asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let CallContext { core, limits, .. } = plan.context;
     let batches = plan.context.batches();
@@ -142,67 +140,6 @@ pub(super) async fn attempt(
     }
 }
 
-/// Why nothing of the map can be asked by a batch.
-fn batch_fault(pool: &BatchPool, plan: &Plan<'_>) -> Option<&'static str> {
-    let of_run = plan.context.limits.time_left(None).map(|_| {
-        "a limit of time of the run would pass while a batch is answered; leave it out, and set `BatchApi::within`"
-    });
-    pool.fault().or(of_run)
-}
-
-pub(super) async fn in_attempt_timeout<F: Future>(
-    clock: &dyn Clock,
-    timeout: Option<Duration>,
-    attempt: F,
-) -> Result<F::Output, Duration> {
-    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else {
-        return Ok(attempt.await);
-    };
-    timeout_at(clock, end, attempt).await.ok_or(timeout)
-}
-
-/// The same for a request that may wait for a batch: the timeout counts what is done besides.
-async fn in_stopped_timeout<F: Future>(
-    clock: &dyn Clock,
-    stopped: &StoppedTime,
-    timeout: Option<Duration>,
-    attempt: F,
-) -> Result<F::Output, Duration> {
-    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else {
-        return Ok(attempt.await);
-    };
-    let outcome = stopped.timeout_at(clock, end, attempt).await;
-    outcome.ok_or(timeout)
-}
-
-pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
-    let failure = |message: String| Failure::new(Category::Timeout, message);
-    if !open.has_begun() {
-        let message = format!(
-            "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
-        );
-        return Failure {
-            sent: false,
-            ..failure(message)
-        };
-    }
-    if open.is_unsent() {
-        return failure(format!(
-            "no connection within {timeout:?} (attempt_timeout)"
-        ));
-    }
-    if open.has_answer() {
-        return failure(format!(
-            "the answer was not validated within {timeout:?} (attempt_timeout)"
-        ));
-    }
-    failure(format!(
-        "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
-    ))
-}
-
 async fn ask(
     target: &Target<'_>,
     request: &Request,
@@ -210,9 +147,9 @@ async fn ask(
     reserved: &mut Reservation<'_>,
     asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Plan {
+    let CallPlan {
         context, settings, ..
     } = plan;
     let model = target.model;
@@ -264,47 +201,6 @@ async fn ask(
         judge(asked, &answer.text, reader, attempt).await
     };
     finish(judged, answer, (model, may_run), request, open).map(|()| None)
-}
-
-/// What cannot wait for a batch is asked directly, and in the time that an attempt has.
-async fn complete_in_batch(
-    target: &Target<'_>,
-    request: &Request,
-    sink: &mut AttemptSink<'_, '_, '_, '_>,
-    plan: &Plan<'_>,
-) -> Result<Completion, ModelError> {
-    let Some(pool) = plan.context.batches() else {
-        return target.model.complete(request, sink).await;
-    };
-    let asking = BatchAsking {
-        pool,
-        model: target.model,
-        request,
-        names: target.names(request),
-    };
-    let stopped = plan.stop();
-    let asked = ask_in_batch(asking, sink).await;
-    drop(stopped);
-    if let Asked::Answered(outcome) = asked {
-        return *outcome;
-    }
-    let tier = PriceTier::of_request(request);
-    sink.open.leave_batch(tier, target.names(request));
-    let estimate = prompt_tokens(&request.messages);
-    let tokens = || RequestTokens::of(request, target.model, estimate);
-    let held = pool.holds();
-    let stopped = plan.stop();
-    let moved = sink.reserved.move_to(tier, tokens).await;
-    drop(stopped);
-    drop(held);
-    if let Err((category, why)) = moved {
-        return Err(ModelError::unsent(category, why));
-    }
-    if let Err(fault) = sink.open.record_begin().await {
-        let failure = Failure::unrecorded(fault);
-        return Err(ModelError::unsent(failure.category, failure.message));
-    }
-    target.model.complete(request, sink).await
 }
 
 fn take_round(
@@ -463,66 +359,6 @@ fn finish(
     }
 }
 
-async fn complete_streamed(
-    listener: &Listener<'_>,
-    model: &dyn ChatModel,
-    request: &Request,
-    open: &mut OpenAttempt<'_>,
-    reserved: &mut Reservation<'_>,
-    plan: &Plan<'_>,
-) -> Result<Completion, ModelError> {
-    let settings = &plan.settings;
-    let item = plan.context.item;
-    listener.request_began();
-    let thoughts = reads_thoughts(request, settings).then(Thoughts::default);
-    let mut written = Written {
-        listener,
-        has_begun: false,
-        text: String::new(),
-        thoughts,
-    };
-    let mut watch = AttemptSink {
-        open,
-        reserved,
-        written: Some(&mut written),
-        item,
-    };
-    let outcome = listener
-        .with_max_bytes(
-            settings.max_output_bytes(),
-            model.complete(request, &mut watch),
-        )
-        .await;
-    written.end(outcome.as_ref().ok());
-    outcome
-}
-
-/// Typed answers are what follows the thoughts, as the reader finds it.
-fn reads_thoughts(request: &Request, settings: &Resolved<'_>) -> bool {
-    settings.thoughts_in_text() && request.output.is_none()
-}
-
-/// Takes thoughts out of a text, and out of what stands beside calls: they are not sent back as the model's words.
-fn take_thoughts(
-    completion: &mut Completion,
-    request: &Request,
-    open: &mut OpenAttempt<'_>,
-    settings: &Resolved<'_>,
-) {
-    let is_beside_calls = settings.thoughts_in_text() && !completion.calls.is_empty();
-    if !is_beside_calls && !reads_thoughts(request, settings) {
-        return;
-    }
-    if let Some((answer, thoughts)) = without_thoughts(&completion.text) {
-        completion.text = answer;
-        completion
-            .reasoning
-            .get_or_insert_default()
-            .push_str(&thoughts);
-        flag(open, Flag::AfterThinking);
-    }
-}
-
 struct ModelAnswer {
     text: String,
     stopped: bool,
@@ -639,68 +475,13 @@ fn answer(
     })
 }
 
-pub(super) fn settle_response(
-    mut outcome: Result<Completion, ModelError>,
-    open: &mut OpenAttempt<'_>,
-    reserved: &mut Reservation<'_>,
-) -> Result<Completion, Failure> {
-    let usage = match &mut outcome {
-        Ok(completion) => completion.usage.as_mut(),
-        Err(error) => error.usage.as_deref_mut(),
-    };
-    if let Some(usage) = usage {
-        drop_impossible(usage, open);
-    }
-    reserved.settle(&outcome);
-    if outcome.is_ok() {
-        // The server was unreachable, but the model may have tried another one.
-        open.note(|record| record.unsent = false);
-    }
-    let completion = outcome.map_err(|error| failed(error, open))?;
-    open.answered(&completion);
-    Ok(completion)
+/// If true, the server did not enforce the schema.
+fn shows_form(open: &OpenAttempt<'_>) -> bool {
+    open.record().is_some_and(AttemptRecord::shows_form)
 }
 
-pub(super) fn note_provider(
-    record: &mut AttemptRecord,
-    usage: Option<TokenUsage>,
-    model: Option<String>,
-    request_id: Option<String>,
-) {
-    record.usage = usage.or(record.usage);
-    replace(&mut record.model, model);
-    replace(&mut record.request_id, request_id);
-}
-
-fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
-    let possible = usage.possible();
-    if *usage != possible {
-        *usage = possible;
-        flag(open, Flag::ImpossibleUsage);
-    }
-}
-
-fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
-    open.note(|record| {
-        if !record.flags.contains(&flag) {
-            record.flags.push(flag);
-        }
-    });
-}
-
-fn shows_form(open: &mut OpenAttempt<'_>) -> bool {
-    let mut asked = None;
-    open.note(|record| asked = record.response_format);
-    matches!(
-        asked,
-        Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)
-    )
-}
-
-fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {
-    let mut has = false;
-    open.note(|record| has = record.flags.contains(flag));
-    has
+fn has_flag(open: &OpenAttempt<'_>, flag: &Flag) -> bool {
+    open.record().is_some_and(|record| record.has_flag(flag))
 }
 
 /// If true, the server did not enforce the schema.
@@ -838,200 +619,4 @@ fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
         };
     }
     failure
-}
-
-pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
-    open.broke_off(error.usage.as_deref().copied(), error.answered());
-    let may_have_used_tokens = error.may_have_used_tokens();
-    let costs_nothing = error.costs_nothing();
-    open.note(|record| {
-        record.status = error.status;
-        record.unsent = !error.reached;
-        let has_begun = record.usage.is_some()
-            || record
-                .estimate
-                .is_some_and(|estimate| estimate.output.is_some());
-        if !may_have_used_tokens && !has_begun {
-            record.estimate = None;
-        }
-        if costs_nothing && !has_begun {
-            record.costs_nothing();
-        }
-        replace(&mut record.request_id, error.request_id);
-    });
-    // Even a model that returned no choice can be reminded to answer.
-    let fault = if error.answer.is_some() {
-        &error.message
-    } else {
-        "there was no answer; an answer is required"
-    };
-    let violations = vec![Violation::new("", fault)];
-    let retry = error.retry;
-    let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
-    Failure {
-        retry,
-        retry_after: error.retry_after,
-        violations: if feedback { violations } else { Vec::new() },
-        carried: error.answer.as_deref().and_then(Message::carried).cloned(),
-        answer: error.answer.map(|answer| answer.content),
-        sent: error.sent,
-        cause: error.source.map(|source| Box::new(Cause::Source(source))),
-        ..Failure::new(error.category, error.message)
-    }
-}
-
-fn replace(slot: &mut Option<String>, word: Option<String>) {
-    if let Some(word) = word {
-        *slot = Some(cut(word, MAX_WORD_BYTES));
-    }
-}
-
-/// Stores at once what a model reports during an attempt, so that it survives a dropped call.
-pub(super) struct AttemptSink<'a, 'o, 'c, 'l> {
-    pub(super) open: &'a mut OpenAttempt<'o>,
-    pub(super) reserved: &'a mut Reservation<'c>,
-    pub(super) written: Option<&'a mut Written<'l>>,
-    /// Of a map: others may wait for the answer to begin.
-    pub(super) item: Option<&'a MapItem<'a>>,
-}
-
-/// What a listener has of an answer so far.
-pub(super) struct Written<'l> {
-    listener: &'l Listener<'l>,
-    has_begun: bool,
-    /// As it came, thoughts included.
-    text: String,
-    /// Finds those in a text.
-    thoughts: Option<Thoughts>,
-}
-
-impl Written<'_> {
-    fn delta(&mut self, delta: Delta<'_>) {
-        let listener = self.listener;
-        self.has_begun |= !delta.text().is_empty();
-        let Delta::Text(piece) = delta else {
-            return listener.delta(delta);
-        };
-        self.text.push_str(piece);
-        match &mut self.thoughts {
-            Some(thoughts) => thoughts.push(piece, &mut |piece| listener.spoken(piece)),
-            None => listener.delta(delta),
-        }
-    }
-
-    /// What is returned is what was shown: the rest of it is shown now, such as all of it where a model does not stream, and a text
-    /// that is another one is shown anew. Beside calls, a text is no answer.
-    fn end(mut self, completion: Option<&Completion>) {
-        if let Some(Completion { text, calls, .. }) = completion
-            && *text != self.text
-        {
-            match text.strip_prefix(&*self.text) {
-                Some(rest) => self.delta(Delta::Text(rest)),
-                None if calls.is_empty() => self.begin_anew(text),
-                None => {}
-            }
-        }
-        if let Some(thoughts) = &mut self.thoughts {
-            let listener = self.listener;
-            thoughts.end(&mut |piece| listener.spoken(piece));
-        }
-    }
-
-    /// Some servers say something else at the end than they said before.
-    fn begin_anew(&mut self, text: &str) {
-        self.listener.restarted(Category::BadResponse);
-        self.thoughts = self.thoughts.take().map(|_| Thoughts::default());
-        self.delta(Delta::Text(text));
-    }
-}
-
-impl<'o> AttemptSinkExt<'o> for AttemptSink<'_, 'o, '_, '_> {
-    fn open(&mut self) -> &mut OpenAttempt<'o> {
-        self.open
-    }
-}
-
-impl Sink for AttemptSink<'_, '_, '_, '_> {
-    fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
-        match time {
-            Some(time) => self.open.clock().sleep(time),
-            None => self.open.clock().never(),
-        }
-    }
-
-    fn request_id(&mut self, id: &str) {
-        self.open
-            .note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
-    }
-
-    fn wants_prompt(&self) -> bool {
-        true
-    }
-
-    fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
-        self.open.asks(parts, ttl);
-    }
-
-    fn begins(&mut self) {
-        if let Some(item) = self.item {
-            item.is_answered();
-        }
-    }
-
-    fn usage(&mut self, mut usage: TokenUsage) {
-        drop_impossible(&mut usage, self.open);
-        self.open.reports(usage);
-        self.reserved.reports(usage);
-    }
-
-    fn response_format(&mut self, response_format: ResponseFormat) {
-        self.open
-            .note(|record| record.response_format = Some(response_format));
-    }
-
-    fn api(&mut self, api: ApiKind) {
-        self.open.note(|record| record.api = Some(api));
-    }
-
-    fn refused(&mut self, part: &str) {
-        self.open.note(|record| {
-            if part == CHOICES {
-                record.narrowed.clear();
-            }
-            record.refused.push(one_line(part, MAX_WORD_BYTES));
-        });
-    }
-
-    fn unsent(&mut self) {
-        self.open.note(|record| record.unsent = true);
-        self.reserved.unsent();
-    }
-
-    fn flag(&mut self, flag: Flag) {
-        self::flag(self.open, flag);
-    }
-
-    fn wants_rate_limits(&self) -> bool {
-        self.open.wants_rate_limits
-    }
-
-    fn rate_limits(&mut self, limits: RateLimits) {
-        self.open.rate_limits = Some(Box::new(limits));
-    }
-
-    fn listens(&self) -> bool {
-        self.written.is_some()
-    }
-
-    fn delta(&mut self, delta: Delta<'_>) {
-        self.open.writes(delta.text());
-        self.reserved.writes(delta.text());
-        let Some(written) = &mut self.written else {
-            return;
-        };
-        if !written.has_begun {
-            self.open.begins_to_answer();
-        }
-        written.delta(delta);
-    }
 }

@@ -18,7 +18,7 @@ use crate::pause::Unfinished;
 use crate::settings::{FailedAttempt, Next, Progress, Resolved};
 use crate::validate::AttemptInfo;
 
-pub(super) struct Plan<'r> {
+pub(super) struct CallPlan<'r> {
     pub(super) context: CallContext<'r>,
     pub(super) settings: Resolved<'r>,
     deadline: Option<&'r Deadline>,
@@ -26,7 +26,7 @@ pub(super) struct Plan<'r> {
     stopped: Option<Arc<StoppedTime>>,
 }
 
-impl<'r> Plan<'r> {
+impl<'r> CallPlan<'r> {
     /// `own`: the call's own deadline; the context's becomes the earliest of all.
     pub(super) fn new(
         context: CallContext<'r>,
@@ -40,7 +40,7 @@ impl<'r> Plan<'r> {
             .iter()
             .chain(around)
             .min_by_key(|deadline| deadline.end());
-        Plan {
+        CallPlan {
             context: CallContext {
                 deadline: earliest,
                 ..context
@@ -195,10 +195,10 @@ pub(super) trait Attempts: Send {
 }
 
 pub(super) async fn run(
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     attempts: &mut impl Attempts,
 ) -> Result<(), AttemptsError> {
-    let Plan {
+    let CallPlan {
         context: CallContext {
             limits, deadline, ..
         },

@@ -3,7 +3,7 @@
 
 use llmnode_model::{BoxError, BoxFuture};
 
-use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt};
+use super::attempt_loop::{self, Attempts, CallPlan, PlannedAttempt};
 use super::context::CallContext;
 use super::erased_exec::ErasedExec;
 use super::failure::Failure;
@@ -28,7 +28,7 @@ pub(super) fn exec_with_attempts<'a>(
         let own = settings
             .deadline()
             .and_then(|given| Deadline::of_call(call, given));
-        let plan = Plan::new(*context, settings, &own);
+        let plan = CallPlan::new(*context, settings, &own);
         let mut executing = ExecAttempts {
             context: &plan.context,
             node,

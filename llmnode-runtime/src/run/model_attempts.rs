@@ -1,43 +1,35 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
+mod conversation;
+mod gate;
+mod replay;
+mod turns;
+
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, SentPrompt, catch_panic_async};
-use llmnode_model::{
-    Category, ChatModel, Group, Message, ProviderState, Request, ResponseFormat, Retry, ToolCall,
-};
-use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
-use llmnode_reader::{Flag, OutputSchema, Violation};
+use llmnode_model::{Category, ChatModel, Group, Message, Request, ResponseFormat, Retry};
+use llmnode_reader::internal::{form, is_repetition, one_line};
+use llmnode_reader::{Flag, Violation};
 
-use super::at_gate::{AtGateContext, GateKeeper, Report, not_asked};
-use super::attempt::attempt;
-use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
-use super::context::CallContext;
+use super::at_gate::{GateKeeper, not_asked};
+use super::attempt::{attempt, record_failure};
+use super::attempt_loop::{Attempts, CallPlan, PlannedAttempt, Success};
 use super::core::Target;
-use super::erased_node::{ErasedNode, judge};
+use super::erased_node::ErasedNode;
 use super::failure::Failure;
 use super::feedback;
-use super::map_item::MapItem;
 use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
-use super::not_asked::NotAsked;
-use super::paused_turn;
 use super::repetition::{Repetition, beginning};
-use super::resume::{Now, Origin, fingerprint};
-use super::shown;
-use super::tools::{ConversationId, Executor, Round, RunningRound};
+use super::resume::Origin;
+use super::tools::{Round, RunningRound};
 use crate::error::NodeError;
-use crate::ledger::{
-    AttemptKind, JournalKey, JournaledAnswer, OpenAttempt, Recorder, RunEvent, ToolRecord, Usage,
-    UsedFallback, prompt_tokens,
-};
-use crate::pause::{CallState, Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
+use crate::ledger::{AttemptKind, OpenAttempt, RunEvent, ToolRecord, UsedFallback};
+use crate::pause::Claim;
 use crate::settings::{Next, Progress};
-use crate::validate::AttemptInfo;
 
 const MAX_UNKNOWN_ROUNDS: u32 = 2;
-
-const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
 const CUT: &str =
     "was cut at the length limit; call one tool or write the answer, and nothing else";
@@ -57,7 +49,7 @@ struct ReplayKeys {
 }
 
 pub(super) struct ModelAttempts<'r, 'n> {
-    plan: &'r Plan<'r>,
+    plan: &'r CallPlan<'r>,
     model: &'r dyn ChatModel,
     node: &'r mut dyn ErasedNode<'n>,
     request: Request,
@@ -94,7 +86,7 @@ pub(super) struct ModelAttempts<'r, 'n> {
 
 impl<'r, 'n> ModelAttempts<'r, 'n> {
     pub(super) fn new(
-        plan: &'r Plan<'r>,
+        plan: &'r CallPlan<'r>,
         held: Option<&'r dyn ChatModel>,
         mut request: Request,
         asking: Asking,
@@ -169,328 +161,6 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
 }
 
 impl ModelAttempts<'_, '_> {
-    /// Takes the answer that an earlier process got to this request, if it is still valid. Otherwise returns the key
-    /// for the new answer; an inner `None`: it is not journaled.
-    async fn replayed(
-        &mut self,
-        attempt: &AttemptInfo,
-    ) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
-        let (Some(journal), Some(recorder)) =
-            (&mut self.journal, self.plan.context.call.recorder())
-        else {
-            return Ok(Some(None));
-        };
-        let (request, target) = (&self.request, &self.target);
-        let name = journal
-            .turn
-            .get_or_insert_with(|| recorder.name(request, target.names(request)))
-            .clone();
-        let conversation = journal.conversation.clone();
-        loop {
-            let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
-                let model = self.other_model();
-                return Ok(Some(Some(Box::new(JournalKey {
-                    conversation,
-                    request: name,
-                    model,
-                }))));
-            };
-            if let Some(item) = self.plan.context.item {
-                item.control.changes().settle();
-            }
-            let JournaledAnswer {
-                text,
-                calls,
-                carried,
-                is_round,
-                accepted,
-                model,
-            } = answer;
-            // The same model continues, as it did then.
-            if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
-                self.change_model(&model)
-                    .map_err(Failure::from_exec_error)?;
-            }
-            if is_round {
-                self.take_replayed(usage, &text, &calls);
-                let open = calls.into_iter().map(|call| OpenCall {
-                    state: CallState::Approval(None),
-                    call,
-                });
-                self.resume_round(&text, carried, open.collect());
-                return Ok(None);
-            }
-            // A copied form was refused for that alone.
-            let copied = |schema: &OutputSchema| !accepted && repeats_form(schema, &text);
-            let judged = if self.request.output.as_deref().is_some_and(copied) {
-                Err(Failure::rejected(
-                    Category::SchemaError,
-                    vec![repeated_form()],
-                ))
-            } else {
-                judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
-            };
-            match judged {
-                Ok(_) => {
-                    self.take_replayed(usage, &text, &[]);
-                    self.plan.context.call.set_carried(carried);
-                    if let Some(listener) = self.plan.context.listener() {
-                        listener.emit_unstreamed(&text);
-                    }
-                    return Ok(None);
-                }
-                // Accepted once, but not now. Its replacement is next in the journal, or is asked for.
-                Err(failure) if accepted && failure.category.group() == Group::Answer => {}
-                Err(failure) => {
-                    self.take_replayed(usage, &text, &[]);
-                    return Err(Failure {
-                        sent: false,
-                        answer: Some(text),
-                        carried,
-                        ..failure
-                    });
-                }
-            }
-        }
-    }
-
-    /// Outside of a map, a call is held back only before a retry, and only if something was refused before.
-    fn lines_up(&self, one: &PlannedAttempt) -> bool {
-        let CallContext { core, item, .. } = self.plan.context;
-        // A batch is no rush of requests.
-        if self.plan.context.batches().is_some() {
-            return false;
-        }
-        let gates = self.target.gates(core);
-        item.is_some() || gates.are_paced() || (one.kind == AttemptKind::Retry && !gates.are_idle())
-    }
-
-    fn passes_at_once(&mut self) -> bool {
-        let ModelAttempts {
-            plan,
-            target,
-            keeper,
-            request,
-            ..
-        } = self;
-        let core = plan.context.core;
-        keeper.set(|| target.gate(core, request));
-        !target.gates(core).are_paced() && keeper.enters_at_once(&plan.context)
-    }
-
-    async fn pass_gate(
-        &mut self,
-        one: &PlannedAttempt,
-        progress: &Progress<'_>,
-    ) -> Result<(), Failure> {
-        let ModelAttempts {
-            plan,
-            target,
-            keeper,
-            request,
-            ..
-        } = self;
-        let core = plan.context.core;
-        keeper.set(|| target.gate(core, request));
-        let prompt = prompt_tokens(&request.messages);
-        keeper
-            .keep_pace(target.gates(core), prompt, plan.context)
-            .await;
-        keeper
-            .pass(AtGateContext {
-                plan,
-                one,
-                progress,
-            })
-            .await
-    }
-
-    /// `None`: the request was answered, whatever the answer is worth.
-    fn report_to_gate(
-        &mut self,
-        failure: Option<&Failure>,
-        unreached: bool,
-        progress: &Progress<'_>,
-    ) {
-        let ModelAttempts {
-            plan,
-            target,
-            keeper,
-            request,
-            open,
-            ..
-        } = self;
-        let CallContext {
-            core, call, item, ..
-        } = plan.context;
-        if plan.context.batches().is_some() {
-            return;
-        }
-        let gates = target.gates(core);
-        let is_down = failure.is_some_and(|failure| failure.category.group() == Group::Transport);
-        if !is_down && item.is_none() && gates.are_idle() && !gates.are_paced() {
-            return;
-        }
-        let mut used = None;
-        let mut limits = None;
-        if let Some(open) = open.as_mut().filter(|open| open.wants_rate_limits) {
-            open.note(|record| {
-                used = record
-                    .usage
-                    .and_then(|usage| Some((usage.total()?, usage.output)))
-            });
-            limits = open.rate_limits.take().map(|limits| *limits);
-        }
-        keeper.set(|| target.gate(core, request));
-        let longest_wait = progress.longest_wait();
-        keeper.report(&Report {
-            plan,
-            failure,
-            call: call.id,
-            unreached,
-            longest_wait,
-            used,
-            limits,
-        });
-    }
-
-    fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
-        let call = self.plan.context.call;
-        call.replayed(usage);
-        let messages = &self.request.messages;
-        call.record_event(&RunEvent::Replayed {
-            call: call.id,
-            messages,
-            text,
-            calls,
-        });
-    }
-
-    fn other_model(&self) -> Option<String> {
-        self.target
-            .name
-            .clone()
-            .filter(|name| self.plan.settings.model() != Some(name))
-    }
-
-    fn resume_round(
-        &mut self,
-        content: &str,
-        carried: Option<Arc<ProviderState>>,
-        mut calls: Vec<OpenCall>,
-    ) {
-        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder())
-        {
-            for OpenCall { call, state } in calls
-                .iter_mut()
-                .filter(|open| open.state.result().is_none())
-            {
-                if let Some(result) = recorder.result(&journal.conversation, call) {
-                    *state = CallState::ended(result);
-                }
-            }
-        }
-        let record = |OpenCall { call, state }: &OpenCall| {
-            let mut record = ToolRecord::called(&call.id, &call.name);
-            if state.result().is_some() {
-                record.outcome = "replayed".into();
-            }
-            record
-        };
-        self.plan
-            .context
-            .call
-            .add_replayed_tools(calls.iter().map(record));
-        self.round = Some(Round::open(content, carried, &calls));
-    }
-
-    /// The id of the conversation.
-    fn root(&self) -> String {
-        let within = self
-            .plan
-            .context
-            .origin
-            .and_then(|origin| origin.tool.as_ref());
-        match (within, &self.root) {
-            (Some((root, _)), _) => (*root).to_owned(),
-            (None, Some(root)) => root.to_string(),
-            (None, None) => self.plan.context.call.id.to_string(),
-        }
-    }
-
-    async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
-        let root = self.root();
-        if self.plan.context.turn().is_some() {
-            Box::pin(self.keep_turn(Some(&round)))
-                .await
-                .map_err(Failure::from_exec_error)?;
-        }
-        let (node, journal) = (
-            &*self.node,
-            self.journal.as_ref().map(|journal| &*journal.conversation),
-        );
-        let around = self.around.as_deref().unwrap_or_default();
-        let around = ConversationId {
-            conversation: (&root, around),
-            depth: self.plan.context.call.depth,
-            journal,
-            claim: self.claim.as_deref(),
-        };
-        let with = Executor {
-            node,
-            context: &self.plan.context,
-            around,
-        };
-        let running = self.running.insert(RunningRound::new(round));
-        with.execute(running, &self.request).await?;
-        let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running)
-        else {
-            return Ok(());
-        };
-        match round.to_messages(states.into_iter().flatten().collect()) {
-            Ok(messages) => {
-                self.next_turn(messages, round.has_only_unknown_tools(&self.request));
-                if self.plan.context.turn().is_some() {
-                    Box::pin(self.keep_turn(None))
-                        .await
-                        .map_err(Failure::from_exec_error)?;
-                }
-            }
-            Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),
-        }
-        Ok(())
-    }
-
-    fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
-        self.unknown = if all_unknown {
-            self.unknown.saturating_add(1)
-        } else {
-            0
-        };
-        self.turns.1 = self.turns.1.saturating_add(1);
-        if let Some(journal) = &mut self.journal {
-            journal.turn = None;
-        }
-        self.request.messages.extend(round);
-        if self.is_last_turn() {
-            self.request.answer_now = true;
-            // A turn that the provider paused must be returned unchanged.
-            if self
-                .request
-                .messages
-                .last()
-                .is_some_and(|message| message.answers().is_some())
-            {
-                self.request.messages.push(Message::user(ANSWER_NOW));
-            }
-        }
-        // Messages before a round never change: feedback and other models leave them as they are.
-        self.prompt = self.request.messages.len();
-        self.answers = Repetition::default();
-        self.bounds.end();
-        Narrowed::end(&mut self.narrowed, &mut self.request);
-    }
-
     fn is_last_turn(&self) -> bool {
         self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= MAX_UNKNOWN_ROUNDS
     }
@@ -516,14 +186,12 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// A tool has run, and the model, which cannot be made to call or to answer, wrote something else.
-    fn has_lost_its_answer(&mut self, failure: &Failure) -> bool {
-        let mut is_free = self.calls_in_text;
-        if let Some(open) = &mut self.open {
-            open.note(|record| {
-                is_free |= record.flags.contains(&Flag::FreeChoice)
-                    || record.refused.iter().any(|part| part == "tool_choice");
+    fn has_lost_its_answer(&self, failure: &Failure) -> bool {
+        let record = self.open.as_ref().and_then(OpenAttempt::record);
+        let is_free = self.calls_in_text
+            || record.is_some_and(|record| {
+                record.has_flag(&Flag::FreeChoice) || record.has_refused("tool_choice")
             });
-        }
         let is_no_answer = matches!(
             failure.category,
             Category::SchemaError | Category::TruncatedOutput
@@ -614,193 +282,6 @@ impl ModelAttempts<'_, '_> {
             format!("; the last of {turns} turns was used for a call of `{called}` instead of an answer; raise `turns`")
         });
     }
-
-    fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
-        let messages = self.request.messages.clone();
-        Paused(Box::new(Conversation {
-            model: self.other_model(),
-            content: round.content,
-            carried: round.carried.as_deref().cloned(),
-            calls,
-            ..self.conversation(root, messages, self.first)
-        }))
-    }
-
-    fn shown(&self) -> Shown {
-        let model = self
-            .target
-            .names(&self.request)
-            .into_iter()
-            .flatten()
-            .next();
-        shown::shown(
-            &self.request,
-            self.opening,
-            self.first,
-            self.node.own_values(),
-            model,
-        )
-    }
-
-    /// Without the round that is open. `prompt`: how many of the messages are the node's own.
-    fn conversation(&self, root: String, messages: Vec<Message>, prompt: usize) -> Conversation {
-        let failed = messages
-            .iter()
-            .filter(|message| message.is_failure())
-            .filter_map(Message::answers);
-        Conversation {
-            node: self.plan.context.call.node().to_string(),
-            fingerprint: fingerprint(&self.request, self.first),
-            root,
-            position: None,
-            shown: Some(Box::new(self.shown())),
-            model: None,
-            edited: None,
-            turns: self.turns.1,
-            unknown: self.unknown,
-            failed: failed.map(str::to_owned).collect(),
-            prompt: Some(prompt),
-            messages,
-            content: String::new(),
-            carried: None,
-            calls: Vec::new(),
-            sent: self.sent.as_deref().cloned(),
-        }
-    }
-
-    /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
-    pub(super) fn finish(self) {
-        let ModelAttempts {
-            plan,
-            mut request,
-            opening,
-            prompt,
-            ..
-        } = self;
-        // The answer has the text of the turns that it continues.
-        let continued = if request.output.is_none() {
-            paused_turn::count(&request)
-        } else {
-            0
-        };
-        request.messages.truncate(prompt.saturating_sub(continued));
-        request
-            .messages
-            .drain(..opening.min(request.messages.len()));
-        plan.context.call.set_messages(request.messages);
-    }
-
-    /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
-    /// counts as begun, since a crash may come at any time.
-    pub(super) async fn keep_turn(&self, round: Option<&Round>) -> Result<(), NodeError> {
-        let Some(turn) = self.plan.context.turn() else {
-            return Ok(());
-        };
-        let before = self.opening + turn.history();
-        let messages = self.request.messages.get(before..self.prompt);
-        let messages = messages.unwrap_or_default().to_vec();
-        let own = self.first.saturating_sub(before);
-        let mut conversation = self.conversation(self.root(), messages, own);
-        if let Some(round) = round.or(self.round.as_deref()) {
-            conversation.calls = round.as_if_begun(&self.request.tools);
-            conversation.carried = round.carried.as_deref().cloned();
-            conversation.content = round.content.clone();
-        }
-        turn.keep(&Unfinished::new(conversation)).await
-    }
-
-    /// Leaves the question and the whole rounds in the call: a fallback value may answer it.
-    pub(super) fn leave_question(&self) {
-        if self.plan.context.turn().is_none() {
-            return;
-        }
-        let messages = self.request.messages.get(self.opening..self.prompt);
-        self.plan
-            .context
-            .call
-            .set_messages(messages.unwrap_or_default().to_vec());
-    }
-
-    /// What a failed call has paid for. `None`: no turn is whole.
-    pub(super) fn unfinished(mut self) -> Option<Unfinished> {
-        let not_begun = self.round.take().map(RunningRound::new);
-        let running = self.running.take().or(not_begun);
-        if self.prompt == self.first && running.is_none() {
-            return None;
-        }
-        let mut messages = std::mem::take(&mut self.request.messages);
-        messages.truncate(self.prompt);
-        messages.drain(..self.opening.min(messages.len()));
-        let mut conversation = self.conversation(self.root(), messages, self.first - self.opening);
-        if let Some(RunningRound {
-            round,
-            states,
-            begun,
-        }) = running.map(|running| *running)
-        {
-            conversation.calls = round.broken_off(states, &begun, &self.request.tools);
-            conversation.carried = round.carried.as_deref().cloned();
-            conversation.content = round.content;
-        }
-        Some(Unfinished::new(conversation))
-    }
-
-    pub(super) fn resume(&mut self) -> Result<(), NodeError> {
-        let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
-            return Ok(());
-        };
-        let fingerprint = fingerprint(&self.request, self.first);
-        let shown = self.shown();
-        let now = Now {
-            fingerprint: &fingerprint,
-            shown: &shown,
-            root: self.root.as_deref(),
-        };
-        let call = self.plan.context.call;
-        let Some(conversation) = origin.take(&now, call)? else {
-            return Ok(());
-        };
-        if let Some(before) = &conversation.shown {
-            call.changed_since_pause(before.changes(&shown));
-        }
-        // A journal knows which tools have run.
-        if let Some(paused) = origin.pause().filter(|_| self.journal.is_none()) {
-            paused.claims().iter().try_for_each(Claim::check)?;
-            self.claim = Some(Box::new(paused.claim()));
-        }
-        let Conversation {
-            root,
-            model,
-            turns,
-            unknown,
-            content,
-            carried,
-            calls,
-            ..
-        } = conversation;
-        if let Some(model) = model {
-            self.change_model(model)?;
-        }
-        // The prompt is the node's own, whatever the pause contains.
-        let rounds = conversation.prompt.unwrap_or(self.first);
-        self.request.messages.truncate(self.first);
-        self.request.messages.extend(
-            conversation
-                .messages_with_failures()
-                .into_iter()
-                .skip(rounds),
-        );
-        self.prompt = self.request.messages.len();
-        (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
-        self.sent = conversation.sent.clone().map(Arc::new);
-        if calls.is_empty() {
-            // Whole rounds alone: the model is asked next.
-            self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
-        } else {
-            self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
-        }
-        Ok(())
-    }
 }
 
 impl Attempts for ModelAttempts<'_, '_> {
@@ -815,7 +296,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())
             && !item.control.changes().is_settled()
-            && let Some(why) = Box::pin(missed(item, recorder)).await
+            && let Some(why) = Box::pin(self.missed(item, recorder)).await
         {
             return Err(not_asked(why));
         }
@@ -1071,28 +552,4 @@ impl Attempts for ModelAttempts<'_, '_> {
             .repeats(failure)
             .then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
     }
-}
-
-/// The journal has no answer to the item's request. Where it has others, the map's first calls are compared with it together.
-async fn missed(item: &MapItem<'_>, recorder: &dyn Recorder) -> Option<NotAsked> {
-    if recorder.unmatched().is_some() {
-        item.is_answered();
-    }
-    item.control.changes().missed(recorder).await
-}
-
-/// Records nothing if no request was begun. Moves what only the record needs.
-pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
-    if !failure.sent || !open.has_begun() {
-        return open.forget(failure.category);
-    }
-    open.note(|record| {
-        record.message = one_line(&failure.message, 1000);
-        record.violations = std::mem::take(&mut failure.violations);
-        record.retry_after = failure.retry_after;
-        if let Some(answer) = failure.answer.take() {
-            record.keep_answer(answer);
-        }
-    });
-    open.commit(Some(failure.category));
 }

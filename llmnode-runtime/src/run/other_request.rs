@@ -8,11 +8,12 @@ use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{AttemptId, BoxFuture, Category, Completion, ModelError, RetryBudget, Sink};
 use tracing::Instrument;
 
-use super::attempt::{AttemptSink, in_attempt_timeout, note_provider, settle_response, timed_out};
-use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt, Success};
+use super::attempt::{
+    AttemptSink, in_attempt_timeout, note_provider, record_failure, settle_response, timed_out,
+};
+use super::attempt_loop::{self, Attempts, CallPlan, PlannedAttempt, Success};
 use super::context::CallContext;
 use super::failure::Failure;
-use super::model_attempts::record_failure;
 use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
 use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens};
@@ -79,7 +80,7 @@ pub(super) fn request<'a>(
         let own = settings
             .deadline()
             .and_then(|given| Deadline::of_call(context.call, given));
-        let plan = Plan::new(*context, settings, &own);
+        let plan = CallPlan::new(*context, settings, &own);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
         let mut requesting = OtherRequestAttempts {
             plan: &plan,
@@ -97,7 +98,7 @@ pub(super) fn request<'a>(
 }
 
 struct OtherRequestAttempts<'r> {
-    plan: &'r Plan<'r>,
+    plan: &'r CallPlan<'r>,
     of: &'r dyn OtherRequest,
     timeout: Option<Duration>,
     retries: BudgetedRetries<'r>,
@@ -167,7 +168,7 @@ impl Attempts for OtherRequestAttempts<'_> {
 }
 
 async fn attempt(
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     of: &dyn OtherRequest,
     timeout: Option<Duration>,
     open: &mut OpenAttempt<'_>,

@@ -9,7 +9,7 @@ use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, 
 use llmnode_reader::internal::{Parsed, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
-use super::attempt_loop::{self, Plan};
+use super::attempt_loop::{self, CallPlan};
 use super::begin_turn::begin_turn;
 use super::choices::{Choices, ChosenValues};
 use super::context::CallContext;
@@ -149,7 +149,7 @@ async fn ask_loop(
             of_agent = (!request.tools.is_empty())
                 .then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
-            plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
+            plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own);
             ModelAttempts::new(&plan, held, request, asking, asked)?
         };
         asking.resume()?;

@@ -1,0 +1,124 @@
+//! Writes what a response says of itself into the attempt's record, and settles its reservation.
+
+use llmnode_model::{Completion, Message, ModelError, Retry, TokenUsage};
+use llmnode_reader::internal::one_line;
+use llmnode_reader::{Flag, Violation};
+
+use crate::ledger::{AttemptRecord, OpenAttempt};
+use crate::limits::Reservation;
+use crate::run::failure::{Cause, Failure};
+use crate::text::cut;
+
+/// A provider may report names and ids of any length.
+pub(super) const MAX_WORD_BYTES: usize = 200;
+
+pub(in crate::run) fn settle_response(
+    mut outcome: Result<Completion, ModelError>,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+) -> Result<Completion, Failure> {
+    let usage = match &mut outcome {
+        Ok(completion) => completion.usage.as_mut(),
+        Err(error) => error.usage.as_deref_mut(),
+    };
+    if let Some(usage) = usage {
+        drop_impossible(usage, open);
+    }
+    reserved.settle(&outcome);
+    if outcome.is_ok() {
+        // The server was unreachable, but the model may have tried another one.
+        open.note(|record| record.unsent = false);
+    }
+    let completion = outcome.map_err(|error| failed(error, open))?;
+    open.answered(&completion);
+    Ok(completion)
+}
+
+pub(in crate::run) fn note_provider(
+    record: &mut AttemptRecord,
+    usage: Option<TokenUsage>,
+    model: Option<String>,
+    request_id: Option<String>,
+) {
+    record.usage = usage.or(record.usage);
+    replace(&mut record.model, model);
+    replace(&mut record.request_id, request_id);
+}
+
+pub(super) fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
+    let possible = usage.possible();
+    if *usage != possible {
+        *usage = possible;
+        flag(open, Flag::ImpossibleUsage);
+    }
+}
+
+pub(super) fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
+    open.note(|record| {
+        if !record.flags.contains(&flag) {
+            record.flags.push(flag);
+        }
+    });
+}
+
+pub(in crate::run) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
+    open.broke_off(error.usage.as_deref().copied(), error.answered());
+    let may_have_used_tokens = error.may_have_used_tokens();
+    let costs_nothing = error.costs_nothing();
+    open.note(|record| {
+        record.status = error.status;
+        record.unsent = !error.reached;
+        let has_begun = record.usage.is_some()
+            || record
+                .estimate
+                .is_some_and(|estimate| estimate.output.is_some());
+        if !may_have_used_tokens && !has_begun {
+            record.estimate = None;
+        }
+        if costs_nothing && !has_begun {
+            record.costs_nothing();
+        }
+        replace(&mut record.request_id, error.request_id);
+    });
+    // Even a model that returned no choice can be reminded to answer.
+    let fault = if error.answer.is_some() {
+        &error.message
+    } else {
+        "there was no answer; an answer is required"
+    };
+    let violations = vec![Violation::new("", fault)];
+    let retry = error.retry;
+    let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
+    Failure {
+        retry,
+        retry_after: error.retry_after,
+        violations: if feedback { violations } else { Vec::new() },
+        carried: error.answer.as_deref().and_then(Message::carried).cloned(),
+        answer: error.answer.map(|answer| answer.content),
+        sent: error.sent,
+        cause: error.source.map(|source| Box::new(Cause::Source(source))),
+        ..Failure::new(error.category, error.message)
+    }
+}
+
+fn replace(slot: &mut Option<String>, word: Option<String>) {
+    if let Some(word) = word {
+        *slot = Some(cut(word, MAX_WORD_BYTES));
+    }
+}
+
+/// Records nothing if no request was begun. Moves what only the record needs.
+pub(in crate::run) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
+    if !failure.sent || !open.has_begun() {
+        return open.forget(failure.category);
+    }
+    open.note(|record| {
+        record.message = one_line(&failure.message, 1000);
+        record.violations = std::mem::take(&mut failure.violations);
+        record.retry_after = failure.retry_after;
+        if let Some(answer) = failure.answer.take() {
+            record.keep_answer(answer);
+        }
+    });
+    open.commit(Some(failure.category));
+}

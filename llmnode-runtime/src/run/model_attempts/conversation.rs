@@ -1,0 +1,215 @@
+//! The conversation of a call as it leaves the call and comes back: in its report, in a pause, in an error, in a store of chats.
+
+use std::sync::Arc;
+
+use llmnode_model::Message;
+
+use super::ModelAttempts;
+use crate::error::NodeError;
+use crate::pause::{Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
+use crate::run::attempt_loop::Attempts;
+use crate::run::paused_turn;
+use crate::run::resume::{Now, fingerprint};
+use crate::run::shown;
+use crate::run::tools::{Round, RunningRound};
+
+impl ModelAttempts<'_, '_> {
+    pub(super) fn other_model(&self) -> Option<String> {
+        self.target
+            .name
+            .clone()
+            .filter(|name| self.plan.settings.model() != Some(name))
+    }
+
+    pub(super) fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
+        let messages = self.request.messages.clone();
+        Paused(Box::new(Conversation {
+            model: self.other_model(),
+            content: round.content,
+            carried: round.carried.as_deref().cloned(),
+            calls,
+            ..self.conversation(root, messages, self.first)
+        }))
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        let model = self
+            .target
+            .names(&self.request)
+            .into_iter()
+            .flatten()
+            .next();
+        shown::shown(
+            &self.request,
+            self.opening,
+            self.first,
+            self.node.own_values(),
+            model,
+        )
+    }
+
+    /// Without the round that is open. `prompt`: how many of the messages are the node's own.
+    pub(super) fn conversation(
+        &self,
+        root: String,
+        messages: Vec<Message>,
+        prompt: usize,
+    ) -> Conversation {
+        let failed = messages
+            .iter()
+            .filter(|message| message.is_failure())
+            .filter_map(Message::answers);
+        Conversation {
+            node: self.plan.context.call.node().to_string(),
+            fingerprint: fingerprint(&self.request, self.first),
+            root,
+            position: None,
+            shown: Some(Box::new(self.shown())),
+            model: None,
+            edited: None,
+            turns: self.turns.1,
+            unknown: self.unknown,
+            failed: failed.map(str::to_owned).collect(),
+            prompt: Some(prompt),
+            messages,
+            content: String::new(),
+            carried: None,
+            calls: Vec::new(),
+            sent: self.sent.as_deref().cloned(),
+        }
+    }
+
+    /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
+    pub(in crate::run) fn finish(self) {
+        let ModelAttempts {
+            plan,
+            mut request,
+            opening,
+            prompt,
+            ..
+        } = self;
+        // The answer has the text of the turns that it continues.
+        let continued = if request.output.is_none() {
+            paused_turn::count(&request)
+        } else {
+            0
+        };
+        request.messages.truncate(prompt.saturating_sub(continued));
+        request
+            .messages
+            .drain(..opening.min(request.messages.len()));
+        plan.context.call.set_messages(request.messages);
+    }
+
+    /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
+    /// counts as begun, since a crash may come at any time.
+    pub(in crate::run) async fn keep_turn(&self, round: Option<&Round>) -> Result<(), NodeError> {
+        let Some(turn) = self.plan.context.turn() else {
+            return Ok(());
+        };
+        let before = self.opening + turn.history();
+        let messages = self.request.messages.get(before..self.prompt);
+        let messages = messages.unwrap_or_default().to_vec();
+        let own = self.first.saturating_sub(before);
+        let mut conversation = self.conversation(self.root(), messages, own);
+        if let Some(round) = round.or(self.round.as_deref()) {
+            conversation.calls = round.as_if_begun(&self.request.tools);
+            conversation.carried = round.carried.as_deref().cloned();
+            conversation.content = round.content.clone();
+        }
+        turn.keep(&Unfinished::new(conversation)).await
+    }
+
+    /// Leaves the question and the whole rounds in the call: a fallback value may answer it.
+    pub(in crate::run) fn leave_question(&self) {
+        if self.plan.context.turn().is_none() {
+            return;
+        }
+        let messages = self.request.messages.get(self.opening..self.prompt);
+        self.plan
+            .context
+            .call
+            .set_messages(messages.unwrap_or_default().to_vec());
+    }
+
+    /// What a failed call has paid for. `None`: no turn is whole.
+    pub(in crate::run) fn unfinished(mut self) -> Option<Unfinished> {
+        let not_begun = self.round.take().map(RunningRound::new);
+        let running = self.running.take().or(not_begun);
+        if self.prompt == self.first && running.is_none() {
+            return None;
+        }
+        let mut messages = std::mem::take(&mut self.request.messages);
+        messages.truncate(self.prompt);
+        messages.drain(..self.opening.min(messages.len()));
+        let mut conversation = self.conversation(self.root(), messages, self.first - self.opening);
+        if let Some(RunningRound {
+            round,
+            states,
+            begun,
+        }) = running.map(|running| *running)
+        {
+            conversation.calls = round.broken_off(states, &begun, &self.request.tools);
+            conversation.carried = round.carried.as_deref().cloned();
+            conversation.content = round.content;
+        }
+        Some(Unfinished::new(conversation))
+    }
+
+    pub(in crate::run) fn resume(&mut self) -> Result<(), NodeError> {
+        let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
+            return Ok(());
+        };
+        let fingerprint = fingerprint(&self.request, self.first);
+        let shown = self.shown();
+        let now = Now {
+            fingerprint: &fingerprint,
+            shown: &shown,
+            root: self.root.as_deref(),
+        };
+        let call = self.plan.context.call;
+        let Some(conversation) = origin.take(&now, call)? else {
+            return Ok(());
+        };
+        if let Some(before) = &conversation.shown {
+            call.changed_since_pause(before.changes(&shown));
+        }
+        // A journal knows which tools have run.
+        if let Some(paused) = origin.pause().filter(|_| self.journal.is_none()) {
+            paused.claims().iter().try_for_each(Claim::check)?;
+            self.claim = Some(Box::new(paused.claim()));
+        }
+        let Conversation {
+            root,
+            model,
+            turns,
+            unknown,
+            content,
+            carried,
+            calls,
+            ..
+        } = conversation;
+        if let Some(model) = model {
+            self.change_model(model)?;
+        }
+        // The prompt is the node's own, whatever the pause contains.
+        let rounds = conversation.prompt.unwrap_or(self.first);
+        self.request.messages.truncate(self.first);
+        self.request.messages.extend(
+            conversation
+                .messages_with_failures()
+                .into_iter()
+                .skip(rounds),
+        );
+        self.prompt = self.request.messages.len();
+        (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
+        self.sent = conversation.sent.clone().map(Arc::new);
+        if calls.is_empty() {
+            // Whole rounds alone: the model is asked next.
+            self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
+        } else {
+            self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
+        }
+        Ok(())
+    }
+}
