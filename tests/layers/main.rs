@@ -54,6 +54,7 @@ const READER: &[&str] = &[
     "repair",
     "check",
     "schema",
+    "ask",
     "renamer",
     "error",
     "find",

@@ -2,6 +2,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod answer;
+pub mod ask;
 mod calls;
 mod check;
 mod coerce;
@@ -27,7 +28,7 @@ mod serde_observer;
 mod target;
 #[cfg(test)]
 mod tests;
-mod text;
+pub mod text;
 mod tree;
 mod violation;
 

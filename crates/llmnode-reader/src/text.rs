@@ -1,9 +1,17 @@
-//! Text helpers: cutting without breaking characters or lines, and names that are alike.
+//! Text for messages: cutting without breaking characters or lines, names that are alike, characters that nobody sees.
+//!
+//! For whoever writes messages about what a model or a server sent: such a text is cut ([`one_line`]) and shown with what a
+//! person would not see in it ([`visible`]) before it stands in an error or a log. [`nearest`] and [`misspelling_of`] find
+//! the name that was intended.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
-/// The last boundary between characters at or before `at`.
+/// The last boundary between characters at or before `at`, in bytes.
+///
+/// ```
+/// assert_eq!(llmnode_reader::text::floor_char_boundary("né", 2), 1);
+/// ```
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
@@ -16,6 +24,10 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
 
 /// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
 /// already is not copied.
+///
+/// ```
+/// assert_eq!(llmnode_reader::text::one_line("not\nfound", 100), "not found");
+/// ```
 pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     let text = text.into();
     let end = floor_char_boundary(&text, cap);
