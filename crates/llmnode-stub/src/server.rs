@@ -91,6 +91,12 @@ impl StubServer {
         lock(&self.shared.batches).list_at_most(batches);
     }
 
+    /// Bounds how many lines of OpenAI's batches may wait at the same time. An order above it is refused after its creation, as
+    /// by a full queue of tokens. Default: any number.
+    pub fn queue_lines_at_most(&self, lines: usize) {
+        lock(&self.shared.batches).hold_at_most(lines);
+    }
+
     /// Lets requests about batches fail.
     pub fn push_batch_fault(&self, fault: StubBatchFault) {
         lock(&self.shared.batches).push_fault(fault);

@@ -132,6 +132,7 @@ fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
     };
     let mut faults = Vec::new();
     let lines = lines(&content.content, endpoint, &mut faults);
+    faults.extend(all.queue_fault(lines.len()));
     let order = all.add_order("batch", endpoint, lines);
     order.input_file = file.to_owned();
     order.metadata = body["metadata"].clone();

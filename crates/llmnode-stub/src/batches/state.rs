@@ -219,6 +219,7 @@ pub(in super::super) struct Batches {
     pub(super) script: VecDeque<StubBatch>,
     pub(super) faults: Vec<StubBatchFault>,
     most_listed: Option<usize>,
+    most_lines: Option<usize>,
     pub(super) files: BTreeMap<String, File>,
     pub(super) orders: BTreeMap<String, Order>,
     pub(super) newest: u64,
@@ -308,6 +309,25 @@ impl Batches {
 
     pub(in super::super) fn list_at_most(&mut self, batches: usize) {
         self.most_listed = Some(batches);
+    }
+
+    pub(in super::super) fn hold_at_most(&mut self, lines: usize) {
+        self.most_lines = Some(lines);
+    }
+
+    /// What is wrong with a further order of so many lines: no more than this wait, of all orders.
+    pub(super) fn queue_fault(&self, lines: usize) -> Option<(String, String, Option<u64>)> {
+        let most = self.most_lines?;
+        let waits = |order: &&Order| order.state == State::UnderWay && order.faults.is_empty();
+        let waiting: usize = self
+            .orders
+            .values()
+            .filter(waits)
+            .map(|order| order.lines.len())
+            .sum();
+        let message = format!("Enqueued token limit reached: {waiting} of {most} lines wait");
+        let fault = ("token_limit_exceeded".to_owned(), message, None);
+        (waiting + lines > most).then_some(fault)
     }
 
     pub(super) fn next_id(&mut self, kind: &str) -> String {

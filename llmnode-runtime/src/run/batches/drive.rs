@@ -17,7 +17,9 @@ use llmnode_model::batch::{
 use llmnode_model::{BoxFuture, Category, Group, ModelError, Retry};
 
 use super::parked::{Acks, BatchNames, BatchTimes, Failed, FailedCost, Outcome, Planned, Waiting};
-use super::pool::{BatchPool, LeftStart, NewOrder};
+use super::group::NewOrder;
+use super::pool::{BatchPool, LeftStart};
+use super::queue::InQueue;
 use crate::ledger::{BatchEnd, JournaledBatch, Recorder, RecorderEvent};
 
 /// So often a batch is created anew after a failure of the transport, if it is not there.
@@ -83,7 +85,8 @@ impl Drivers {
         let orders = orders.unwrap_or_default();
         let sent: usize = orders.iter().map(|order| order.lines.len()).sum();
         if sent > 0 && self.limit_holds.is_none() && self.pool.is_held() {
-            self.limit_holds = Some(sent);
+            // With those that went before.
+            self.limit_holds = Some(self.pool.waiting());
         }
         for order in orders {
             let pool = Arc::clone(&self.pool);
@@ -92,8 +95,9 @@ impl Drivers {
         let reads = self.pool.is_reading();
         self.batches
             .retain_mut(|batch| batch.as_mut().poll(cx).is_pending());
-        // What waited for the end of a file may be sent now, and nothing else would wake the map.
-        if reads && !self.pool.is_reading() {
+        // What waited for the end of a file, or for room in a queue, may be sent now, and nothing else would wake the map.
+        let has_read = reads && !self.pool.is_reading();
+        if self.pool.was_freed() || has_read {
             cx.waker().wake_by_ref();
         }
     }
@@ -192,10 +196,10 @@ struct Batch {
     name: String,
     /// The provider's id.
     id: String,
-    api: String,
-    model: String,
     lines: usize,
     submitted: Option<SystemTime>,
+    /// Until it has ended.
+    in_queue: Option<InQueue>,
     /// Its lines without a result, by id.
     waiting: HashMap<String, Waiting>,
     /// Of `left`, if an earlier process sent it.
@@ -224,6 +228,7 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         model,
         mut waiting,
         lines,
+        in_queue,
     } = order;
     let name = recorder.batch_name();
     let expires_after = pool.api.within.saturating_add(FILES_KEPT).as_secs();
@@ -247,7 +252,7 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
     let mut order = BatchOrder {
         name: name.clone(),
         api,
-        model: model.clone(),
+        model,
         lines,
         body: None,
         expires_after,
@@ -260,10 +265,9 @@ async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         recorder,
         name,
         id: String::new(),
-        api: api.to_owned(),
-        model,
         lines: count,
         submitted: Some(SystemTime::now()),
+        in_queue: Some(in_queue),
         waiting: by_id(waiting),
         place: None,
         order: ids,
@@ -393,7 +397,12 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
     let Some(recorder) = pool.recorder() else {
         return;
     };
-    let LeftStart { place, batch, wire } = start;
+    let LeftStart {
+        place,
+        batch,
+        wire,
+        in_queue,
+    } = start;
     pool.batch_begins();
     wait_for_quiet(&pool, quiet).await;
     let id = match &batch.batch {
@@ -412,10 +421,9 @@ async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: usize) {
         recorder,
         name: batch.name,
         id: String::new(),
-        api: batch.api,
-        model: batch.model,
         lines: batch.planned_lines,
         submitted: batch.created.or(batch.planned),
+        in_queue: Some(in_queue),
         waiting: HashMap::new(),
         place: Some(place),
         order: Vec::new(),
@@ -470,6 +478,7 @@ impl Batch {
                     Some(known) => Some(known),
                     None => self.until_ended(age).await,
                 };
+                self.in_queue = None;
                 if let Some(known) = known {
                     self.read(&known, age).await;
                     status = Some(known);
@@ -677,8 +686,8 @@ impl Batch {
         self.note_end(false).await;
         let message = format!("the batch {} was refused: {}", self.id, refusal.message);
         if refusal.is_full {
-            let is_smaller = self.pool.halve_orders(&self.api, &self.model, self.lines);
-            if is_smaller {
+            let in_queue = self.in_queue.take();
+            if in_queue.is_some_and(|place| place.was_refused(self.lines)) {
                 self.pause_for_calls(self.pool.api.wait_before(0)).await;
                 return self.again();
             }

@@ -6,10 +6,11 @@
 //!
 //! The order of things:
 //!
-//! 1. A map takes nodes until as many requests wait as [`BatchApi::max_requests`] says, or its nodes are at an end ([`pool`]).
+//! 1. A map takes nodes ([`pool`]). When as many requests of a model wait as [`BatchApi::max_requests`] says, they are sent
+//!    ([`group`]), and the map takes its next nodes while they are answered, until five times as many calls are under way.
 //! 2. When every call of the map waits, for a batch or for room under a limit, the pool is *quiet*: what is parked becomes
-//!    orders, one for each model and API, each no larger than the provider takes. Before that, a call that still validates an
-//!    answer may have a correction for the same batch.
+//!    orders, too, one for each model and API, each no larger than the provider takes. Before that, a call that still validates an
+//!    answer may have a correction for the same batch. A provider whose queue is full is given less at the same time ([`queue`]).
 //! 3. An order is planned in the journal, uploaded, created, looked at until it has ended, and read line by line ([`drive`]).
 //!    Each step is in the journal before the next one, so that a process that continues asks for nothing twice.
 //! 4. Lines are given to their calls by their ids, no more at once than the map's concurrency. What they bring up waits until
@@ -22,8 +23,10 @@ mod api;
 mod ask;
 mod count;
 mod drive;
+mod group;
 mod parked;
 mod pool;
+mod queue;
 
 pub use api::BatchApi;
 pub(super) use ask::{Asked, AttemptSinkExt, BatchAsking, ask_in_batch};

@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use llmnode_model::batch::{BatchLine, BatchWire, OrderLine};
+use llmnode_model::batch::{BatchLine, BatchWire};
 use llmnode_model::internal::lock;
 use tokio::sync::oneshot;
 
 use super::api::BatchApi;
 use super::count::{ParkedCount, ParkedSlot};
+use super::group::{Cut, Group, NewOrder};
 use super::parked::{Parked, Planned, Waiting};
+use super::queue::{InQueue, Queue};
 use crate::clock::Clock;
 use crate::ledger::{JournaledBatch, Recorder};
 use crate::limits::BatchRoom;
@@ -21,8 +23,9 @@ use crate::limits::BatchRoom;
 /// With [`BatchApi::then_at_once`], a round of fewer corrections is asked directly.
 const SMALL_ROUND: usize = 20;
 
-/// An order is not made smaller than this for a queue that is full.
-pub(super) const SMALLEST_ORDER: usize = 100;
+/// So many times [`BatchApi::max_requests`] calls of a map have begun and not ended at most, so that as many batches can be under
+/// way side by side. More would need more memory, and would not end a map of 100,000 rows sooner.
+const SIDE_BY_SIDE: usize = 5;
 
 pub(in crate::run) struct BatchPool {
     pub(super) api: BatchApi,
@@ -48,6 +51,7 @@ pub(in crate::run) struct BatchPool {
 struct State {
     recorder: Option<Arc<dyn Recorder>>,
     groups: Vec<Group>,
+    queues: HashMap<QueueOf, Arc<Queue>>,
     /// Batches that an earlier process left.
     left: Vec<LeftBatch>,
     /// By the id of a line, the place of its batch in `left`.
@@ -63,14 +67,12 @@ struct State {
     direct: HashSet<String>,
 }
 
-/// Requests that can be in one order.
-struct Group {
-    wire: Arc<dyn BatchWire>,
-    api: &'static str,
+/// Whose queue it is.
+#[derive(PartialEq, Eq, Hash)]
+struct QueueOf {
+    place: usize,
+    api: String,
     model: String,
-    waiting: Vec<(Waiting, Vec<u8>)>,
-    /// Set while the provider's queue is full.
-    most_lines: Option<usize>,
 }
 
 struct LeftBatch {
@@ -81,20 +83,12 @@ struct LeftBatch {
     attached: Vec<Waiting>,
 }
 
-/// An order that is to be sent.
-pub(super) struct NewOrder {
-    pub(super) wire: Arc<dyn BatchWire>,
-    pub(super) api: &'static str,
-    pub(super) model: String,
-    pub(super) waiting: Vec<Waiting>,
-    pub(super) lines: Vec<OrderLine>,
-}
-
 /// A batch of an earlier process, whose first request is here.
 pub(super) struct LeftStart {
     pub(super) place: usize,
     pub(super) batch: JournaledBatch,
     pub(super) wire: Arc<dyn BatchWire>,
+    pub(super) in_queue: InQueue,
 }
 
 impl BatchPool {
@@ -183,10 +177,10 @@ impl BatchPool {
         state.under_way = state.under_way.saturating_sub(1);
     }
 
-    /// Whether one more call may begin beside so many.
+    /// Whether one more call may begin beside so many. Each that has begun may come to wait, so that the bound is one of all.
     pub(in crate::run) fn has_room(&self, in_flight: usize) -> bool {
-        let waiting = self.waiting();
-        waiting < self.api.max_requests && in_flight.saturating_sub(waiting) < self.concurrency
+        let most = self.api.max_requests.saturating_mul(SIDE_BY_SIDE);
+        in_flight < most && in_flight.saturating_sub(self.waiting()) < self.concurrency
     }
 
     /// Whether a call may go on now. One that waits for room under a limit does nothing meanwhile, and what it waits for may be
@@ -276,7 +270,7 @@ impl BatchPool {
             left.wire.get_or_insert(wire);
             left.attached.push(waiting);
         } else {
-            state.group(wire, &line).waiting.push((waiting, line.body));
+            state.group(wire, &line).park(waiting, line.body);
         }
         parked
     }
@@ -292,38 +286,18 @@ impl BatchPool {
         state.left_lines.retain(|_, of| *of != place);
     }
 
-    /// The provider's queue is full: later orders for the model have half as many lines. `false`: they are small already.
-    pub(super) fn halve_orders(&self, api: &str, model: &str, lines: usize) -> bool {
-        let state = &mut *self.lock();
-        let half = (lines / 2).max(SMALLEST_ORDER);
-        let of_model = |group: &&mut Group| group.api == api && group.model == model;
-        if let Some(group) = state.groups.iter_mut().find(of_model) {
-            group.most_lines = Some(half);
-        }
-        lines > SMALLEST_ORDER
-    }
-
-    /// Looks at the map: `None`, not all of its calls wait. Otherwise what is to be sent now.
+    /// Looks at the map: what is to be sent now. `None`: nothing, since not all of its calls wait.
     ///
     /// `is_waiting`: a stream has no node at the moment, and may have one soon.
     pub(super) fn take_orders(&self, in_flight: usize, is_waiting: bool) -> Option<Vec<NewOrder>> {
         self.in_flight.store(in_flight, Ordering::Release);
-        let idle = self.waiting() + self.held.load(Ordering::Acquire);
-        if in_flight > idle || self.reading.load(Ordering::Acquire) > 0 {
-            return None;
-        }
-        let lingers_until = self.lingers_until().filter(|_| is_waiting);
-        if lingers_until.is_some_and(|end| self.clock.now() < end) {
-            return None;
-        }
-        // Calls that wait for room reserve less from now on: they may go with this order.
-        if self.room.has_read() && self.is_held() {
-            return None;
+        if !self.is_quiet(in_flight, is_waiting) {
+            return self.take_whole_orders();
         }
         self.quiet.fetch_add(1, Ordering::AcqRel);
         let state = &mut *self.lock();
         for group in &mut state.groups {
-            group.waiting.retain(|(waiting, _)| !waiting.is_gone());
+            group.forget_gone();
         }
         // First what is late: meanwhile further nodes park, and what waits for an order grows to more than a few.
         if state.has_late() {
@@ -335,24 +309,56 @@ impl BatchPool {
             self.send_directly(state, false);
             return Some(Vec::new());
         }
-        let mut orders = Vec::new();
-        for group in &mut state.groups {
-            group.take_orders(&mut orders);
+        Some(state.take_orders(Cut {
+            lines: self.api.max_requests,
+            only_whole: false,
+        }))
+    }
+
+    /// Whether all calls wait, so that nothing would join what is sent now.
+    fn is_quiet(&self, in_flight: usize, is_waiting: bool) -> bool {
+        let idle = self.waiting() + self.held.load(Ordering::Acquire);
+        if in_flight > idle || self.is_reading() {
+            return false;
         }
-        state.has_sent |= !orders.is_empty();
-        Some(orders)
+        let lingers_until = self.lingers_until().filter(|_| is_waiting);
+        if lingers_until.is_some_and(|end| self.clock.now() < end) {
+            return false;
+        }
+        // Calls that wait for room reserve less from now on: they may go with this order.
+        !(self.room.has_read() && self.is_held())
+    }
+
+    /// While calls go on, only orders that no further request could join: so the next nodes are taken while these are answered.
+    fn take_whole_orders(&self) -> Option<Vec<NewOrder>> {
+        let state = &mut *self.lock();
+        if state.has_late() {
+            return None;
+        }
+        let orders = state.take_orders(Cut {
+            lines: self.api.max_requests,
+            only_whole: true,
+        });
+        Some(orders).filter(|orders| !orders.is_empty())
+    }
+
+    /// Whether there is room again for what a provider's queue held back.
+    pub(super) fn was_freed(&self) -> bool {
+        let mut state = self.lock();
+        let freed = state.groups.iter_mut().map(Group::was_freed);
+        freed.fold(false, |any, is_freed| any | is_freed)
     }
 
     /// No more at once than the map's concurrency. `late`: only requests whose batch did not end in time.
     fn send_directly(&self, state: &mut State, late: bool) {
         let direct = &state.direct;
         for group in &mut state.groups {
-            group.waiting.retain_mut(|(waiting, _)| {
-                let is_meant = !late || direct.contains(&waiting.id);
+            group.waiting.retain_mut(|line| {
+                let is_meant = !late || direct.contains(&line.waiting.id);
                 if !is_meant || !self.has_room_for_result() {
                     return true;
                 }
-                waiting.plan(Planned::Directly);
+                line.waiting.plan(Planned::Directly);
                 false
             });
         }
@@ -370,10 +376,13 @@ impl BatchPool {
         let mut starts = Vec::new();
         for (place, left) in state.left.iter_mut().enumerate() {
             if let (Some(wire), false) = (&left.wire, left.is_driven) {
+                let batch = &left.batch;
+                let queue = queue_of(&mut state.queues, &**wire, &batch.api, &batch.model);
                 starts.push(LeftStart {
                     place,
-                    batch: left.batch.clone(),
+                    batch: batch.clone(),
                     wire: Arc::clone(wire),
+                    in_queue: InQueue::enter(&queue),
                 });
                 left.is_driven = true;
             }
@@ -398,62 +407,47 @@ impl BatchPool {
 impl State {
     /// Whether a request waits whose batch did not end in time.
     fn has_late(&self) -> bool {
+        if self.direct.is_empty() {
+            return false;
+        }
         let mut waiting = self.groups.iter().flat_map(|group| &group.waiting);
-        waiting.any(|(waiting, _)| self.direct.contains(&waiting.id))
+        waiting.any(|line| self.direct.contains(&line.waiting.id))
+    }
+
+    fn take_orders(&mut self, cut: Cut) -> Vec<NewOrder> {
+        let mut orders = Vec::new();
+        for group in &mut self.groups {
+            group.take_orders(cut, &mut orders);
+        }
+        self.has_sent |= !orders.is_empty();
+        orders
     }
 
     fn group(&mut self, wire: Arc<dyn BatchWire>, line: &BatchLine) -> &mut Group {
         let place = wire.place();
-        let is_same = |group: &Group| {
-            group.wire.place() == place && group.api == line.api && group.model == line.model
-        };
-        let at = self.groups.iter().position(is_same).unwrap_or_else(|| {
-            self.groups.push(Group {
-                wire,
-                api: line.api,
-                model: line.model.clone(),
-                waiting: Vec::new(),
-                most_lines: None,
-            });
+        let mut groups = self.groups.iter();
+        let at = groups.position(|group| group.is_of(place, line));
+        let at = at.unwrap_or_else(|| {
+            let queue = queue_of(&mut self.queues, &*wire, line.api, &line.model);
+            self.groups.push(Group::new(wire, line, queue));
             self.groups.len() - 1
         });
         &mut self.groups[at]
     }
 }
 
-impl Group {
-    /// What is parked, in orders that the provider takes.
-    fn take_orders(&mut self, orders: &mut Vec<NewOrder>) {
-        /// What stands around the body of a line: its id, its method and its path.
-        const AROUND: usize = 160;
-        let bounds = self.wire.bounds();
-        let most_lines = self.most_lines.unwrap_or(bounds.lines).min(bounds.lines);
-        let mut bytes = 0;
-        let mut order: Option<NewOrder> = None;
-        for (waiting, body) in std::mem::take(&mut self.waiting) {
-            let size = body.len() + AROUND;
-            let is_full =
-                |order: &NewOrder| order.lines.len() >= most_lines || bytes + size > bounds.bytes;
-            if order.as_ref().is_some_and(is_full) {
-                orders.extend(order.take());
-                bytes = 0;
-            }
-            bytes += size;
-            let order = order.get_or_insert_with(|| NewOrder {
-                wire: Arc::clone(&self.wire),
-                api: self.api,
-                model: self.model.clone(),
-                waiting: Vec::new(),
-                lines: Vec::new(),
-            });
-            order.lines.push(OrderLine {
-                id: waiting.id.clone(),
-                body,
-            });
-            order.waiting.push(waiting);
-        }
-        orders.extend(order);
-    }
+fn queue_of(
+    queues: &mut HashMap<QueueOf, Arc<Queue>>,
+    wire: &dyn BatchWire,
+    api: &str,
+    model: &str,
+) -> Arc<Queue> {
+    let of = QueueOf {
+        place: wire.place(),
+        api: api.to_owned(),
+        model: model.to_owned(),
+    };
+    Arc::clone(queues.entry(of).or_default())
 }
 
 /// A call that waits for room.
