@@ -14,8 +14,15 @@ const REQUESTS: usize = LETTERS + 1;
 #[derive(Serialize, Deserialize)]
 struct Orders {
     url: String,
-    api: usize,
+    kind: Kind,
     kill_at: usize,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Kind {
+    api: usize,
+    /// Of a batch. With fewer than there are letters, several are under way side by side.
+    most: usize,
 }
 
 /// The process that is killed: this test program, started again.
@@ -25,22 +32,23 @@ async fn child() {
         return;
     };
     let file = JournalFile::open(&journal).unwrap();
-    run_at(&orders.url, APIS[orders.api])
+    run_at(&orders.url, APIS[orders.kind.api])
         .map(letters(LETTERS))
         .resume(Killing::new(file, Some(orders.kill_at)))
-        .batch_api(quick())
+        .batch_api(quick().max_requests(orders.kind.most))
         .await;
 }
 
 /// Kills a process there, and a second one half as far; a third one ends the map. Returns whether the first had ended before.
-async fn killed_at(api: usize, moment: usize) -> bool {
-    let what = format!("{:?}, killed at {moment}", APIS[api]);
+async fn killed_at(kind: Kind, moment: usize) -> bool {
+    let Kind { api, most } = kind;
+    let what = format!("{:?} by {most}, killed at {moment}", APIS[api]);
     let server = sorting().start().await.unwrap();
-    let place = Place::new(&format!("kill-{api}-{moment}"));
+    let place = Place::new(&format!("kill-{api}-{most}-{moment}"));
     let kill = async |kill_at| {
         let orders = Orders {
             url: server.base_url(),
-            api,
+            kind,
             kill_at,
         };
         let mut child = killing::start("kills::child", &place.path(), orders);
@@ -56,7 +64,7 @@ async fn killed_at(api: usize, moment: usize) -> bool {
     let outcomes = run
         .map(letters(LETTERS))
         .resume(place.open())
-        .batch_api(quick())
+        .batch_api(quick().max_requests(most))
         .await;
     for (number, outcome) in outcomes.into_iter().enumerate() {
         let found = outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -87,14 +95,28 @@ async fn killed_at(api: usize, moment: usize) -> bool {
 }
 
 /// As many processes as there are records, twice over.
+async fn is_killed_at_any_record(kind: Kind) {
+    let mut moment = 0;
+    while !killed_at(kind, moment).await {
+        moment += 1;
+    }
+    assert!(moment > 20, "{moment} moments of {kind:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_any_record_nothing_is_sent_twice_and_everything_is_counted_once() {
-    for (number, api) in APIS.iter().enumerate() {
-        let mut moment = 0;
-        while !killed_at(number, moment).await {
-            moment += 1;
-        }
-        assert!(moment > 20, "{moment} moments of {api:?}");
+    for api in 0..APIS.len() {
+        let most = LETTERS;
+        is_killed_at_any_record(Kind { api, most }).await;
+    }
+}
+
+/// Anthropic's list of batches has no names: those of one map are told apart by their lines.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_beside_other_batches_nothing_is_sent_twice_and_everything_is_counted_once() {
+    for api in [Api::Chat, Api::Anthropic] {
+        let api = APIS.iter().position(|one| *one == api).unwrap();
+        is_killed_at_any_record(Kind { api, most: 2 }).await;
     }
 }
 

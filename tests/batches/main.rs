@@ -15,5 +15,8 @@ mod killing;
 mod kills;
 mod mends;
 mod money;
+#[cfg(unix)]
+mod real;
+mod side_by_side;
 mod support;
 mod walk;

@@ -26,8 +26,8 @@ pub struct BatchProgress {
     pub waiting: usize,
     /// In how many batches they wait that are under way now.
     pub batches: usize,
-    /// How many batches it takes, since a limit holds fewer items at once than there are, by the most that they can use. Told when
-    /// the first is sent. `None`: no limit forces more than one, or `total` is not known.
+    /// How many rounds of batches it takes, one after the other, since a limit holds fewer items at once than there are, by the most
+    /// that they can use. Told when the first is sent. `None`: no limit forces more than one, or `total` is not known.
     pub forced_batches: Option<usize>,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
@@ -109,7 +109,7 @@ impl<'r> ProgressCounter<'r> {
         self.so_far.forced_batches = Some(forced);
         tracing::warn!(
             target: "llmnode::batch",
-            "{forced} batches, one after the other, since the limit holds {items} of {left} requests by the most that they can use; \
+            "{forced} rounds of batches, one after the other, since the limit holds {items} of {left} requests by the most that they can use; \
              raise it, or see `BatchApi::reserve_mean`"
         );
         true

@@ -59,10 +59,18 @@ impl Journal for Killing {
 
 /// Starts this test program anew for one of its tests, which takes the orders.
 pub(crate) fn start(test: &str, journal: &Path, orders: impl Serialize) -> Child {
+    start_with(&["--exact", test], journal, orders)
+}
+
+/// The same for a test that is ignored, since a command of its own starts what it needs.
+#[allow(dead_code, reason = "not every test that includes this has such a one")]
+pub(crate) fn start_ignored(test: &str, journal: &Path, orders: impl Serialize) -> Child {
+    start_with(&["--ignored", "--exact", test], journal, orders)
+}
+
+fn start_with(args: &[&str], journal: &Path, orders: impl Serialize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", test])
-        .env("JOURNAL_OF_CHILD", journal);
+    command.args(args).env("JOURNAL_OF_CHILD", journal);
     command.env("ORDERS_OF_CHILD", serde_json::to_string(&orders).unwrap());
     command
         .stdout(Stdio::null())

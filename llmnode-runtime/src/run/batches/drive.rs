@@ -16,8 +16,8 @@ use llmnode_model::batch::{
 };
 use llmnode_model::{BoxFuture, Category, Group, ModelError, Retry};
 
-use super::parked::{Acks, BatchNames, BatchTimes, Failed, FailedCost, Outcome, Planned, Waiting};
 use super::group::NewOrder;
+use super::parked::{Acks, BatchNames, BatchTimes, Failed, FailedCost, Outcome, Planned, Waiting};
 use super::pool::{BatchPool, LeftStart};
 use super::queue::InQueue;
 use crate::ledger::{BatchEnd, JournaledBatch, Recorder, RecorderEvent};

@@ -21,6 +21,8 @@ pub(super) struct Queue {
 struct Learned {
     /// Orders that were sent and have not ended, as far as is known.
     under_way: usize,
+    /// How many have left it in all, other than refused.
+    ended: usize,
     /// How many fit in at the same time. `None`: none was refused so far.
     most_orders: Option<usize>,
     /// How many lines an order may have. `None`: none was too large so far.
@@ -43,20 +45,28 @@ impl Queue {
 /// An order's place in the queue, until it is dropped.
 pub(super) struct InQueue {
     queue: Arc<Queue>,
+    /// As the order came.
+    ended_before: usize,
+    was_refused: bool,
 }
 
 impl InQueue {
     pub(super) fn enter(queue: &Arc<Queue>) -> Self {
-        lock(&queue.learned).under_way += 1;
+        let learned = &mut *lock(&queue.learned);
+        learned.under_way += 1;
         InQueue {
             queue: Arc::clone(queue),
+            ended_before: learned.ended,
+            was_refused: false,
         }
     }
 
     /// The order was refused, since the queue is full. `false`: it is small and alone, so that sending it again is of no use.
-    pub(super) fn was_refused(self, lines: usize) -> bool {
+    pub(super) fn was_refused(mut self, lines: usize) -> bool {
+        self.was_refused = true;
         let learned = &mut *lock(&self.queue.learned);
-        let others = learned.under_way.saturating_sub(1);
+        // It was refused as it came, and that is seen later: others that were there may have ended meanwhile.
+        let others = learned.under_way - 1 + learned.ended - self.ended_before;
         if others > 0 {
             let most = learned.most_orders.unwrap_or(usize::MAX);
             learned.most_orders = Some(most.min(others));
@@ -71,6 +81,9 @@ impl InQueue {
 impl Drop for InQueue {
     fn drop(&mut self) {
         let learned = &mut *lock(&self.queue.learned);
-        learned.under_way = learned.under_way.saturating_sub(1);
+        learned.under_way -= 1;
+        if !self.was_refused {
+            learned.ended += 1;
+        }
     }
 }
