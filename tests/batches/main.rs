@@ -17,6 +17,11 @@ mod mends;
 mod money;
 #[cfg(unix)]
 mod real;
+#[allow(dead_code, reason = "the tests of the runtime need more of it")]
+#[path = "../../llmnode-runtime/tests/core/recorder.rs"]
+mod recorder;
 mod side_by_side;
+mod streams;
 mod support;
+mod unused;
 mod walk;

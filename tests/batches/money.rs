@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode::stub_server::StubBatch;
-use llmnode::{Category, Limits, Price, Prices};
+use llmnode::stub_server::{StubBatch, StubReply};
+use llmnode::{Category, Limits, Price, Prices, Settings, TestClock};
 
 use crate::support::{APIS, Api, Place, letters, quick, run, sorting};
 use llmnode::journal::MapExt as _;
 
-fn prices() -> Prices {
+pub(crate) fn prices() -> Prices {
     // 100 tokens in and 10 out: 0.0002 at once, 0.00005 by a batch.
     let price = Price::per_million(1.0, 10.0).batch(Price::per_million(0.25, 2.5));
     Prices::new()
@@ -188,5 +188,43 @@ async fn what_is_asked_at_once_keeps_to_a_limit_of_money_at_the_full_price() {
         }
         let cost = run.ledger().total().cost.total().unwrap();
         assert!(cost < 0.0012 + 1e-9, "{api:?} {cost}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_flex_waits_for_room_and_costs_what_the_list_says_of_it() {
+    for api in [Api::Chat, Api::Responses] {
+        // OpenAI's words, where it has no room for flex. Nothing is billed.
+        let full = StubReply::error(
+            429,
+            "resource_unavailable",
+            "resource_unavailable",
+            "Flex is not available now",
+        );
+        let server = sorting().script([full.clone(), full]).start().await.unwrap();
+        let price = Price::per_million(1.0, 10.0).flex(Price::per_million(0.5, 4.0));
+        let flex = Settings::new().extra("service_tier", "flex");
+        let clock = TestClock::new();
+        let run = run(&server, api)
+            .with_prices(Prices::new().model("gpt-x", price))
+            .with_defaults(flex)
+            .with_clock(clock.clone())
+            // At the full price, its 50 tokens of an answer alone take more.
+            .with_limits(Limits::new().money(0.0004));
+        let report = run.call(&letters(1)[0]).report().await.unwrap();
+        for request in server.requests() {
+            assert_eq!(request.json().unwrap()["service_tier"], "flex", "{api:?}");
+        }
+        assert_eq!(server.requests_seen(), 3, "{api:?}");
+        assert!(!clock.waits().is_empty(), "{api:?}");
+        // 100 tokens in and 10 out.
+        let cost = report.record.cost().total().unwrap();
+        assert!((cost - 0.00009).abs() < 1e-9, "{api:?} {cost}");
+
+        let unlisted = Prices::new().model("gpt-x", Price::per_million(1.0, 10.0));
+        let run = run.with_prices(unlisted);
+        let error = run.call(&letters(1)[0]).await.unwrap_err();
+        assert_eq!(error.category(), Category::LimitUnenforceable, "{error}");
+        assert!(error.message().contains("Price::flex"), "{error}");
     }
 }

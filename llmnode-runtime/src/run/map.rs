@@ -418,7 +418,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
                 "a deadline of the map would pass while its batch is answered; leave out `deadline`, and set \
                  `BatchApi::within`"
             });
-            Arc::new(BatchPool::new(api, clock, concurrency).faulty(fault))
+            let prices = Arc::clone(&core.limits.prices);
+            Arc::new(BatchPool::new(api, clock, prices, concurrency).faulty(fault))
         });
         let control = MapControl::new(
             clock,

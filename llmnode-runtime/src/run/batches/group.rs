@@ -61,6 +61,10 @@ impl Group {
         self.wire.place() == place && self.api == line.api && self.model == line.model
     }
 
+    pub(super) fn asks(&self, api: &str, model: &str) -> bool {
+        self.api == api && self.model == model
+    }
+
     pub(super) fn park(&mut self, waiting: Waiting, body: Vec<u8>) {
         self.waiting.push(ParkedLine { waiting, body });
     }

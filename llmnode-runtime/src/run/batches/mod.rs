@@ -11,24 +11,40 @@
 //! 2. When every call of the map waits, for a batch or for room under a limit, the pool is *quiet*: what is parked becomes
 //!    orders, too, one for each model and API, each no larger than the provider takes. Before that, a call that still validates an
 //!    answer may have a correction for the same batch. A provider whose queue is full is given less at the same time ([`queue`]).
-//! 3. An order is planned in the journal, uploaded, created, looked at until it has ended, and read line by line ([`drive`]).
-//!    Each step is in the journal before the next one, so that a process that continues asks for nothing twice.
+//! 3. An order is planned in the journal, uploaded and created ([`send`]), looked at until it has ended ([`look`]), and read line
+//!    by line ([`read`]); [`life`] has these steps in their order. Each step is in the journal before the next one, so that a
+//!    process that continues asks for nothing twice. A batch of an earlier process begins in [`left`]; whether one is there whose
+//!    creation was not answered, [`find`] says. One that the provider refuses as a whole ends in [`refused`].
 //! 4. Lines are given to their calls by their ids, no more at once than the map's concurrency. What they bring up waits until
 //!    the batch is read to its end.
+//! 5. When all calls have ended, a warning says which lines nobody asked for ([`unused`]), and files are deleted.
 //!
-//! Nothing runs beside the map: the orders' futures are polled with its calls, and end with it. What was sent goes on at the
-//! provider, and the next process finds it in the journal. This room knows neither prices nor types of nodes.
+//! Nothing runs beside the map: the batches are futures that are polled with its calls ([`drivers`]), and end with it. What was sent
+//! goes on at the provider, and the next process finds it in the journal. This room knows no types of nodes, and prices only for
+//! that warning.
+//!
+//! From the ground up: `api`, `count`, `parked`, `queue`, `group`, `unused`, `pool`, `batch`, the steps, `drivers`. `ask` is the other
+//! end: what a call does.
 
 mod api;
 mod ask;
+mod batch;
 mod count;
-mod drive;
+mod drivers;
+mod find;
 mod group;
+mod left;
+mod life;
+mod look;
 mod parked;
 mod pool;
 mod queue;
+mod read;
+mod refused;
+mod send;
+mod unused;
 
 pub use api::BatchApi;
 pub(super) use ask::{Asked, AttemptSinkExt, BatchAsking, ask_in_batch};
-pub(super) use drive::Drivers;
+pub(super) use drivers::Drivers;
 pub(super) use pool::BatchPool;

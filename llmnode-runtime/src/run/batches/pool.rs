@@ -16,9 +16,11 @@ use super::count::{ParkedCount, ParkedSlot};
 use super::group::{Cut, Group, NewOrder};
 use super::parked::{Parked, Planned, Waiting};
 use super::queue::{InQueue, Queue};
+use super::unused::Unused;
 use crate::clock::Clock;
 use crate::ledger::{JournaledBatch, Recorder};
 use crate::limits::BatchRoom;
+use crate::prices::Prices;
 
 /// With [`BatchApi::then_at_once`], a round of fewer corrections is asked directly.
 const SMALL_ROUND: usize = 20;
@@ -31,6 +33,8 @@ pub(in crate::run) struct BatchPool {
     pub(super) api: BatchApi,
     room: Arc<BatchRoom>,
     pub(super) clock: Arc<dyn Clock>,
+    /// For what nobody asked for: a call knows its own.
+    prices: Arc<Prices>,
     concurrency: usize,
     /// What of the map's settings means nothing here.
     fault: Option<&'static str>,
@@ -92,8 +96,14 @@ pub(super) struct LeftStart {
 }
 
 impl BatchPool {
-    pub(in crate::run) fn new(api: BatchApi, clock: Arc<dyn Clock>, concurrency: usize) -> Self {
+    pub(in crate::run) fn new(
+        api: BatchApi,
+        clock: Arc<dyn Clock>,
+        prices: Arc<Prices>,
+        concurrency: usize,
+    ) -> Self {
         BatchPool {
+            prices,
             room: Arc::new(BatchRoom::new(api.reserves_mean)),
             api,
             clock,
@@ -119,6 +129,10 @@ impl BatchPool {
     /// What its requests hold of the limits.
     pub(in crate::run) fn room(&self) -> &Arc<BatchRoom> {
         &self.room
+    }
+
+    pub(super) fn prices(&self) -> &Prices {
+        &self.prices
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -396,11 +410,38 @@ impl BatchPool {
         drop(state);
     }
 
-    /// Batches of earlier processes that nobody asked for.
-    pub(super) fn unused(&self) -> Vec<JournaledBatch> {
+    /// Of batches of earlier processes, the lines that nobody asked for.
+    pub(super) fn unused(&self) -> Vec<Unused> {
+        let state = &*self.lock();
+        let mut lines: HashMap<usize, HashSet<String>> = HashMap::new();
+        for (line, place) in &state.left_lines {
+            lines.entry(*place).or_default().insert(line.clone());
+        }
+        let unused = lines.into_iter().map(|(place, lines)| {
+            let left = &state.left[place];
+            Unused {
+                wire: left.wire.clone().or_else(|| state.wire_of(&left.batch)),
+                batch: JournaledBatch {
+                    lines: lines.iter().cloned().collect(),
+                    ..left.batch.clone()
+                },
+                lines,
+            }
+        });
+        unused.collect()
+    }
+
+    /// Whether a batch of an earlier process has lines that nobody asked for.
+    pub(super) fn has_unused(&self, place: usize) -> bool {
         let state = self.lock();
-        let unused = state.left.iter().filter(|left| !left.is_driven);
-        unused.map(|left| left.batch.clone()).collect()
+        state.left_lines.values().any(|of| *of == place)
+    }
+
+    /// Batches of earlier processes of which nothing is left to ask for.
+    pub(super) fn done_with(&self) -> Vec<JournaledBatch> {
+        let state = self.lock();
+        let done = state.left.iter().filter(|left| left.batch.lines.is_empty());
+        done.map(|left| left.batch.clone()).collect()
     }
 }
 
@@ -412,6 +453,13 @@ impl State {
         }
         let mut waiting = self.groups.iter().flat_map(|group| &group.waiting);
         waiting.any(|line| self.direct.contains(&line.waiting.id))
+    }
+
+    /// That of another request to the same model, whose batches most likely are at the same place.
+    fn wire_of(&self, batch: &JournaledBatch) -> Option<Arc<dyn BatchWire>> {
+        let mut groups = self.groups.iter();
+        let group = groups.find(|group| group.asks(&batch.api, &batch.model))?;
+        Some(Arc::clone(&group.wire))
     }
 
     fn take_orders(&mut self, cut: Cut) -> Vec<NewOrder> {

@@ -1,0 +1,119 @@
+//! A batch that was given to the provider, or is about to be, and what its steps share.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant, SystemTime};
+
+use llmnode_model::batch::BatchWire;
+
+use super::parked::{Acks, BatchNames, Failed, Outcome, Planned, Waiting};
+use super::pool::BatchPool;
+use super::queue::InQueue;
+use crate::ledger::{BatchEnd, Recorder, RecorderEvent};
+
+/// What the steps of a batch share.
+pub(super) struct Batch {
+    pub(super) pool: Arc<BatchPool>,
+    pub(super) wire: Arc<dyn BatchWire>,
+    pub(super) recorder: Arc<dyn Recorder>,
+    pub(super) name: String,
+    /// The provider's id.
+    pub(super) id: String,
+    pub(super) lines: usize,
+    pub(super) submitted: Option<SystemTime>,
+    /// Until it has ended.
+    pub(super) in_queue: Option<InQueue>,
+    /// Its lines without a result, by id.
+    pub(super) waiting: HashMap<String, Waiting>,
+    /// Of `left`, if an earlier process sent it.
+    pub(super) place: Option<usize>,
+    /// Ids in the order of the lines: a refusal may name them by number.
+    pub(super) order: Vec<String>,
+    /// It was cancelled here, since its time was over.
+    pub(super) is_late: bool,
+    /// Its results could not be read. It stays open in the journal, and keeps its files.
+    pub(super) is_unread: bool,
+}
+
+impl Batch {
+    pub(super) fn take_attached(&mut self) {
+        let Some(place) = self.place else { return };
+        for mut one in self.pool.attached(place) {
+            let ack = Acks::new().one();
+            let name = self.name.clone();
+            one.plan(Planned::In {
+                batch: Arc::new(BatchNames { name }),
+                ack,
+            });
+            self.waiting.insert(one.id.clone(), one);
+        }
+        if self.is_late && self.pool.api.at_once {
+            self.pool.ask_directly(self.waiting.keys());
+        }
+    }
+
+    pub(super) fn fail_all(&mut self, failed: &Failed) {
+        for (_, one) in self.waiting.drain() {
+            one.ends(Outcome::Failed(failed.clone()));
+        }
+    }
+
+    pub(super) fn again(&mut self) {
+        for (_, one) in self.waiting.drain() {
+            one.ends(Outcome::Again);
+        }
+    }
+
+    pub(super) async fn note_end(&self, was_created: bool) {
+        self.recorder.note(RecorderEvent::BatchEnded {
+            name: &self.name,
+            end: BatchEnd { was_created },
+        });
+        if let Err(fault) = self.recorder.write().await {
+            tracing::warn!(target: "llmnode::journal", "{fault}");
+        }
+    }
+
+    pub(super) fn end_of_time(&self, age: Duration) -> Option<Instant> {
+        let left = self.pool.api.within.saturating_sub(age);
+        self.pool.clock.now().checked_add(left)
+    }
+
+    /// Waits, as long as one of its calls waits for it. `false`: none does.
+    pub(super) async fn pause_for_calls(&mut self, time: Duration) -> bool {
+        let clock = Arc::clone(&self.pool.clock);
+        let mut sleep = std::pin::pin!(clock.sleep(time));
+        // The map polls its batches whenever one of its calls has gone on, or was dropped.
+        poll_fn(|cx| {
+            if self.has_nobody() {
+                return Poll::Ready(false);
+            }
+            sleep.as_mut().poll(cx).map(|()| true)
+        })
+        .await
+    }
+
+    /// Whether all calls are gone, such as one that was dropped by a timeout around it.
+    pub(super) fn has_nobody(&self) -> bool {
+        self.pool.is_over() || self.waiting.values().all(Waiting::is_gone)
+    }
+}
+
+/// Until all calls of the map wait once more, or have ended.
+pub(super) async fn wait_for_quiet(pool: &BatchPool, before: usize) {
+    poll_fn(|_| match pool.quiet() > before || pool.is_over() {
+        true => Poll::Ready(()),
+        // The map polls its batches whenever one of its calls has gone on.
+        false => Poll::Pending,
+    })
+    .await;
+}
+
+pub(super) fn by_id(waiting: Vec<Waiting>) -> HashMap<String, Waiting> {
+    waiting
+        .into_iter()
+        .map(|one| (one.id.clone(), one))
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! The life of a batch once it is created: looked at until it has ended, read, and noted as ended.
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+use llmnode_model::batch::BatchStatus;
+
+use super::batch::{Batch, wait_for_quiet};
+
+impl Batch {
+    /// Reads results until nobody asks for more.
+    pub(super) async fn run(mut self, age: Duration) {
+        let mut status = None;
+        loop {
+            let before = self.pool.quiet();
+            self.take_attached();
+            self.waiting.retain(|_, waiting| !waiting.is_gone());
+            if !self.waiting.is_empty() {
+                let known = match status.take() {
+                    Some(known) => Some(known),
+                    None => self.until_ended(age).await,
+                };
+                self.in_queue = None;
+                if let Some(known) = known {
+                    self.read(&known, age).await;
+                    status = Some(known);
+                }
+            }
+            // Of a batch of this process, nobody will ask for more. One that an earlier process left may be asked again.
+            if self.place.is_none() || self.pool.is_over() {
+                break;
+            }
+            wait_for_quiet(&self.pool, before).await;
+        }
+        self.pool.batch_ends();
+        if let Some(status) = status.filter(|status| status.has_ended && !self.is_unread) {
+            self.end(&status).await;
+        }
+    }
+
+    /// What it brought up is in the journal, and then that it has ended. Its files go when the map has ended.
+    async fn end(&self, status: &BatchStatus) {
+        let before = self.pool.quiet();
+        wait_for_quiet(&self.pool, before).await;
+        // What nobody asked for is kept for a later process: see `unused`.
+        if self.place.is_some_and(|place| self.pool.has_unused(place)) {
+            return;
+        }
+        self.note_end(true).await;
+        poll_fn(|_| match self.pool.is_over() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+        if !self.pool.api.keeps_files
+            && !status.files.is_empty()
+            && let Err(error) = self.wire.delete(&status.files).await
+        {
+            tracing::warn!(target: "llmnode::batch", batch = self.id, "its files were not deleted, and expire by themselves: {error}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! An order of this process, until it is a batch: planned, uploaded, created.
+//!
+//! Before each step that costs something, the journal has the step before it, so that at whatever moment the process dies, the next
+//! one knows where the batch stands.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use llmnode_model::batch::{BatchOrder, BatchTraces, BatchWire, OrderLine};
+use llmnode_model::{Category, Group, ModelError};
+
+use super::batch::{Batch, by_id};
+use super::find::find;
+use super::group::NewOrder;
+use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned};
+use super::pool::BatchPool;
+use crate::ledger::{Recorder, RecorderEvent};
+
+/// So often a batch is created anew after a failure of the transport, if it is not there.
+const CREATIONS: u32 = 4;
+
+/// Later than this after its plan, a batch is not created anew. A wire that finds batches by their time looks further than that.
+const CREATED_WITHIN: Duration = Duration::from_secs(3_600);
+
+/// Files are kept for this long after a batch has to be over.
+const FILES_KEPT: Duration = Duration::from_secs(7 * 86_400);
+
+/// Plans, uploads and creates a batch, and sees it to its end:
+///
+/// 1. `batch_planned` with the ids of all lines, and `attempt_began` of each. If the process dies after this, the next one looks
+///    for the batch by its name.
+/// 2. The upload, and `batch_uploaded`.
+/// 3. The creation, and `batch_created`. If the process dies after this, the next one looks at this batch.
+pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
+    let Some(recorder) = pool.recorder() else {
+        return;
+    };
+    let NewOrder {
+        wire,
+        api,
+        model,
+        mut waiting,
+        lines,
+        in_queue,
+    } = order;
+    let name = recorder.batch_name();
+    let expires_after = pool.api.within.saturating_add(FILES_KEPT).as_secs();
+    let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
+    let count = lines.len();
+    pool.batch_begins();
+    recorder.note(RecorderEvent::BatchPlanned {
+        name: &name,
+        api,
+        model: &model,
+        lines: &ids,
+    });
+    let names = Arc::new(BatchNames { name: name.clone() });
+    let acks = Acks::new();
+    for one in &mut waiting {
+        let ack = acks.one();
+        let batch = Arc::clone(&names);
+        one.plan(Planned::In { batch, ack });
+    }
+    acks.wait().await;
+    let mut order = BatchOrder {
+        name: name.clone(),
+        api,
+        model,
+        lines,
+        body: None,
+        expires_after,
+    };
+    let created = create(&pool, &*wire, &*recorder, &mut order).await;
+    drop(order);
+    let mut batch = Batch {
+        pool,
+        wire,
+        recorder,
+        name,
+        id: String::new(),
+        lines: count,
+        submitted: Some(SystemTime::now()),
+        in_queue: Some(in_queue),
+        waiting: by_id(waiting),
+        place: None,
+        order: ids,
+        is_late: false,
+        is_unread: false,
+    };
+    match created {
+        Ok(id) => {
+            batch.pool.room().is_in(&id);
+            batch.id = id;
+            batch.run(Duration::ZERO).await;
+        }
+        Err(failed) => batch.was_not_created(&failed).await,
+    }
+}
+
+/// Returns the batch's id, once the journal has it.
+async fn create(
+    pool: &BatchPool,
+    wire: &dyn BatchWire,
+    recorder: &dyn Recorder,
+    order: &mut BatchOrder,
+) -> Result<String, Failed> {
+    let planned = SystemTime::now();
+    let line = order.lines.first().map(|line: &OrderLine| line.id.clone());
+    let lines = order.lines.len();
+    write(recorder).await?;
+    let unsent = |error: ModelError| Failed::of_error(&error, FailedCost::Unsent);
+    let file = wire.upload(order).await.map_err(unsent)?;
+    if let Some(file) = &file {
+        let name = &order.name;
+        recorder.note(RecorderEvent::BatchUploaded { name, file });
+        write(recorder).await?;
+    }
+    let traces = BatchTraces {
+        name: order.name.clone(),
+        api: order.api.to_owned(),
+        model: order.model.clone(),
+        file,
+        planned,
+        lines,
+        line,
+    };
+    let id = create_once(pool, wire, order, &traces).await?;
+    recorder.note(RecorderEvent::BatchCreated {
+        name: &order.name,
+        batch: &id,
+    });
+    // It is there, and a later process finds it by its name.
+    write(recorder).await.map_err(Failed::later)?;
+    Ok(id)
+}
+
+/// A creation that failed on the way may have been one. So it is done again only when it surely did not leave, or when the
+/// provider says that there is no such batch.
+async fn create_once(
+    pool: &BatchPool,
+    wire: &dyn BatchWire,
+    order: &mut BatchOrder,
+    traces: &BatchTraces,
+) -> Result<String, Failed> {
+    let end = pool.clock.now().checked_add(pool.api.within);
+    let last = pool.clock.now().checked_add(CREATED_WITHIN);
+    let mut creations = 0;
+    loop {
+        let error = match wire.create(order, traces.file.as_deref()).await {
+            Ok(id) => return Ok(id),
+            Err(error) => error,
+        };
+        if error.category.group() != Group::Transport {
+            return Err(Failed::of_error(&error, FailedCost::Unsent));
+        }
+        let goes_on = pool.pause(pool.api.wait_before(creations)).await;
+        creations += 1;
+        if error.reached
+            && let Some(id) = find(pool, wire, traces, end).await?
+        {
+            return Ok(id);
+        }
+        let has_time = last.is_some_and(|last| pool.clock.now() < last);
+        if !goes_on || !has_time || creations == CREATIONS {
+            return Err(Failed::of_error(&error, FailedCost::Unsent));
+        }
+    }
+}
+
+async fn write(recorder: &dyn Recorder) -> Result<(), Failed> {
+    recorder.write().await.map_err(|fault| {
+        let message = format!("the journal cannot be written: {fault}");
+        Failed::new(Category::Aborted, message, FailedCost::Unsent)
+    })
+}
+
+impl Batch {
+    /// Nobody knows whether it is there, or it is and could not be noted: then the journal keeps it open.
+    async fn was_not_created(mut self, failed: &Failed) {
+        // First the end, then what follows from it: the calls may park again.
+        if failed.cost != FailedCost::Later {
+            self.note_end(false).await;
+        }
+        self.fail_all(failed);
+        self.pool.batch_ends();
+    }
+}

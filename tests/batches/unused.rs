@@ -1,0 +1,77 @@
+//! Lines that an earlier process sent, and that no request of the map asks for.
+
+use llmnode::BatchApi;
+use llmnode::journal::MapExt as _;
+use llmnode::stub_server::{StubBatch, StubServer};
+
+use crate::money::prices;
+use crate::recorder::Recorder;
+use crate::support::{APIS, Api, Place, Sort, letters, quick, run, sorting};
+
+/// A process sends the first four letters by one batch, and ends.
+async fn left_by_a_process(batch: StubBatch, api: Api, place: &Place) -> StubServer {
+    let server = sorting().batches([batch]).start().await.unwrap();
+    let outcomes = run(&server, api)
+        .map(letters(4))
+        .resume(place.open())
+        .batch_api(BatchApi::once())
+        .await;
+    assert!(outcomes.iter().all(Result::is_err), "{api:?}");
+    server
+}
+
+/// A later process sorts these letters. Returns what it said of the journal.
+async fn sort(server: &StubServer, api: Api, place: &Place, letters: Vec<Sort>) -> Vec<String> {
+    let (said, _guard) = Recorder::start();
+    let outcomes = run(server, api)
+        .with_prices(prices())
+        .map(letters)
+        .resume(place.open())
+        .batch_api(quick())
+        .await;
+    assert!(outcomes.iter().all(Result::is_ok), "{api:?} {outcomes:?}");
+    let told = said.events("llmnode::journal");
+    told.iter()
+        .map(|event| event.fields["message"].clone())
+        .collect()
+}
+
+#[tokio::test]
+async fn lines_that_nobody_asks_for_are_named_with_what_they_cost_and_kept() {
+    for api in APIS {
+        let place = Place::new("unused-some");
+        let once_more = StubBatch::new().in_progress(1);
+        let server = left_by_a_process(once_more, api, &place).await;
+        // Two are asked for; the prompts of the others were changed.
+        let mut changed = letters(12).split_off(10);
+        changed.extend(letters(3).split_off(1));
+        let told = sort(&server, api, &place, changed).await;
+        assert_eq!(told.len(), 1, "{api:?} {told:?}");
+        assert!(told[0].contains("2 lines that no request"), "{told:?}");
+        // 100 tokens in and 10 out each, at the price of batches.
+        let cost = "2 of them were answered, took 220 tokens, and cost 0.0001";
+        assert!(told[0].contains(cost), "{api:?} {told:?}");
+
+        // Changed back, what is paid for is there; letter 3 is corrected.
+        let billed = server.billed_lines().len();
+        let told = sort(&server, api, &place, letters(4)).await;
+        assert!(told.iter().all(|told| !told.contains("lines")), "{told:?}");
+        assert_eq!(server.billed_lines().len(), billed + 1, "{api:?}");
+        assert_eq!(server.files_left(), 0, "{api:?}");
+    }
+}
+
+#[tokio::test]
+async fn so_is_a_batch_of_which_nobody_asks_for_a_line() {
+    for api in APIS {
+        for (looks, end) in [(1, "cost 0.0002"), (u32::MAX, "paid for when they are answered")] {
+            let place = Place::new("unused-all");
+            let batch = StubBatch::new().in_progress(looks);
+            let server = left_by_a_process(batch, api, &place).await;
+            let told = sort(&server, api, &place, letters(12).split_off(10)).await;
+            assert_eq!(told.len(), 1, "{api:?} {told:?}");
+            assert!(told[0].contains("4 lines that no request"), "{told:?}");
+            assert!(told[0].contains(end), "{api:?} {told:?}");
+        }
+    }
+}
