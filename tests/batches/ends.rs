@@ -196,16 +196,14 @@ async fn a_full_queue_makes_orders_smaller() {
         .batch_api(quick())
         .await;
     all_right(&outcomes, "full");
-    // 500 were refused alone, so that later orders have 250. One of these was refused beside the other, and waited for its end.
-    // The letters that end in 3 are corrected together.
+    // 500 were refused alone, so that later orders have 250. One of these was refused beside the other, and went again as it was.
     let mut lines = std::collections::BTreeMap::<_, usize>::new();
     for line in server.billed_lines() {
         *lines.entry(line.batch).or_default() += 1;
     }
-    let mut lines: Vec<_> = lines.into_values().collect();
-    lines.sort_unstable();
-    assert_eq!(lines, [50, 250, 250]);
-    assert_eq!(server.batches_seen(), 5);
+    let whole = lines.values().filter(|lines| **lines == 250).count();
+    assert_eq!(whole, 2, "{lines:?}");
+    assert_eq!(server.batches_seen(), 2 + lines.len(), "{lines:?}");
     assert_eq!(server.billed_lines().len(), 550);
     assert_eq!(run.ledger().total().requests, 550);
 }

@@ -201,7 +201,11 @@ async fn a_call_of_flex_waits_for_room_and_costs_what_the_list_says_of_it() {
             "resource_unavailable",
             "Flex is not available now",
         );
-        let server = sorting().script([full.clone(), full]).start().await.unwrap();
+        let server = sorting()
+            .script([full.clone(), full])
+            .start()
+            .await
+            .unwrap();
         let price = Price::per_million(1.0, 10.0).flex(Price::per_million(0.5, 4.0));
         let flex = Settings::new().extra("service_tier", "flex");
         let clock = TestClock::new();
@@ -218,7 +222,7 @@ async fn a_call_of_flex_waits_for_room_and_costs_what_the_list_says_of_it() {
         assert_eq!(server.requests_seen(), 3, "{api:?}");
         assert!(!clock.waits().is_empty(), "{api:?}");
         // 100 tokens in and 10 out.
-        let cost = report.record.cost().total().unwrap();
+        let cost = report.record.usage().cost.total().unwrap();
         assert!((cost - 0.00009).abs() < 1e-9, "{api:?} {cost}");
 
         let unlisted = Prices::new().model("gpt-x", Price::per_million(1.0, 10.0));

@@ -64,7 +64,10 @@ async fn lines_that_nobody_asks_for_are_named_with_what_they_cost_and_kept() {
 #[tokio::test]
 async fn so_is_a_batch_of_which_nobody_asks_for_a_line() {
     for api in APIS {
-        for (looks, end) in [(1, "cost 0.0002"), (u32::MAX, "paid for when they are answered")] {
+        for (looks, end) in [
+            (1, "cost 0.0002"),
+            (u32::MAX, "paid for when they are answered"),
+        ] {
             let place = Place::new("unused-all");
             let batch = StubBatch::new().in_progress(looks);
             let server = left_by_a_process(batch, api, &place).await;
