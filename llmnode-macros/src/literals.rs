@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote};
+use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, TypeReference, parse_quote};
 
 use crate::generics::pretty_print;
 use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
@@ -142,9 +142,31 @@ pub(crate) fn fill_type(
                 (Some(parse_quote!(::std::vec::Vec<#item>)), Err(error)),
             )
         }
+        Ok(Type::Reference(reference)) if key == "output" => {
+            let (owned, error) = owned_output(&reference);
+            fill_readable(slot, key, (Some(owned), Err(error)))
+        }
         Ok(ty) => fill(slot, key, Ok(ty)),
         Err(error) => fill_readable(slot, key, (meant, Err(error))),
     }
+}
+
+/// What was meant by an output that borrows, and what to write.
+fn owned_output(reference: &TypeReference) -> (Type, Error) {
+    let (owned, remedy): (Type, _) = match &*reference.elem {
+        Type::Path(path) if path.path.is_ident("str") => (
+            parse_quote!(::std::string::String),
+            "leave `output` out for the raw text, or write `String`".to_owned(),
+        ),
+        Type::Slice(list) => {
+            let item = &list.elem;
+            let remedy = format!("write `Vec<{}>`", pretty_print(item));
+            (parse_quote!(::std::vec::Vec<#item>), remedy)
+        }
+        owned => (owned.clone(), "write the type without `&`".to_owned()),
+    };
+    let message = format!("an output owns its values; {remedy}");
+    (owned, Error::new_spanned(reference, message))
 }
 
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {

@@ -58,6 +58,8 @@ pub(crate) struct Grammar<'a> {
     pub(crate) flags: &'a [&'a str],
     pub(crate) example: fn(&str) -> &'static str,
     pub(crate) hint: fn(&str) -> Option<String>,
+    /// The key that a word of other libraries stands for.
+    pub(crate) synonym: fn(&str) -> Option<&'static str>,
 }
 
 impl<'a> Grammar<'a> {
@@ -70,6 +72,7 @@ impl<'a> Grammar<'a> {
             flags: &[],
             example: |_| "…",
             hint: |_| None,
+            synonym: |_| None,
         }
     }
 
@@ -228,8 +231,9 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
             };
         }
         self.all_known &= (self.grammar.hint)(&name).is_some();
-        if let Some(near) = self.grammar.near(&name) {
-            self.guess(Ident::new(near, key.span()), input);
+        let meant = self.grammar.near(&name);
+        if let Some(meant) = meant.or_else(|| (self.grammar.synonym)(&name)) {
+            self.guess(Ident::new(meant, key.span()), input);
         }
         Err(Error::new(key.span(), self.grammar.unknown(&name)))
     }

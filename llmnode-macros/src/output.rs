@@ -2,6 +2,7 @@
 
 mod borrowed;
 mod foreign;
+mod stray;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -37,6 +38,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(error) = item::take_doubled(&mut input.attrs, &["llm_output", "validate"], fault) {
         errors.push(error);
     }
+    stray::take_stray(&mut input, &mut errors);
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);

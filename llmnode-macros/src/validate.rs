@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod definition;
 pub(crate) mod fields;
 mod methods;
+mod schemars_keys;
 pub(crate) mod serde_keys;
 pub(crate) mod serde_names;
 mod signature;

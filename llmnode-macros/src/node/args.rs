@@ -91,6 +91,8 @@ fn hint(name: &str) -> Option<String> {
         format!("set it by {}", any_of(setters.iter().map(String::as_str)))
     };
     let remedy = match name {
+        _ if synonym(name) == Some("prompt") => "write `prompt = \"…\"`, which is the user message",
+        _ if synonym(name) == Some("system") => "write `system = \"…\"`",
         "response_format" => &set(&["Call", "Settings", "OpenAiBuilder"]),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => &set(&["Settings"]),
         "extra" | "extra_on" | "label" => &set(&["Settings", "Call"]),
@@ -104,12 +106,35 @@ fn hint(name: &str) -> Option<String> {
             "write `turns = 6` for the most responses of a node with tools"
         }
         "effort" | "reasoning_effort" | "thinking" => "write `reasoning = \"low\"`",
+        "returns" | "result" | "response" | "response_model" | "schema" | "answer" => {
+            "write `output = Type`, with `#[llm_output]` on the type"
+        }
+        "context" | "deps" => "write `state = Type` for what the program holds",
+        "provider" | "client" | "api_key" | "key" | "base_url" | "url" => {
+            "the model that `Run::new` gets says which provider is asked, and how"
+        }
+        "max_completion_tokens" | "max_output_tokens" => "write `max_tokens = 2_000`",
+        "top_p" | "top_k" | "seed" | "stop" | "frequency_penalty" | "presence_penalty" => {
+            "set it by `Settings::extra`, which sends it as it is"
+        }
+        "description" => "write a doc comment above the struct",
+        "memory" | "history" | "messages" => {
+            "mark a field that holds the earlier messages: `#[node(history)] history: Vec<Message>`"
+        }
         "requests" | "tokens" | "money" => {
             return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
         }
         _ => return None,
     };
     Some(format!("`{name}` is not an argument of a node; {remedy}"))
+}
+
+fn synonym(name: &str) -> Option<&'static str> {
+    match name {
+        "user" | "user_prompt" | "message" | "text" | "template" => Some("prompt"),
+        "instructions" | "instruction" | "role" | "preamble" | "system_prompt" => Some("system"),
+        _ => None,
+    }
 }
 
 #[derive(Default)]
@@ -159,6 +184,7 @@ impl NodeArgs {
             lists: &LISTS,
             flags: &FLAGS,
             hint,
+            synonym,
             ..Grammar::of_values("llm_node", &VALUES)
         };
         let all_known = parse_arguments(tokens, &grammar, errors, |key, input| {
@@ -209,15 +235,11 @@ impl NodeArgs {
                 key.clone(),
                 Time::parse_above_zero(input, &key),
             ),
-            "model" => fill(
-                &mut self.model,
-                key.clone(),
-                non_empty(text(input, &key, ""), &key),
-            ),
+            "model" => fill(&mut self.model, key.clone(), model_name(input, &key)),
             "fallback_model" => fill(
                 &mut self.fallback_model,
                 key.clone(),
-                non_empty(text(input, &key, ""), &key),
+                model_name(input, &key),
             ),
             "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
             "with" => fill_readable(&mut self.with, key, with::parse(input)),
@@ -265,6 +287,11 @@ fn cache(input: ParseStream<'_>) -> syn::Result<Ident> {
         }
     };
     Ok(Ident::new(variant, Span::mixed_site()))
+}
+
+fn model_name(input: ParseStream<'_>, key: &Ident) -> syn::Result<LitStr> {
+    let what = ", the model's name; which provider is asked says the model that `Run::new` gets";
+    non_empty(text(input, key, what), key)
 }
 
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {

@@ -9,7 +9,7 @@ use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 use crate::expression;
 use crate::generics::{end_spans, respanned};
 use crate::literals::unexpected;
-use crate::macro_args::{comma_or_end, parse_list};
+use crate::macro_args::{comma_or_end, parse_list, skip_to_comma};
 
 pub(crate) enum Examples {
     List(Vec<(Expr, Expr)>),
@@ -41,7 +41,17 @@ impl Examples {
             return Err(Error::new(key.span(), message));
         }
         let mut pairs = vec![];
-        parse_list(&content, |input| pair(input).map(|pair| pairs.push(pair)))?;
+        let mut has_other_values = false;
+        parse_list(&content, |input| {
+            let is_pair = input.peek(token::Paren);
+            // A list of other values is one mistake, which is reported at the first.
+            if !is_pair && has_other_values {
+                skip_to_comma(input);
+                return Ok(());
+            }
+            has_other_values |= !is_pair;
+            pair(input).map(|pair| pairs.push(pair))
+        })?;
         Ok(Self::List(pairs))
     }
 

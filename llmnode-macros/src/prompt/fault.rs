@@ -19,6 +19,8 @@ pub(crate) enum FaultKind {
     Unclosed,
     UnmatchedClose,
     Text,
+    /// `{% if a %}`.
+    Tag(String),
     Positional(String),
     Spaces(String),
     SelfValue,
@@ -43,6 +45,12 @@ impl fmt::Display for FaultKind {
             }
             Self::Text => f.write_str(
                 "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
+            ),
+            Self::Tag(tag) => write!(
+                f,
+                "`{}` is of another template language, and a prompt has no conditions and no loops; compute the text by \
+                 `with(n = …)`, and write `{{n}}`",
+                beginning(tag)
             ),
             Self::Positional(text) => {
                 let text = beginning(text);

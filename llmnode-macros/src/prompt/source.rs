@@ -36,7 +36,10 @@ impl Source {
                 Err(Error::new_spanned(call, message))
             }
             _ => {
-                let literal = text(input, key, CHECKED)?;
+                let remedy = format!(
+                    "{CHECKED}; write the text itself, with fields in braces, or `{key}_file = \"…\"`"
+                );
+                let literal = text(input, key, &remedy)?;
                 let at = literal.span();
                 Ok(Self::new(vec![literal], at))
             }

@@ -64,6 +64,7 @@ pub(crate) fn parse(source: &str) -> Template {
         text: String::new(),
         text_start: 0,
         pairs: None,
+        has_tag: false,
         template,
     };
     parser.run();
@@ -78,6 +79,7 @@ struct Parser<'a> {
     text_start: usize,
     /// Matching braces; computed only when one of them opens text.
     pairs: Option<HashMap<usize, usize>>,
+    has_tag: bool,
     template: Template,
 }
 
@@ -124,6 +126,16 @@ impl<'a> Parser<'a> {
     fn placeholder(&mut self) {
         let open = self.at;
         let rest = &self.rest()[1..];
+        if let Some(end) = tag_end(rest) {
+            // The tags of one template are one mistake.
+            if !self.has_tag {
+                self.has_tag = true;
+                let tag = self.source[open..open + 1 + end].to_owned();
+                self.fault(open..open + 1 + end, FaultKind::Tag(tag));
+            }
+            self.at = open + 1 + end;
+            return;
+        }
         if opens_text(rest) {
             self.fault(open..open + 1, FaultKind::Text);
             let pairs = self.pairs.get_or_insert_with(|| pairs(self.source));
@@ -170,6 +182,14 @@ fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
     let before = source[..range.start].trim_end_matches(blank);
     let behind = source[range.end..].trim_start_matches(blank);
     (before.is_empty() || before.ends_with('\n')) && (behind.is_empty() || behind.starts_with('\n'))
+}
+
+/// Where `% if a %}` ends.
+fn tag_end(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix('%')?;
+    let length = inside.find(['{', '}'])?;
+    let closes = inside[..length].ends_with('%') && inside[length..].starts_with('}');
+    closes.then_some('%'.len_utf8() + length + '}'.len_utf8())
 }
 
 /// Text, as in JSON, rather than an attempt at a variable.

@@ -18,7 +18,10 @@ pub(crate) struct DefinitionArgs {
 impl DefinitionArgs {
     pub(crate) fn parse(tokens: TokenStream, macro_name: &str, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let grammar = Grammar::of_values(macro_name, &["state", "crate"]);
+        let mut grammar = Grammar::of_values(macro_name, &["state", "crate"]);
+        if macro_name == "llm_output" {
+            grammar.hint = hint_for_output;
+        }
         parse_arguments(tokens, &grammar, errors, |key, input| {
             if key == "state" {
                 fill_type(&mut args.state, key, input)
@@ -28,6 +31,39 @@ impl DefinitionArgs {
         });
         args
     }
+}
+
+/// What stands in the attributes of others, or of a node.
+fn hint_for_output(name: &str) -> Option<String> {
+    let remedy = match name {
+        "rename_all"
+        | "deny_unknown_fields"
+        | "tag"
+        | "content"
+        | "untagged"
+        | "transparent"
+        | "default"
+        | "rename" => {
+            format!(
+                "`{name}` is an argument of serde's attribute; write `#[serde({name} …)]` below"
+            )
+        }
+        "title" | "description" | "doc" => {
+            format!(
+                "`{name}` is not an argument of an output; write a doc comment above the type, which the model reads"
+            )
+        }
+        "prompt" | "system" | "retries" | "output" | "tools" | "validate" => {
+            format!("`{name}` is an argument of a node; write it in `#[llm_node(…)]`")
+        }
+        _ if name.starts_with(char::is_uppercase) => {
+            format!(
+                "`#[llm_output]` derives what an answer needs; write `#[derive({name})]` below for more"
+            )
+        }
+        _ => return None,
+    };
+    Some(remedy)
 }
 
 #[derive(Default)]

@@ -1,11 +1,12 @@
-//! Misspelt keys and rules of serde's attributes. serde reports them too, but then the type has no impls, which is a second error
-//! wherever it is an output. What is misspelt is taken out.
+//! Misspelt keys and rules of serde's attributes; those of schemars are in `schemars_keys.rs`. serde reports them too, but then the
+//! type has no impls, which is a second error wherever it is an output. What is misspelt is taken out.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Error, LitStr, Meta, Token, parse_quote};
 
+use super::schemars_keys;
 use crate::diagnostics::{Errors, list, suggest};
 
 /// All keys of serde 1. Keys that resemble none of them are left to serde.
@@ -76,10 +77,13 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
 }
 
 fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
-    for attribute in attributes
-        .iter_mut()
-        .filter(|attribute| attribute.path().is_ident("serde"))
-    {
+    for attribute in attributes {
+        if attribute.path().is_ident("schemars") {
+            schemars_keys::check(attribute, errors);
+        }
+        if !attribute.path().is_ident("serde") {
+            continue;
+        }
         let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
         let Ok(arguments) = attribute.parse_args_with(parse) else {
             continue;

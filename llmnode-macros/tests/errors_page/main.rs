@@ -138,8 +138,8 @@ fn the_page_is_that_of_the_cases() {
         "docs/errors.md is older than the cases; UPDATE=1 cargo test -p llmnode-macros --test errors_page"
     );
     let (guide, _) = page
-        .split_once(providers::HEADING)
-        .expect("the table of providers");
+        .split_once(page::LOOKED_UP_HEADING)
+        .expect("the tables, which are looked up");
     let words = guide.split_whitespace().count();
     assert!(
         words < 1_500,

@@ -63,6 +63,22 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Errors in rustc's own words, which name no remedy: looked up, not read.
+const LOOKED_UP: &[&str] = &[
+    "habits/call_of_a_node",
+    "habits/deadline_without_unit",
+    "habits/error_as_an_enum",
+    "habits/report_after_await",
+    "habits/retries_of_a_run",
+    "habits/settings_as_a_literal",
+    "habits/stream_in_a_for_loop",
+    "habits/system_message_of_a_call",
+    "flow/flow_in_a_function",
+];
+
+/// Above the table of these.
+pub(crate) const LOOKED_UP_HEADING: &str = "## Words of the compiler alone";
+
 const HEAD: &str = "\
 # Errors of a first day
 
@@ -85,7 +101,37 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
             )?;
         }
     }
+    page += &looked_up(cases)?;
     Ok(page + &crate::providers::table())
+}
+
+/// A row each: what rustc prints, and what to write.
+fn looked_up(cases: &[Case]) -> Result<String, String> {
+    let mut table = format!(
+        "\n{LOOKED_UP_HEADING}\n\nHere rustc says what does not exist, and cannot say what does.\n\n| it prints | the remedy |\n|---|---|\n"
+    );
+    for name in LOOKED_UP {
+        let case = cases
+            .iter()
+            .find(|case| case.name == *name)
+            .ok_or_else(|| format!("page.rs looks up {name}, and there is no such case"))?;
+        let error = case
+            .printed
+            .first()
+            .ok_or_else(|| format!("{name} has no error"))?;
+        table += &format!("| `` {} `` | {} |\n", searched(error), capital(&case.mend));
+    }
+    Ok(table)
+}
+
+/// The line by which an error is found: its first, or its label if the first says nothing of its own.
+fn searched(error: &str) -> &str {
+    let first = error.lines().next().unwrap_or_default();
+    if !first.ends_with("mismatched types") {
+        return first;
+    }
+    let label = error.lines().find_map(|line| line.split_once("^ "));
+    label.map_or(first, |(_, label)| label)
 }
 
 /// What the person did, what the compiler says, and what to write.
