@@ -9,6 +9,7 @@ use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
 use super::fallback::FallbackFuture;
+use super::response::Validated;
 use super::shown::FieldValues;
 use super::tools::{Invocation, Outcome};
 use crate::error::NodeError;
@@ -56,13 +57,13 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     fn fallback_text(&self) -> Option<String>;
 }
 
-/// Returns the flags and warnings of a good answer; the node keeps the value.
-pub(super) async fn judge(
+/// Reads an answer and runs its validators. The node keeps the value of a good one.
+pub(super) async fn validate_answer(
     node: &mut dyn ErasedNode<'_>,
     answer: &str,
     reader: Reader,
     attempt: &AttemptInfo,
-) -> Result<(Vec<Flag>, Vec<Violation>), Failure> {
+) -> Result<Validated, Failure> {
     let rejected = |violations| Failure::rejected(Category::SchemaError, violations);
     let Parsed {
         repairs, wrapped, ..
@@ -90,7 +91,10 @@ pub(super) async fn judge(
         }
     }
     if violations.iter().all(|violation| violation.warning) {
-        return Ok((flags(&repairs), violations));
+        return Ok(Validated {
+            flags: flags(&repairs),
+            warnings: violations,
+        });
     }
     Err(Failure::rejected(Category::ValidationError, violations))
 }

@@ -52,6 +52,14 @@ impl Failure {
         }
     }
 
+    /// Of a request that was not sent.
+    pub(super) fn unsent(category: Category, message: impl Into<String>) -> Self {
+        Failure {
+            sent: false,
+            ..Failure::new(category, message)
+        }
+    }
+
     pub(super) fn from_exec_error(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();

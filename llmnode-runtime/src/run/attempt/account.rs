@@ -1,16 +1,78 @@
 //! Writes what a response says of itself into the attempt's record, and settles its reservation.
 
-use llmnode_model::{Completion, Message, ModelError, Retry, TokenUsage};
+use llmnode_model::{Completion, FinishReason, Message, ModelError, Request, Retry, TokenUsage};
 use llmnode_reader::internal::one_line;
 use llmnode_reader::{Flag, Violation};
 
 use crate::ledger::{AttemptRecord, OpenAttempt};
 use crate::limits::Reservation;
 use crate::run::failure::{Cause, Failure};
+use crate::run::response::{Ended, Response};
+use crate::run::tools::{answer_or_calls, forbidden_calls};
 use crate::text::cut;
 
 /// A provider may report names and ids of any length.
 pub(super) const MAX_WORD_BYTES: usize = 200;
+
+/// A response that is accounted for.
+pub(super) struct Accounted {
+    pub(super) response: Response,
+    pub(super) ended: Ended,
+}
+
+/// Settles the reservation, and tells a text from calls of tools. What was written counts, whatever becomes of it.
+pub(super) fn account(
+    outcome: Result<Completion, ModelError>,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+) -> Result<Accounted, Failure> {
+    let mut completion = settle_response(outcome, open, reserved)?;
+    let forbidden_calls = forbidden_calls(&completion, request);
+    let round = answer_or_calls(&mut completion, request);
+    let written = match &round {
+        None => characters(Some(&completion.text)) + characters(completion.refusal.as_ref()),
+        Some(round) => round.characters(),
+    };
+    let written = written + characters(completion.reasoning.as_ref());
+    open.note(|record| {
+        record.finish_reason = completion
+            .finish
+            .as_ref()
+            .map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
+        note_provider(
+            record,
+            completion.usage,
+            completion.model,
+            completion.request_id,
+        );
+        record.estimate_unreported(written);
+        record.tools = forbidden_calls;
+    });
+    match completion.finish {
+        None => flag(open, Flag::NoFinishReason),
+        Some(FinishReason::Other(_)) => flag(open, Flag::UnknownFinish),
+        Some(_) => {}
+    }
+    let response = Response {
+        text: completion.text,
+        carried: completion.carried,
+        round,
+        limit: completion.limit,
+        was_stopped: completion.finish == Some(FinishReason::Length),
+        ..Response::default()
+    };
+    let ended = Ended {
+        finish: completion.finish,
+        refusal: completion.refusal,
+        usage: completion.usage,
+    };
+    Ok(Accounted { response, ended })
+}
+
+fn characters(text: Option<&String>) -> usize {
+    text.map_or(0, |text| text.chars().count())
+}
 
 pub(in crate::run) fn settle_response(
     mut outcome: Result<Completion, ModelError>,

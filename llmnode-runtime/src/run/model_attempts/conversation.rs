@@ -6,9 +6,10 @@ use llmnode_model::Message;
 
 use super::ModelAttempts;
 use crate::error::NodeError;
+use crate::ledger::AttemptKind;
 use crate::pause::{Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::run::attempt_loop::Attempts;
-use crate::run::paused_turn;
+use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
 use crate::run::shown;
 use crate::run::tools::{Round, RunningRound};
@@ -28,7 +29,7 @@ impl ModelAttempts<'_, '_> {
             content: round.content,
             carried: round.carried.as_deref().cloned(),
             calls,
-            ..self.conversation(root, messages, self.first)
+            ..self.conversation(root, messages, self.prompt_len)
         }))
     }
 
@@ -42,7 +43,7 @@ impl ModelAttempts<'_, '_> {
         shown::shown(
             &self.request,
             self.opening,
-            self.first,
+            self.prompt_len,
             self.node.own_values(),
             model,
         )
@@ -61,14 +62,14 @@ impl ModelAttempts<'_, '_> {
             .filter_map(Message::answers);
         Conversation {
             node: self.plan.context.call.node().to_string(),
-            fingerprint: fingerprint(&self.request, self.first),
+            fingerprint: fingerprint(&self.request, self.prompt_len),
             root,
             position: None,
             shown: Some(Box::new(self.shown())),
             model: None,
             edited: None,
-            turns: self.turns.1,
-            unknown: self.unknown,
+            turns: self.history.turns.used,
+            unknown: self.history.unknown_tool_rounds,
             failed: failed.map(str::to_owned).collect(),
             prompt: Some(prompt),
             messages,
@@ -85,16 +86,18 @@ impl ModelAttempts<'_, '_> {
             plan,
             mut request,
             opening,
-            prompt,
+            stable_len,
             ..
         } = self;
         // The answer has the text of the turns that it continues.
         let continued = if request.output.is_none() {
-            paused_turn::count(&request)
+            count_paused(&request)
         } else {
             0
         };
-        request.messages.truncate(prompt.saturating_sub(continued));
+        request
+            .messages
+            .truncate(stable_len.saturating_sub(continued));
         request
             .messages
             .drain(..opening.min(request.messages.len()));
@@ -108,10 +111,10 @@ impl ModelAttempts<'_, '_> {
             return Ok(());
         };
         let before = self.opening + turn.history();
-        let messages = self.request.messages.get(before..self.prompt);
+        let messages = self.request.messages.get(before..self.stable_len);
         let messages = messages.unwrap_or_default().to_vec();
-        let own = self.first.saturating_sub(before);
-        let mut conversation = self.conversation(self.root(), messages, own);
+        let own = self.prompt_len.saturating_sub(before);
+        let mut conversation = self.conversation(self.conversation_id(), messages, own);
         if let Some(round) = round.or(self.round.as_deref()) {
             conversation.calls = round.as_if_begun(&self.request.tools);
             conversation.carried = round.carried.as_deref().cloned();
@@ -125,7 +128,7 @@ impl ModelAttempts<'_, '_> {
         if self.plan.context.turn().is_none() {
             return;
         }
-        let messages = self.request.messages.get(self.opening..self.prompt);
+        let messages = self.request.messages.get(self.opening..self.stable_len);
         self.plan
             .context
             .call
@@ -136,13 +139,17 @@ impl ModelAttempts<'_, '_> {
     pub(in crate::run) fn unfinished(mut self) -> Option<Unfinished> {
         let not_begun = self.round.take().map(RunningRound::new);
         let running = self.running.take().or(not_begun);
-        if self.prompt == self.first && running.is_none() {
+        if self.stable_len == self.prompt_len && running.is_none() {
             return None;
         }
         let mut messages = std::mem::take(&mut self.request.messages);
-        messages.truncate(self.prompt);
+        messages.truncate(self.stable_len);
         messages.drain(..self.opening.min(messages.len()));
-        let mut conversation = self.conversation(self.root(), messages, self.first - self.opening);
+        let mut conversation = self.conversation(
+            self.conversation_id(),
+            messages,
+            self.prompt_len - self.opening,
+        );
         if let Some(RunningRound {
             round,
             states,
@@ -160,12 +167,12 @@ impl ModelAttempts<'_, '_> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             return Ok(());
         };
-        let fingerprint = fingerprint(&self.request, self.first);
+        let fingerprint = fingerprint(&self.request, self.prompt_len);
         let shown = self.shown();
         let now = Now {
             fingerprint: &fingerprint,
             shown: &shown,
-            root: self.root.as_deref(),
+            root: self.conversation_id.as_deref(),
         };
         let call = self.plan.context.call;
         let Some(conversation) = origin.take(&now, call)? else {
@@ -193,20 +200,22 @@ impl ModelAttempts<'_, '_> {
             self.change_model(model)?;
         }
         // The prompt is the node's own, whatever the pause contains.
-        let rounds = conversation.prompt.unwrap_or(self.first);
-        self.request.messages.truncate(self.first);
+        let rounds = conversation.prompt.unwrap_or(self.prompt_len);
+        self.request.messages.truncate(self.prompt_len);
         self.request.messages.extend(
             conversation
                 .messages_with_failures()
                 .into_iter()
                 .skip(rounds),
         );
-        self.prompt = self.request.messages.len();
-        (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
+        self.stable_len = self.request.messages.len();
+        self.conversation_id = Some(root.as_str().into());
+        self.history.turns.used = *turns;
+        self.history.unknown_tool_rounds = *unknown;
         self.sent = conversation.sent.clone().map(Arc::new);
         if calls.is_empty() {
             // Whole rounds alone: the model is asked next.
-            self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
+            self.plan_request(AttemptKind::First);
         } else {
             self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
         }

@@ -1,9 +1,9 @@
 //! The gate of the endpoint, key and model, before a request and after it.
 
-use llmnode_model::Group;
+use llmnode_model::{Category, Group};
 
 use super::ModelAttempts;
-use crate::ledger::{AttemptKind, prompt_tokens};
+use crate::ledger::{AttemptKind, OpenAttempt, prompt_tokens};
 use crate::run::at_gate::{AtGateContext, Report};
 use crate::run::attempt_loop::PlannedAttempt;
 use crate::run::context::CallContext;
@@ -63,7 +63,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// `None`: the request was answered, whatever the answer is worth.
-    pub(super) fn report_to_gate(
+    fn report_to_gate(
         &mut self,
         failure: Option<&Failure>,
         unreached: bool,
@@ -109,5 +109,27 @@ impl ModelAttempts<'_, '_> {
             used,
             limits,
         });
+    }
+
+    /// The endpoint's retries and its gate learn how the request ended.
+    pub(super) fn end_request(&mut self, failure: Option<&mut Failure>, progress: &Progress<'_>) {
+        let Some(failure) = failure else {
+            self.retries.settle(Some(true));
+            return self.report_to_gate(None, false, progress);
+        };
+        let open = self.open.as_ref();
+        // The timeout may also have passed in a validator.
+        let was_answered =
+            failure.category == Category::Timeout && open.is_some_and(OpenAttempt::has_answer);
+        let unreached = open.is_some_and(OpenAttempt::is_unsent);
+        self.retries.settle(match was_answered {
+            true => Some(true),
+            false => failure.endpoint_answered(),
+        });
+        let of_endpoint = (!was_answered).then_some(&*failure);
+        self.report_to_gate(of_endpoint, unreached, progress);
+        if failure.category == Category::NotFound {
+            failure.add(&self.plan.context.core.unregistered_hint(&self.target));
+        }
     }
 }

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use llmnode_model::{Category, Group, ProviderState, ToolCall};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{repeated_form, repeats_form};
+use llmnode_reader::internal::repeated_form;
 
 use super::ModelAttempts;
 use crate::ledger::{JournalKey, JournaledAnswer, Recorder, RunEvent, ToolRecord, Usage};
 use crate::pause::{CallState, OpenCall};
 use crate::run::attempt_loop::Attempts;
-use crate::run::erased_node::judge;
+use crate::run::erased_node::validate_answer;
 use crate::run::failure::Failure;
 use crate::run::map_item::MapItem;
 use crate::run::not_asked::NotAsked;
+use crate::run::policies::is_copied_form;
 use crate::run::tools::Round;
 use crate::validate::AttemptInfo;
 
@@ -70,16 +71,16 @@ impl ModelAttempts<'_, '_> {
                 return Ok(None);
             }
             // A copied form was refused for that alone.
-            let copied = |schema: &OutputSchema| !accepted && repeats_form(schema, &text);
-            let judged = if self.request.output.as_deref().is_some_and(copied) {
+            let copied = |schema: &OutputSchema| !accepted && is_copied_form(schema, &text);
+            let judgement = if self.request.output.as_deref().is_some_and(copied) {
                 Err(Failure::rejected(
                     Category::SchemaError,
                     vec![repeated_form()],
                 ))
             } else {
-                judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
+                validate_answer(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
             };
-            match judged {
+            match judgement {
                 Ok(_) => {
                     self.take_replayed(usage, &text, &[]);
                     self.plan.context.call.set_carried(carried);

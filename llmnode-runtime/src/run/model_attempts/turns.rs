@@ -3,22 +3,20 @@
 use llmnode_model::Message;
 
 use super::ModelAttempts;
+use crate::ledger::{AttemptKind, OpenAttempt, RunEvent, ToolRecord};
 use crate::run::failure::Failure;
-use crate::run::narrowed::Narrowed;
 use crate::run::repetition::Repetition;
 use crate::run::tools::{ConversationId, Executor, Round, RunningRound};
 
-const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
-
 impl ModelAttempts<'_, '_> {
     /// The id of the conversation.
-    pub(super) fn root(&self) -> String {
+    pub(super) fn conversation_id(&self) -> String {
         let within = self
             .plan
             .context
             .origin
             .and_then(|origin| origin.tool.as_ref());
-        match (within, &self.root) {
+        match (within, &self.conversation_id) {
             (Some((root, _)), _) => (*root).to_owned(),
             (None, Some(root)) => root.to_string(),
             (None, None) => self.plan.context.call.id.to_string(),
@@ -26,7 +24,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
-        let root = self.root();
+        let root = self.conversation_id();
         if self.plan.context.turn().is_some() {
             Box::pin(self.keep_turn(Some(&round)))
                 .await
@@ -36,7 +34,7 @@ impl ModelAttempts<'_, '_> {
             &*self.node,
             self.journal.as_ref().map(|journal| &*journal.conversation),
         );
-        let around = self.around.as_deref().unwrap_or_default();
+        let around = self.parent_path.as_deref().unwrap_or_default();
         let around = ConversationId {
             conversation: (&root, around),
             depth: self.plan.context.call.depth,
@@ -68,33 +66,36 @@ impl ModelAttempts<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
-        self.unknown = if all_unknown {
-            self.unknown.saturating_add(1)
-        } else {
-            0
-        };
-        self.turns.1 = self.turns.1.saturating_add(1);
+    /// `is_unknown`: no tool of the round exists.
+    pub(super) fn next_turn(&mut self, round: Vec<Message>, is_unknown: bool) {
+        self.history.end_round(is_unknown);
         if let Some(journal) = &mut self.journal {
             journal.turn = None;
         }
         self.request.messages.extend(round);
-        if self.is_last_turn() {
-            self.request.answer_now = true;
-            // A turn that the provider paused must be returned unchanged.
-            if self
-                .request
-                .messages
-                .last()
-                .is_some_and(|message| message.answers().is_some())
-            {
-                self.request.messages.push(Message::user(ANSWER_NOW));
-            }
-        }
+        self.plan_request(AttemptKind::Turn);
         // Messages before a round never change: feedback and other models leave them as they are.
-        self.prompt = self.request.messages.len();
+        self.stable_len = self.request.messages.len();
         self.answers = Repetition::default();
-        self.bounds.end();
-        Narrowed::end(&mut self.narrowed, &mut self.request);
+    }
+
+    /// Tells the record, the recorders and the listener which tools are called.
+    pub(super) fn announce(&self, round: &Round, open: &mut OpenAttempt<'_>) {
+        let calls = round.calls();
+        open.note(|record| {
+            record.tools = calls
+                .iter()
+                .map(|call| ToolRecord::called(&call.id, &call.name))
+                .collect();
+        });
+        self.plan.context.call.record_event(&RunEvent::ToolsCalled {
+            attempt: open.id,
+            calls,
+        });
+        // The text of a turn that the provider paused is the begin of the answer.
+        let continues = calls.is_empty() && self.request.output.is_none();
+        if let Some(listener) = self.plan.context.listener().filter(|_| !continues) {
+            listener.emit_tool_calls(calls);
+        }
     }
 }

@@ -8,7 +8,6 @@ mod call_tool;
 mod clone_args;
 mod dynamic;
 mod execution;
-mod in_text;
 mod invocation;
 mod list;
 mod outcome;
@@ -22,12 +21,13 @@ pub use call_tool::ToolsetInternals;
 pub use clone_args::{CloneArgument, CloneNothing, CloneProbe, CloneValue};
 pub use dynamic::ToolFn;
 pub(super) use execution::Executor;
-pub(super) use in_text::{CalledInText, TextCalls, called_in_text, misplaced_call};
 pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
-pub(super) use round::{Round, RunningRound, answer_or_calls, forbidden_calls, unanswered_call};
+pub(super) use round::{
+    MAX_CALLS, Round, RunningRound, answer_or_calls, forbidden_calls, unanswered_call,
+};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

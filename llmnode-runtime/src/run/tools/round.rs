@@ -15,7 +15,7 @@ use super::value::ToolReply;
 use crate::ledger::ToolRecord;
 use crate::pause::{CallState, Decision, OpenCall};
 
-pub(super) const MAX_CALLS: usize = 32;
+pub(in crate::run) const MAX_CALLS: usize = 32;
 
 const MAX_WORD_BYTES: usize = 200;
 
@@ -136,7 +136,7 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
 }
 
 /// Providers refuse duplicate ids in a conversation.
-pub(super) fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
+fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages
         .iter()
         .flat_map(Message::calls)
@@ -160,11 +160,12 @@ pub(super) fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) ->
 }
 
 impl Round {
-    pub(super) fn of_calls(calls: Vec<ToolCall>) -> Box<Self> {
+    /// Calls that stand in no response of their own, such as those of a text. `messages`: the conversation before them.
+    pub(in crate::run) fn new(calls: Vec<ToolCall>, messages: &[Message]) -> Box<Self> {
         Box::new(Round {
             content: String::new(),
             carried: None,
-            calls,
+            calls: with_unique_ids(calls, messages),
             states: Vec::new(),
         })
     }

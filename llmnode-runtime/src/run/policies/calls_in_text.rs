@@ -1,104 +1,152 @@
-//! Calls of tools that a model writes as its text, because its server does not recognise them as calls.
+//! For servers that do not recognise the calls of their model and return them as its text: llama.cpp without a template for tools,
+//! vLLM without a parser, and models that write the notation of another one.
 //!
-//! In comes an answer without calls; the reader says whether it consists of some (`llmnode_reader::internal::written_calls`). Out
-//! goes what becomes of it:
+//! The reader says whether a response consists of calls (`llmnode_reader::internal::written_calls`). This says what becomes of it:
 //!
 //! 1. a text, if it is none, or may be the answer itself;
 //! 2. a text with a flag, if a call stands in anything that the model was shown: it repeats data, which is never executed;
 //! 3. a round, if the calls may run;
 //! 4. a bad answer, about which the model is told, if they may not: they are in a notation that is not read, they name a tool
 //!    that is only called natively, the model was shown what cannot be read for calls (a picture, a PDF), or this is where only an
-//!    answer is left.
+//!    answer is left. As a call that the provider could not parse, it takes a turn.
+//!
+//! A bad answer with a call inside other text gets a complaint about that, first.
 
-use llmnode_model::{Attachment, Message, Request, Role, ToolCall, ToolSpec};
+use llmnode_model::{Attachment, Category, Message, Request, Retry, Role, ToolCall, ToolSpec};
 use llmnode_reader::internal::{InText, Shown, WrittenCall, attempted, written_calls};
-use llmnode_reader::{Reader, Violation};
+use llmnode_reader::{Flag, Violation};
 
-use super::round::{MAX_CALLS, Round, with_unique_ids};
-use crate::run::erased_node::ErasedNode;
+use super::policy::{AttemptView, Change, Next, Policy};
+use crate::run::failure::Failure;
 use crate::run::feedback::is_complaint;
+use crate::run::response::{Judgement, Response};
+use crate::run::tools::{MAX_CALLS, Round};
 
 /// Asks for the call again, in a way that is read.
 const WRITE_THE_CALL: &str = "write only the call, or only the answer";
 const CALL_NATIVELY: &str = "use the function calls of the API";
 
-/// What may be done with calls in a text.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::run) struct TextCalls {
-    /// The server knows no calls, as far as is known.
-    pub(in crate::run) may_run: bool,
-    /// The node itself asks for them, so that tools run in this way that otherwise do not.
-    pub(in crate::run) is_asked_for: bool,
+pub(super) struct CallsInText;
+
+impl Policy for CallsInText {
+    fn received(&self, response: &Response, attempt: &mut AttemptView<'_>) -> Option<Next> {
+        // More may follow what was cut.
+        let is_whole = !response.was_stopped || response.padding > 0;
+        let may_have_calls = response.round.is_none() && !attempt.request.tools.is_empty();
+        if !is_whole || !may_have_calls || !attempt.settings.calls_in_text() {
+            return None;
+        }
+        let is_typed = attempt.request.output.is_some();
+        let found = written_calls(&response.text, &names(attempt.request), is_typed)?;
+        if is_typed && (attempt.is_answer)(&response.text) {
+            return None;
+        }
+        let allowed = Allowed::by(attempt);
+        match decide(found, &response.text, allowed, attempt.request)? {
+            CalledInText::Answer(text) => Some(Next::Adapt(Change::Text {
+                text,
+                carried: response.carried.clone(),
+            })),
+            CalledInText::Quoted => Some(Next::Adapt(Change::Flag(Flag::QuotedCall))),
+            CalledInText::Refused(violation) => Some(Next::GiveUp(Failure {
+                retry: Some(Retry::Feedback),
+                ..Failure::rejected(Category::SchemaError, vec![violation])
+            })),
+            CalledInText::Round(round) => {
+                attempt.history.has_called_in_text = true;
+                attempt.notes.flags.push(Flag::CallInText);
+                Some(Next::Adapt(Change::Round(round)))
+            }
+        }
+    }
+
+    fn after(
+        &self,
+        response: &Response,
+        judgement: &Judgement,
+        attempt: &mut AttemptView<'_>,
+    ) -> Option<Next> {
+        let rejection = judgement.rejection()?;
+        if rejection.category != Category::SchemaError || !Allowed::by(attempt).may_run {
+            return None;
+        }
+        let complaint = misplaced_call(&response.text, attempt.request)?;
+        Some(Next::Adapt(Change::Complaint(complaint)))
+    }
 }
 
-/// What a text is, seen as calls.
-pub(in crate::run) enum CalledInText {
-    Nothing,
+/// What may be done with calls in a text.
+#[derive(Clone, Copy)]
+struct Allowed {
+    /// The server knows no calls, as far as is known.
+    may_run: bool,
+    /// The node itself asks for them, so that tools run in this way that otherwise do not.
+    is_asked_for: bool,
+}
+
+impl Allowed {
+    fn by(attempt: &AttemptView<'_>) -> Self {
+        let settings = attempt.settings;
+        Allowed {
+            may_run: settings.calls_in_text() && attempt.model.calls_in_text(attempt.request),
+            is_asked_for: settings.node_asks_for_calls_in_text(),
+        }
+    }
+}
+
+/// What a text with calls is.
+enum CalledInText {
+    /// The answer's function is called like a tool: these are its arguments.
+    Answer(String),
     /// It repeats a call that stands in the data.
     Quoted,
     Round(Box<Round>),
     Refused(Violation),
 }
 
-pub(in crate::run) fn called_in_text(
-    text: &mut String,
-    may: TextCalls,
-    request: &Request,
-    node: &mut dyn ErasedNode<'_>,
-    reader: Reader,
-) -> CalledInText {
-    if request.tools.is_empty() {
-        return CalledInText::Nothing;
-    }
-    let typed = node.schema().is_some();
-    let Some(found) = written_calls(text, &names(request), typed) else {
-        return CalledInText::Nothing;
-    };
-    if typed && node.read(text, reader).is_ok() {
-        return CalledInText::Nothing;
-    }
+/// `None`: it is a text.
+fn decide(found: InText, text: &str, allowed: Allowed, request: &Request) -> Option<CalledInText> {
     match found {
-        InText::Unread { .. } if shown_to_model(request).has_text(text) => CalledInText::Quoted,
-        InText::Unread { tool } => CalledInText::Refused(not_read(tool.as_deref(), may, request)),
-        InText::Calls { calls, marked } if request.answer_now || !may.may_run => {
-            match marked && !is_quoted(&calls, request) {
-                true => CalledInText::Refused(not_read(
-                    calls.first().map(|call| &*call.name),
-                    may,
-                    request,
-                )),
-                false => CalledInText::Nothing,
-            }
+        InText::Unread { .. } if shown_to_model(request).has_text(text) => {
+            Some(CalledInText::Quoted)
         }
-        InText::Calls { calls, .. } if calls.len() > MAX_CALLS => CalledInText::Nothing,
-        InText::Calls { calls, .. } => run(text, calls, may, request),
+        InText::Unread { tool } => {
+            let complaint = not_read(tool.as_deref(), allowed, request);
+            Some(CalledInText::Refused(complaint))
+        }
+        InText::Calls { calls, marked } if request.answer_now || !allowed.may_run => {
+            if !marked || is_quoted(&calls, request) {
+                return None;
+            }
+            let first = calls.first().map(|call| &*call.name);
+            Some(CalledInText::Refused(not_read(first, allowed, request)))
+        }
+        InText::Calls { calls, .. } if calls.len() > MAX_CALLS => None,
+        InText::Calls { calls, .. } => Some(run(calls, allowed, request)),
     }
 }
 
-fn run(
-    text: &mut String,
-    calls: Vec<WrittenCall>,
-    may: TextCalls,
-    request: &Request,
-) -> CalledInText {
+fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledInText {
     // The answer's function is called like a tool.
     if let (Some(output), [call]) = (&request.output, &calls[..])
         && output.name() == call.name
     {
-        text.clone_from(&call.arguments);
-        return CalledInText::Nothing;
+        return CalledInText::Answer(call.arguments.clone());
     }
     if is_quoted(&calls, request) {
         return CalledInText::Quoted;
     }
-    if let Some(call) = calls.iter().find(|call| is_native_only(call, may, request)) {
+    if let Some(call) = calls
+        .iter()
+        .find(|call| is_native_only(call, allowed, request))
+    {
         let why = format!(
             "is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}",
             call.name
         );
         return CalledInText::Refused(Violation::new("", why));
     }
-    if !may.is_asked_for && shows_more_than_texts(request) {
+    if !allowed.is_asked_for && shows_more_than_texts(request) {
         let name = calls.first().map(|call| &*call.name).unwrap_or_default();
         let why = format!(
             "is a call of `{name}` in a text, beside a picture or a file that is not read for calls; nothing was called; \
@@ -109,27 +157,24 @@ fn run(
     let calls = calls
         .into_iter()
         .map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
-    CalledInText::Round(Round::of_calls(with_unique_ids(
-        calls.collect(),
-        &request.messages,
-    )))
+    CalledInText::Round(Round::new(calls.collect(), &request.messages))
 }
 
 /// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
-fn is_native_only(call: &WrittenCall, may: TextCalls, request: &Request) -> bool {
+fn is_native_only(call: &WrittenCall, allowed: Allowed, request: &Request) -> bool {
     request
         .tools
         .iter()
         .filter(|tool| tool.name == call.name)
         .any(|tool| {
             let is_guarded = tool.at_most_once || tool.needs_approval;
-            tool.external || (is_guarded && !may.is_asked_for)
+            tool.external || (is_guarded && !allowed.is_asked_for)
         })
 }
 
-fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation {
+fn not_read(tool: Option<&str>, allowed: Allowed, request: &Request) -> Violation {
     let tool = tool.map(|name| format!(" of `{name}`")).unwrap_or_default();
-    let how = match (request.answer_now, may.may_run) {
+    let how = match (request.answer_now, allowed.may_run) {
         (true, _) => "no more calls are possible: answer".to_owned(),
         (false, false) => CALL_NATIVELY.to_owned(),
         (false, true) => {
@@ -143,7 +188,7 @@ fn not_read(tool: Option<&str>, may: TextCalls, request: &Request) -> Violation 
 }
 
 /// A call inside other text, or one that repeats data, in an answer that was refused.
-pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
+fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
     if request.answer_now || request.tools.is_empty() {
         return None;
     }

@@ -1,0 +1,161 @@
+//! What is done about a response beyond its plain judgement: an ordered list of policies, one a file.
+//!
+//! The plain course is short: a request is sent, its answer is validated, and what is wrong with it is told to the model. All that
+//! one server, one model or one kind of answer needs besides is a [`Policy`]. The attempt asks the list below, from the top, at
+//! four times:
+//!
+//! 1. [`before`](Policy::before) a request goes out: it may be changed;
+//! 2. when a response was [`received`](Policy::received), before anybody validates it: is it an answer at all, and which text is it?
+//! 3. [`after`](Policy::after) the judgement: is the failure another one, and does another request follow at once?
+//! 4. when it is known what follows the failure, to [`explain`](Policy::explain) it to a person.
+//!
+//! At 2 and 3, the first policy that decides ends the walk. [`Next::Adapt`] does not: it changes the response or the failure, and
+//! the policies below see it so. At 1 and 4, all are asked. A policy has no state and calls nobody; what it must remember of a
+//! call is in the [`History`](super::history::History), and what it returns is carried out by `policy.rs`.
+//!
+//! # The order, and why
+//!
+//! Each policy stands below those whose changes it needs, and above those that must not see what it has decided.
+//!
+//! | policy | stands here because |
+//! |---|---|
+//! | [`Padding`] | says whether a response that stopped at a limit is whole, which most below ask |
+//! | [`UnusableAnswer`] | what was refused, filtered or is empty is nothing that may be read, called or corrected |
+//! | [`UnenforcedSchema`] | only reports to the model's handle, and has to see rejections that those below take away |
+//! | [`FreeChoice`] | the handle has learned why the answer is bad: its text needs no complaint, cut or not |
+//! | [`CutAnswer`] | calls that were cut must not come to `RunCalls`; a text that was cut is told as cut, not as wrong |
+//! | [`PausedTurn`] | calls in a text, and the validators, need the whole text |
+//! | [`CallsInText`] | turns a text into calls, for `RunCalls`; its complaint belongs to what `RejectedAnswer` stores |
+//! | [`RunCalls`] | ends the walk for all calls: below it, a response is an answer |
+//! | [`CopiedForm`] | the last one before the answer is validated, which a copy would often pass |
+//! | [`RejectedAnswer`] | above are the failures that a replay must not repeat, below are those that it must |
+//! | [`CopiedBound`] | of good answers only, so that it meets no other |
+//! | [`AskForLess`] | takes what `CutAnswer` could not mend by a higher limit; once, then `LostAnswer` may |
+//! | [`FailedCall`] | of texts only; `LostAnswer` is of typed answers |
+//! | [`LastTurn`] | before a request: says that only an answer is left; its explanation comes first |
+//! | [`LostAnswer`] | the last hope for a failure: only if nothing above says what follows it |
+//! | [`Narrowing`] | moves lists out of the complaints, which `CopiedBound` reads before |
+//!
+//! # How to add one
+//!
+//! For a server that wraps its answers in a tag:
+//!
+//! 1. a file here, which begins with the server or model that it is for, and a type that implements [`Policy`] by the method of its
+//!    time: `received`, since the text is to be another one before it is read, by
+//!    `Some(Next::Adapt(Change::Text { text, carried: response.carried.clone() }))`, and `None` for any other text;
+//! 2. `mod`, `use` and a line in [`POLICIES`] below, with its row in the table above: after `PausedTurn`, which joins texts, and
+//!    before `CallsInText`, which reads them;
+//! 3. rows in `tests.rs`: what it does, and each policy that may meet it, on both sides.
+
+mod ask_for_less;
+mod calls_in_text;
+mod copied_bound;
+mod copied_form;
+mod cut_answer;
+mod failed_call;
+mod free_choice;
+mod last_turn;
+mod lost_answer;
+mod narrowing;
+mod padding;
+mod paused_turn;
+mod policy;
+mod rejected_answer;
+mod run_calls;
+#[cfg(test)]
+mod tests;
+mod unenforced_schema;
+mod unusable_answer;
+
+use std::ops::ControlFlow;
+
+use self::ask_for_less::AskForLess;
+use self::calls_in_text::CallsInText;
+use self::copied_bound::CopiedBound;
+use self::copied_form::CopiedForm;
+pub(super) use self::copied_form::is_copied_form;
+use self::cut_answer::CutAnswer;
+use self::failed_call::FailedCall;
+use self::free_choice::FreeChoice;
+use self::last_turn::LastTurn;
+use self::lost_answer::LostAnswer;
+use self::narrowing::Narrowing;
+use self::padding::Padding;
+use self::paused_turn::PausedTurn;
+pub(super) use self::paused_turn::count_paused;
+use self::policy::Policy;
+pub(super) use self::policy::{AttemptView, FailedAttempt, Notes, RequestPlan};
+use self::rejected_answer::RejectedAnswer;
+use self::run_calls::RunCalls;
+use self::unenforced_schema::UnenforcedSchema;
+use self::unusable_answer::UnusableAnswer;
+use super::failure::Failure;
+use super::response::{Judgement, Response};
+
+/// All policies, in the order in which they are asked.
+static POLICIES: [&dyn Policy; 16] = [
+    &Padding,
+    &UnusableAnswer,
+    &UnenforcedSchema,
+    &FreeChoice,
+    &CutAnswer,
+    &PausedTurn,
+    &CallsInText,
+    &RunCalls,
+    &CopiedForm,
+    &RejectedAnswer,
+    &CopiedBound,
+    &AskForLess,
+    &FailedCall,
+    &LastTurn,
+    &LostAnswer,
+    &Narrowing,
+];
+
+/// Changes a request that is about to follow.
+pub(super) fn before(mut plan: RequestPlan<'_>) {
+    for policy in POLICIES {
+        policy.before(&mut plan);
+    }
+}
+
+/// What a response is without being validated. `None`: it is an answer, and has to be.
+pub(super) fn received(
+    response: &mut Response,
+    attempt: &mut AttemptView<'_>,
+) -> Option<Judgement> {
+    for policy in POLICIES {
+        let Some(next) = policy.received(response, attempt) else {
+            continue;
+        };
+        if let ControlFlow::Break(judgement) = next.on_response(response, attempt) {
+            return judgement;
+        }
+    }
+    None
+}
+
+/// What becomes of a judgement.
+pub(super) fn after(
+    response: &mut Response,
+    judgement: &mut Judgement,
+    attempt: &mut AttemptView<'_>,
+) {
+    for policy in POLICIES {
+        let Some(next) = policy.after(response, judgement, attempt) else {
+            continue;
+        };
+        if next.on_judgement(response, judgement, attempt).is_break() {
+            return;
+        }
+    }
+}
+
+/// Adds to the message of a failure what a person should know.
+pub(super) fn explain(failure: &mut Failure, attempt: &FailedAttempt<'_>) {
+    for policy in POLICIES {
+        if let Some(note) = policy.explain(failure, attempt) {
+            failure.add(&note);
+        }
+    }
+}
