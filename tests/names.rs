@@ -294,6 +294,13 @@ const PLAIN_ROOMS: &[&str] = &[
     "llmnode-runtime/src/output",
     "llmnode-runtime/src/output.rs",
     "llmnode-runtime/src/prompt",
+    "llmnode-runtime/src/run/attempt",
+    "llmnode-runtime/src/run/attempt.rs",
+    "llmnode-runtime/src/run/history.rs",
+    "llmnode-runtime/src/run/model_attempts",
+    "llmnode-runtime/src/run/model_attempts.rs",
+    "llmnode-runtime/src/run/policies",
+    "llmnode-runtime/src/run/response.rs",
     "llmnode-runtime/src/settings",
     "llmnode-runtime/src/validate",
 ];

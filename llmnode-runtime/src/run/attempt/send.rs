@@ -35,16 +35,16 @@ pub(super) async fn complete_in_batch(
     let Some(pool) = plan.context.batches() else {
         return target.model.complete(request, sink).await;
     };
-    let asking = BatchAsking {
+    let waiting = BatchAsking {
         pool,
         model: target.model,
         request,
         names: target.names(request),
     };
     let stopped = plan.stop();
-    let asked = ask_in_batch(asking, sink).await;
+    let answer = ask_in_batch(waiting, sink).await;
     drop(stopped);
-    if let Asked::Answered(outcome) = asked {
+    if let Asked::Answered(outcome) = answer {
         return *outcome;
     }
     let tier = PriceTier::of_request(request);

@@ -113,8 +113,8 @@ impl ModelAttempts<'_, '_> {
         let before = self.opening + turn.history();
         let messages = self.request.messages.get(before..self.stable_len);
         let messages = messages.unwrap_or_default().to_vec();
-        let own = self.prompt_len.saturating_sub(before);
-        let mut conversation = self.conversation(self.conversation_id(), messages, own);
+        let prompt_len = self.prompt_len.saturating_sub(before);
+        let mut conversation = self.conversation(self.conversation_id(), messages, prompt_len);
         if let Some(round) = round.or(self.round.as_deref()) {
             conversation.calls = round.as_if_begun(&self.request.tools);
             conversation.carried = round.carried.as_deref().cloned();

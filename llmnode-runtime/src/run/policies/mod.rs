@@ -45,7 +45,7 @@
 //!    `Some(Next::Adapt(Change::Text { text, carried: response.carried.clone() }))`, and `None` for any other text;
 //! 2. `mod`, `use` and a line in [`POLICIES`] below, with its row in the table above: after `PausedTurn`, which joins texts, and
 //!    before `CallsInText`, which reads them;
-//! 3. rows in `tests.rs`: what it does, and each policy that may meet it, on both sides.
+//! 3. a test in `tests/each.rs` of what it does, and a row in `tests/pairs.rs` for each policy that it may meet, on both sides.
 
 mod ask_for_less;
 mod calls_in_text;
