@@ -177,7 +177,7 @@ pub struct AttemptRecord {
 }
 
 impl AttemptRecord {
-    pub(super) fn new(
+    pub(crate) fn new(
         id: AttemptId,
         kind: AttemptKind,
         (started, wait): (Option<SystemTime>, Duration),
@@ -225,6 +225,12 @@ impl AttemptRecord {
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
         self.violations = Vec::new();
+    }
+
+    /// The tokens of the request and of its answer, as the provider counted them.
+    pub(crate) fn counted_tokens(&self) -> Option<(u64, Option<u64>)> {
+        let usage = self.usage?;
+        Some((usage.total()?, usage.output))
     }
 
     pub(crate) fn has_flag(&self, flag: &Flag) -> bool {

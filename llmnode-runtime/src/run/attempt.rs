@@ -20,7 +20,7 @@ mod written;
 use std::pin::pin;
 use std::time::Duration;
 
-use llmnode_model::Category;
+use llmnode_model::{Category, Request};
 use tracing::Instrument;
 
 pub(super) use self::account::{note_provider, record_failure, settle_response};
@@ -30,6 +30,7 @@ use self::send::{batch_fault, complete_in_batch, complete_streamed};
 pub(super) use self::sink::AttemptSink;
 use self::time::in_stopped_timeout;
 pub(super) use self::time::{in_attempt_timeout, timed_out};
+use super::attempt_loop::CallPlan;
 use super::context::CallContext;
 use super::erased_node::{ErasedNode, validate_answer};
 use super::failure::Failure;
@@ -100,23 +101,23 @@ async fn begin(
     let CallContext { core, limits, .. } = plan.context;
     let batches = plan.context.batches();
     let estimate = prompt_tokens(&request.messages);
+    let tier = match batches {
+        Some(_) => PriceTier::Batch,
+        None => PriceTier::of_request(request),
+    };
+    open.set_tier(tier);
     let mut reserved = {
-        let tokens = || RequestTokens::of(request, target.model, estimate);
-        // Requests that are sent together do not wait for a first one.
-        let time_left = || match batches {
-            Some(_) => Some(Duration::ZERO),
-            None => plan.time_left(request.attempt_timeout),
-        };
-        let tier = match batches {
-            Some(_) => PriceTier::Batch,
-            None => PriceTier::of_request(request),
-        };
-        open.set_tier(tier);
         let room = batches.map(|batches| batches.room());
         let _held = batches.map(|batches| batches.holds());
         let _stopped = plan.stop();
         limits
-            .reserve_in(tier, room, tokens, target.names(request), time_left)
+            .reserve_in(
+                tier,
+                room,
+                || RequestTokens::of(request, target.model, estimate),
+                target.names(request),
+                || time_to_wait(plan, request),
+            )
             .await
             .map_err(|(category, why)| Failure::unsent(category, why))?
     };
@@ -141,6 +142,14 @@ async fn begin(
     ask(exchange, open, &mut reserved, node, history)
         .instrument(span)
         .await
+}
+
+/// How long a request waits for the first one of its model. Those that are sent together do not.
+fn time_to_wait(plan: &CallPlan<'_>, request: &Request) -> Option<Duration> {
+    match plan.context.batches() {
+        Some(_) => Some(Duration::ZERO),
+        None => plan.time_left(request.attempt_timeout),
+    }
 }
 
 /// Sends the request, accounts for the response, judges it, and asks the policies.

@@ -40,7 +40,7 @@ use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, set
 use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
 
-pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
+pub(super) type CallResult<T> = Result<CallReport<T>, NodeError>;
 
 /// One call of a node. It starts when it is first polled.
 ///
@@ -65,7 +65,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 pub struct Call<'r, T> {
     pub(super) options: CallOptions<'r>,
     handover: Handover<'r, T>,
-    under_way: BoxFuture<'r, Outcome<T>>,
+    under_way: BoxFuture<'r, CallResult<T>>,
 }
 
 impl RunCore {
@@ -337,7 +337,7 @@ fn answer_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 }
 
 impl<T> Call<'_, T> {
-    pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
+    pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<CallResult<T>> {
         self.handover.state().handed.give(&mut self.options);
         self.under_way.as_mut().poll(cx)
     }
@@ -484,7 +484,7 @@ fn typed<'a, 'r: 'a, S, N>(
     state: &'a S,
     node: &'a N,
     handover: Handover<'r, N::Output>,
-) -> BoxFuture<'a, Outcome<N::Output>>
+) -> BoxFuture<'a, CallResult<N::Output>>
 where
     S: ?Sized,
     N: Exec<S>,
@@ -542,7 +542,7 @@ fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_, 'r>,
-) -> BoxFuture<'a, Outcome<()>> {
+) -> BoxFuture<'a, CallResult<()>> {
     Box::pin(async move {
         let options = node.options();
         let origin = origin(&options);

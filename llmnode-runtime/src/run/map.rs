@@ -31,9 +31,9 @@ use crate::pause::Unfinished;
 use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
 
-type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
+type CallFuture<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
 type Calls<'r, T> =
-    Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
+    Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<CallFuture<'r, T>>> + Send + 'r>;
 
 /// What the calls of a map have in common.
 struct Shared<'r> {
@@ -451,7 +451,7 @@ fn call<'r, S, N>(
     state: &'r S,
     node: N,
     shared: &Shared<'r>,
-) -> Outcome<'r, N::Output>
+) -> CallFuture<'r, N::Output>
 where
     S: ?Sized,
     N: Exec<S> + Send + 'r,
@@ -600,7 +600,7 @@ fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static 
     core.hooks.recorder().map(|_| within)
 }
 
-fn failed<'r, T: Send + 'r>(error: NodeError) -> Outcome<'r, T> {
+fn failed<'r, T: Send + 'r>(error: NodeError) -> CallFuture<'r, T> {
     Box::pin(std::future::ready(Err(error)))
 }
 
@@ -608,7 +608,7 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
     outcome.map(|report| report.value)
 }
 
-fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
+fn reported<'r, T: Send + 'r>(call: CallFuture<'r, T>) -> CallFuture<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
         let (record, total, replayed) = (

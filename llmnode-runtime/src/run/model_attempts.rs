@@ -50,6 +50,14 @@ struct ReplayKeys {
     turn: Option<String>,
 }
 
+/// What the journal has for a request.
+enum Replay {
+    /// The answer, or the calls of tools: nobody is asked.
+    Answered,
+    /// The model has to be asked. The key is for its answer; `None`: nothing is journaled.
+    Ask(Option<Box<JournalKey>>),
+}
+
 pub(super) struct ModelAttempts<'r, 'n> {
     plan: &'r CallPlan<'r>,
     model: &'r dyn ChatModel,
@@ -102,8 +110,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         if self.round.is_some() {
             return Ok(());
         }
-        let Some(journal_key) = self.replayed(&one.attempt).await? else {
-            return Ok(());
+        let journal_key = match self.replayed(&one.attempt).await? {
+            Replay::Answered => return Ok(()),
+            Replay::Ask(journal_key) => journal_key,
         };
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())

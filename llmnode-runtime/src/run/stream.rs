@@ -12,7 +12,7 @@ use llmnode_reader::IncrementalParser;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::call::{Call, CallReport, Outcome};
+use super::call::{Call, CallReport, CallResult};
 use super::event::Event;
 use super::listener::Listener;
 use crate::error::NodeError;
@@ -57,7 +57,7 @@ impl<'r, T> Call<'r, T> {
 pub struct CallStream<'r, T> {
     call: Call<'r, T>,
     listener: Arc<Listener<'r>>,
-    outcome: Option<Outcome<T>>,
+    outcome: Option<CallResult<T>>,
     growing: IncrementalParser,
     unread: String,
 }

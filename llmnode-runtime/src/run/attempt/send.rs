@@ -41,21 +41,23 @@ pub(super) async fn complete_in_batch(
         request,
         names: target.names(request),
     };
-    let stopped = plan.stop();
-    let answer = ask_in_batch(waiting, sink).await;
-    drop(stopped);
+    let answer = {
+        let _stopped = plan.stop();
+        ask_in_batch(waiting, sink).await
+    };
     if let Asked::Answered(outcome) = answer {
         return *outcome;
     }
     let tier = PriceTier::of_request(request);
     sink.open.leave_batch(tier, target.names(request));
     let estimate = prompt_tokens(&request.messages);
-    let tokens = || RequestTokens::of(request, target.model, estimate);
-    let held = pool.holds();
-    let stopped = plan.stop();
-    let moved = sink.reserved.move_to(tier, tokens).await;
-    drop(stopped);
-    drop(held);
+    let moved = {
+        let _held = pool.holds();
+        let _stopped = plan.stop();
+        sink.reserved
+            .move_to(tier, || RequestTokens::of(request, target.model, estimate))
+            .await
+    };
     if let Err((category, why)) = moved {
         return Err(ModelError::unsent(category, why));
     }

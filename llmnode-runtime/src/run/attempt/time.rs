@@ -38,27 +38,20 @@ pub(super) async fn in_stopped_timeout<F: Future>(
 
 /// Says how far the attempt had come.
 pub(in crate::run) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
-    let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
         let message = format!(
             "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
         );
-        return Failure {
-            sent: false,
-            ..failure(message)
-        };
+        return Failure::unsent(Category::Timeout, message);
     }
-    if open.is_unsent() {
-        return failure(format!(
-            "no connection within {timeout:?} (attempt_timeout)"
-        ));
-    }
-    if open.has_answer() {
-        return failure(format!(
-            "the answer was not validated within {timeout:?} (attempt_timeout)"
-        ));
-    }
-    failure(format!(
-        "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
-    ))
+    let message = if open.is_unsent() {
+        format!("no connection within {timeout:?} (attempt_timeout)")
+    } else if open.has_answer() {
+        format!("the answer was not validated within {timeout:?} (attempt_timeout)")
+    } else {
+        format!(
+            "no answer within {timeout:?} (attempt_timeout; the request may have been processed)"
+        )
+    };
+    Failure::new(Category::Timeout, message)
 }

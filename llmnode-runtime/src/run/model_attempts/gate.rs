@@ -3,7 +3,7 @@
 use llmnode_model::{Category, Group};
 
 use super::ModelAttempts;
-use crate::ledger::{AttemptKind, OpenAttempt, prompt_tokens};
+use crate::ledger::{AttemptKind, AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::run::at_gate::{AtGateContext, Report};
 use crate::run::attempt_loop::PlannedAttempt;
 use crate::run::context::CallContext;
@@ -91,11 +91,7 @@ impl ModelAttempts<'_, '_> {
         let mut used = None;
         let mut limits = None;
         if let Some(open) = open.as_mut().filter(|open| open.wants_rate_limits) {
-            open.note(|record| {
-                used = record
-                    .usage
-                    .and_then(|usage| Some((usage.total()?, usage.output)))
-            });
+            used = open.record().and_then(AttemptRecord::counted_tokens);
             limits = open.rate_limits.take().map(|limits| *limits);
         }
         keeper.set(|| target.gate(core, request));

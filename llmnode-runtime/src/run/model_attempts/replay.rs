@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use llmnode_model::{Category, Group, ProviderState, ToolCall};
-use llmnode_reader::OutputSchema;
+use llmnode_model::{Category, Group, Message, ProviderState, ToolCall};
 use llmnode_reader::internal::repeated_form;
 
-use super::ModelAttempts;
+use super::{ModelAttempts, Replay};
 use crate::ledger::{JournalKey, JournaledAnswer, Recorder, RunEvent, ToolRecord, Usage};
 use crate::pause::{CallState, OpenCall};
 use crate::run::attempt_loop::Attempts;
@@ -19,18 +18,16 @@ use crate::run::tools::Round;
 use crate::validate::AttemptInfo;
 
 impl ModelAttempts<'_, '_> {
-    /// Takes the answer that an earlier process got to this request, if it is still valid. Otherwise returns the key
-    /// for the new answer; an inner `None`: it is not journaled.
-    pub(super) async fn replayed(
-        &mut self,
-        attempt: &AttemptInfo,
-    ) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
-        let (Some(journal), Some(recorder)) =
-            (&mut self.journal, self.plan.context.call.recorder())
-        else {
-            return Ok(Some(None));
+    /// Takes the answer that an earlier process got to this request, if it is still valid.
+    pub(super) async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Replay, Failure> {
+        let Some(journal) = &mut self.journal else {
+            return Ok(Replay::Ask(None));
         };
-        let (request, target) = (&self.request, &self.target);
+        let Some(recorder) = self.plan.context.call.recorder() else {
+            return Ok(Replay::Ask(None));
+        };
+        let request = &self.request;
+        let target = &self.target;
         let name = journal
             .turn
             .get_or_insert_with(|| recorder.name(request, target.names(request)))
@@ -38,73 +35,88 @@ impl ModelAttempts<'_, '_> {
         let conversation = journal.conversation.clone();
         loop {
             let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
-                let model = self.other_model();
-                return Ok(Some(Some(Box::new(JournalKey {
+                return Ok(Replay::Ask(Some(Box::new(JournalKey {
                     conversation,
                     request: name,
-                    model,
+                    model: self.other_model(),
                 }))));
             };
             if let Some(item) = self.plan.context.item {
                 item.control.changes().settle();
             }
-            let JournaledAnswer {
-                text,
-                calls,
-                carried,
-                is_round,
-                accepted,
-                model,
-            } = answer;
-            // The same model continues, as it did then.
-            if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
-                self.change_model(&model)
-                    .map_err(Failure::from_exec_error)?;
+            if self.take_answer(answer, usage, attempt).await? {
+                return Ok(Replay::Answered);
             }
-            if is_round {
-                self.take_replayed(usage, &text, &calls);
-                let open = calls.into_iter().map(|call| OpenCall {
-                    state: CallState::Approval(None),
-                    call,
-                });
-                self.resume_round(&text, carried, open.collect());
-                return Ok(None);
+            // Its replacement is next in the journal, or is asked for.
+        }
+    }
+
+    /// `false`: the answer was accepted once, but is not now.
+    async fn take_answer(
+        &mut self,
+        answer: JournaledAnswer,
+        usage: Option<Box<Usage>>,
+        attempt: &AttemptInfo,
+    ) -> Result<bool, Failure> {
+        let JournaledAnswer {
+            text,
+            calls,
+            carried,
+            is_round,
+            accepted,
+            model,
+        } = answer;
+        // The same model continues, as it did then.
+        if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
+            self.change_model(&model)
+                .map_err(Failure::from_exec_error)?;
+        }
+        if is_round {
+            self.take_replayed(usage, &text, &calls);
+            let open = calls.into_iter().map(|call| OpenCall {
+                state: CallState::Approval(None),
+                call,
+            });
+            self.resume_round(&text, carried, open.collect());
+            return Ok(true);
+        }
+        let reader = self.plan.settings.reader();
+        let judgement = match !accepted && self.is_copied_form(&text) {
+            // It was refused for that alone.
+            true => {
+                let violations = vec![repeated_form()];
+                Err(Failure::rejected(Category::SchemaError, violations))
             }
-            // A copied form was refused for that alone.
-            let copied = |schema: &OutputSchema| !accepted && is_copied_form(schema, &text);
-            let judgement = if self.request.output.as_deref().is_some_and(copied) {
-                Err(Failure::rejected(
-                    Category::SchemaError,
-                    vec![repeated_form()],
-                ))
-            } else {
-                validate_answer(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
-            };
-            match judgement {
-                Ok(_) => {
-                    self.take_replayed(usage, &text, &[]);
-                    self.plan.context.call.set_carried(carried);
-                    if let Some(listener) = self.plan.context.listener() {
-                        listener.emit_unstreamed(&text);
-                    }
-                    return Ok(None);
+            false => validate_answer(&mut *self.node, &text, reader, attempt).await,
+        };
+        match judgement {
+            Ok(_) => {
+                self.take_replayed(usage, &text, &[]);
+                self.plan.context.call.set_carried(carried);
+                if let Some(listener) = self.plan.context.listener() {
+                    listener.emit_unstreamed(&text);
                 }
-                // Accepted once, but not now. Its replacement is next in the journal, or is asked for.
-                Err(failure) if accepted && failure.category.group() == Group::Answer => {}
-                Err(failure) => {
-                    self.take_replayed(usage, &text, &[]);
-                    return Err(Failure {
-                        sent: false,
-                        answer: Some(text),
-                        carried,
-                        ..failure
-                    });
-                }
+                Ok(true)
+            }
+            Err(failure) if accepted && failure.category.group() == Group::Answer => Ok(false),
+            Err(failure) => {
+                self.take_replayed(usage, &text, &[]);
+                Err(Failure {
+                    sent: false,
+                    answer: Some(text),
+                    carried,
+                    ..failure
+                })
             }
         }
     }
 
-    pub(super) fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
+    fn is_copied_form(&self, text: &str) -> bool {
+        let schema = self.request.output.as_deref();
+        schema.is_some_and(|schema| is_copied_form(schema, text))
+    }
+
+    fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
         let call = self.plan.context.call;
         call.replayed(usage);
         let messages = &self.request.messages;
@@ -122,29 +134,22 @@ impl ModelAttempts<'_, '_> {
         carried: Option<Arc<ProviderState>>,
         mut calls: Vec<OpenCall>,
     ) {
-        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder())
-        {
-            for OpenCall { call, state } in calls
-                .iter_mut()
-                .filter(|open| open.state.result().is_none())
+        for open in &mut calls {
+            if open.state.result().is_none()
+                && let Some(result) = self.journaled_result(&open.call)
             {
-                if let Some(result) = recorder.result(&journal.conversation, call) {
-                    *state = CallState::ended(result);
-                }
+                open.state = CallState::ended(result);
             }
         }
-        let record = |OpenCall { call, state }: &OpenCall| {
-            let mut record = ToolRecord::called(&call.id, &call.name);
-            if state.result().is_some() {
-                record.outcome = "replayed".into();
-            }
-            record
-        };
-        self.plan
-            .context
-            .call
-            .add_replayed_tools(calls.iter().map(record));
+        let records = calls.iter().map(tool_record);
+        self.plan.context.call.add_replayed_tools(records);
         self.round = Some(Round::open(content, carried, &calls));
+    }
+
+    fn journaled_result(&self, call: &ToolCall) -> Option<Message> {
+        let journal = self.journal.as_ref()?;
+        let recorder = self.plan.context.call.recorder()?;
+        recorder.result(&journal.conversation, call)
     }
 
     /// The journal has no answer to an item's request. Where it has others, the map's first calls are compared with it together.
@@ -159,4 +164,12 @@ impl ModelAttempts<'_, '_> {
         }
         item.control.changes().missed(recorder).await
     }
+}
+
+fn tool_record(open: &OpenCall) -> ToolRecord {
+    let mut record = ToolRecord::called(&open.call.id, &open.call.name);
+    if open.state.result().is_some() {
+        record.outcome = "replayed".into();
+    }
+    record
 }

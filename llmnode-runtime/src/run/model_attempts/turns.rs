@@ -24,30 +24,26 @@ impl ModelAttempts<'_, '_> {
     }
 
     pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
-        let root = self.conversation_id();
+        let conversation_id = self.conversation_id();
         if self.plan.context.turn().is_some() {
             Box::pin(self.keep_turn(Some(&round)))
                 .await
                 .map_err(Failure::from_exec_error)?;
         }
-        let (node, journal) = (
-            &*self.node,
-            self.journal.as_ref().map(|journal| &*journal.conversation),
-        );
-        let around = self.parent_path.as_deref().unwrap_or_default();
-        let around = ConversationId {
-            conversation: (&root, around),
-            depth: self.plan.context.call.depth,
-            journal,
-            claim: self.claim.as_deref(),
-        };
-        let with = Executor {
-            node,
+        let parent_path = self.parent_path.as_deref().unwrap_or_default();
+        let journal = self.journal.as_ref();
+        let executor = Executor {
+            node: &*self.node,
             context: &self.plan.context,
-            around,
+            around: ConversationId {
+                conversation: (&conversation_id, parent_path),
+                depth: self.plan.context.call.depth,
+                journal: journal.map(|journal| &*journal.conversation),
+                claim: self.claim.as_deref(),
+            },
         };
         let running = self.running.insert(RunningRound::new(round));
-        with.execute(running, &self.request).await?;
+        executor.execute(running, &self.request).await?;
         let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running)
         else {
             return Ok(());
@@ -61,7 +57,7 @@ impl ModelAttempts<'_, '_> {
                         .map_err(Failure::from_exec_error)?;
                 }
             }
-            Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),
+            Err(open) => return Err(Failure::paused(self.paused(conversation_id, *round, open))),
         }
         Ok(())
     }

@@ -60,7 +60,7 @@ pub(super) struct Attempt {
 
 /// What a judgement comes to, in a word that a row can state.
 #[derive(Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum Verdict {
     /// The answer goes to the validators.
     Validate,
     /// Tools are called.
@@ -140,15 +140,15 @@ impl Attempt {
     }
 
     /// Asks the list about the response.
-    pub(super) fn received(&mut self) -> Outcome {
+    pub(super) fn received(&mut self) -> Verdict {
         let mut response = std::mem::take(&mut self.response);
         let judgement = self.view(|view| policies::received(&mut response, view));
         self.response = response;
-        judgement.map_or(Outcome::Validate, |judgement| outcome(&judgement))
+        judgement.map_or(Verdict::Validate, |judgement| outcome(&judgement))
     }
 
     /// Asks the list about a judgement.
-    pub(super) fn after(&mut self, mut judgement: Judgement) -> Outcome {
+    pub(super) fn after(&mut self, mut judgement: Judgement) -> Verdict {
         let mut response = std::mem::take(&mut self.response);
         self.view(|view| policies::after(&mut response, &mut judgement, view));
         self.response = response;
@@ -238,12 +238,12 @@ pub(super) fn failure(category: Category, retry: Option<Retry>) -> Failure {
     }
 }
 
-fn outcome(judgement: &Judgement) -> Outcome {
+fn outcome(judgement: &Judgement) -> Verdict {
     match judgement {
-        Judgement::Turn => Outcome::Turn,
-        Judgement::Valid(_) => Outcome::Valid,
+        Judgement::Turn => Verdict::Turn,
+        Judgement::Valid(_) => Verdict::Valid,
         Judgement::Rejected(failure) | Judgement::Failed(failure) => {
-            Outcome::Failed(failure.category, failure.retry)
+            Verdict::Failed(failure.category, failure.retry)
         }
     }
 }

@@ -4,7 +4,7 @@ use llmnode_model::{Category, FinishReason, Message, Request, ResponseFormat, Re
 use llmnode_reader::internal::allow_only;
 use llmnode_reader::{Flag, Violation};
 
-use super::attempt::{Attempt, Outcome, failed, failure, rejected, valid};
+use super::attempt::{Attempt, Verdict, failed, failure, rejected, valid};
 use crate::ledger::AttemptKind;
 use crate::run::response::{Judgement, Validated};
 
@@ -15,7 +15,7 @@ const CALL: &str = r#"{"name": "count", "arguments": {}}"#;
 fn padding_makes_a_document_whole() {
     let padded = format!("{OK}{}", "\n".repeat(80));
     let mut whole = Attempt::text(&padded).typed().cut(false);
-    assert_eq!(whole.received(), Outcome::Validate);
+    assert_eq!(whole.received(), Verdict::Validate);
     assert!(!whole.response.is_cut());
     assert_eq!(whole.flags, [Flag::EstimatedUsage]);
     let mut little = Attempt::text(&format!("{OK}\n")).typed().cut(false);
@@ -49,15 +49,15 @@ fn what_is_of_no_use_is_not_read() {
         attempt.ended.finish = finish;
         assert_eq!(
             attempt.received(),
-            Outcome::Failed(category, None),
+            Verdict::Failed(category, None),
             "{text:?}"
         );
     }
     let mut refused = Attempt::text("");
     refused.ended.refusal = Some("I cannot".to_owned());
-    let outcome = Outcome::Failed(Category::Refusal, None);
+    let outcome = Verdict::Failed(Category::Refusal, None);
     assert_eq!(refused.received(), outcome);
-    assert_eq!(Attempt::text("So").received(), Outcome::Validate);
+    assert_eq!(Attempt::text("So").received(), Verdict::Validate);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_prompt_that_fills_the_window_is_told_from_a_short_limit() {
         attempt.ended.usage = usage;
         assert_eq!(
             attempt.received(),
-            Outcome::Failed(category, None),
+            Verdict::Failed(category, None),
             "{usage:?}"
         );
     }
@@ -105,32 +105,32 @@ fn a_schema_that_is_not_enforced_is_reported() {
 #[test]
 fn a_text_in_place_of_a_forced_call_is_asked_for_again_at_once() {
     let free = || Attempt::text("So").typed().flagged(Flag::FreeChoice);
-    let again = Outcome::Failed(Category::SchemaError, Some(Retry::Adapted));
+    let again = Verdict::Failed(Category::SchemaError, Some(Retry::Adapted));
     assert_eq!(free().after(rejected()), again);
-    assert_eq!(free().after(valid()), Outcome::Valid);
+    assert_eq!(free().after(valid()), Verdict::Valid);
     let invalid = Judgement::Rejected(failure(Category::ValidationError, None));
-    let told = Outcome::Failed(Category::ValidationError, None);
+    let told = Verdict::Failed(Category::ValidationError, None);
     assert_eq!(free().after(invalid), told);
 }
 
 #[test]
 fn a_cut_answer_is_no_bad_one() {
-    let cut = |retry| Outcome::Failed(Category::TruncatedOutput, retry);
+    let cut = |retry| Verdict::Failed(Category::TruncatedOutput, retry);
     let text = |rises| Attempt::text("So").cut(rises);
     assert_eq!(
         text(false).after(valid()),
-        Outcome::Valid,
+        Verdict::Valid,
         "the limit stands"
     );
     assert_eq!(text(true).after(valid()), cut(Some(Retry::Adapted)));
     let typed = || Attempt::text(OK).typed();
-    assert_eq!(typed().cut(true).after(valid()), Outcome::Valid, "complete");
+    assert_eq!(typed().cut(true).after(valid()), Verdict::Valid, "complete");
     assert_eq!(
         typed().cut(true).after(rejected()),
         cut(Some(Retry::Adapted))
     );
     assert_eq!(typed().cut(false).after(rejected()), cut(None));
-    let bad = Outcome::Failed(Category::SchemaError, None);
+    let bad = Verdict::Failed(Category::SchemaError, None);
     assert_eq!(typed().after(rejected()), bad, "not cut");
 }
 
@@ -142,7 +142,7 @@ fn a_paused_turn_is_a_part_of_the_answer_that_is_a_text() {
         attempt
     };
     let mut text = paused(Attempt::text("late."));
-    assert_eq!(text.received(), Outcome::Validate);
+    assert_eq!(text.received(), Verdict::Validate);
     assert_eq!(text.response.text, "It is late.");
     let mut typed = paused(Attempt::text(OK).typed());
     typed.received();
@@ -151,20 +151,20 @@ fn a_paused_turn_is_a_part_of_the_answer_that_is_a_text() {
 
 #[test]
 fn calls_in_a_text_run_where_they_may() {
-    let refused = Outcome::Failed(Category::SchemaError, Some(Retry::Feedback));
+    let refused = Verdict::Failed(Category::SchemaError, Some(Retry::Feedback));
     let asks = || Attempt::text(CALL).with_tools();
-    assert_eq!(asks().received(), Outcome::Turn);
+    assert_eq!(asks().received(), Verdict::Turn);
     assert_eq!(
         Attempt::text(CALL).received(),
-        Outcome::Validate,
+        Verdict::Validate,
         "no tools"
     );
     let mut answer = asks().typed();
     answer.is_answer = true;
-    assert_eq!(answer.received(), Outcome::Validate, "it is the answer");
+    assert_eq!(answer.received(), Verdict::Validate, "it is the answer");
     let mut last = asks();
     last.request.answer_now = true;
-    assert_eq!(last.received(), Outcome::Validate, "only an answer is left");
+    assert_eq!(last.received(), Verdict::Validate, "only an answer is left");
     let marked = format!("<tool_call>{CALL}</tool_call>");
     let mut last = Attempt::text(&marked).with_tools();
     last.request.answer_now = true;
@@ -204,8 +204,8 @@ fn a_copied_form_is_no_answer() {
         let mut attempt = Attempt::text(copy).typed();
         attempt.record.response_format = format;
         let outcome = match is_copy {
-            true => Outcome::Failed(Category::SchemaError, None),
-            false => Outcome::Validate,
+            true => Verdict::Failed(Category::SchemaError, None),
+            false => Verdict::Validate,
         };
         assert_eq!(attempt.received(), outcome, "{format:?}");
     }
@@ -215,10 +215,10 @@ fn a_copied_form_is_no_answer() {
 fn a_failed_call_takes_a_turn_of_a_text() {
     let call = || failed(Category::SchemaError, Some(Retry::Feedback));
     let mut text = Attempt::text("").with_tools();
-    let again = Outcome::Failed(Category::SchemaError, Some(Retry::Adapted));
+    let again = Verdict::Failed(Category::SchemaError, Some(Retry::Adapted));
     assert_eq!(text.after(call()), again);
     assert_eq!(text.history.turns.used, 1);
-    let told = Outcome::Failed(Category::SchemaError, Some(Retry::Feedback));
+    let told = Verdict::Failed(Category::SchemaError, Some(Retry::Feedback));
     let mut typed = Attempt::text("").with_tools().typed();
     assert_eq!(typed.after(call()), told);
     assert_eq!(typed.history.turns.used, 0);
@@ -227,7 +227,7 @@ fn a_failed_call_takes_a_turn_of_a_text() {
 #[test]
 fn less_is_asked_of_a_model_with_tools() {
     let cut = || failed(Category::TruncatedOutput, None);
-    let outcome = |retry| Outcome::Failed(Category::TruncatedOutput, retry);
+    let outcome = |retry| Verdict::Failed(Category::TruncatedOutput, retry);
     assert_eq!(Attempt::text("").after(cut()), outcome(None));
     let told = outcome(Some(Retry::Feedback));
     assert_eq!(Attempt::text("").with_tools().after(cut()), told);
@@ -251,8 +251,8 @@ fn the_last_turn_says_so_to_the_model_and_to_the_user() {
 
 #[test]
 fn an_answer_that_is_lost_is_asked_for_alone() {
-    let again = Outcome::Failed(Category::SchemaError, Some(Retry::Adapted));
-    let told = Outcome::Failed(Category::SchemaError, None);
+    let again = Verdict::Failed(Category::SchemaError, Some(Retry::Adapted));
+    let told = Verdict::Failed(Category::SchemaError, None);
     let agent = || Attempt::text("So").typed().with_tools();
     let refused = |mut attempt: Attempt| {
         attempt.record.refused.push("tool_choice".to_owned());

@@ -4,7 +4,7 @@ use llmnode_model::internal::AnswerLimit;
 use llmnode_model::{Category, FinishReason, Message, Retry, Role};
 use llmnode_reader::Flag;
 
-use super::attempt::{Attempt, Outcome, failed, failure, rejected, valid};
+use super::attempt::{Attempt, Verdict, failed, failure, rejected, valid};
 use crate::ledger::AttemptKind;
 use crate::run::response::Judgement;
 
@@ -15,7 +15,7 @@ const OK: &str = r#"{"n": 1}"#;
 struct ReceivedRow {
     pair: &'static str,
     attempt: Attempt,
-    outcome: Outcome,
+    outcome: Verdict,
     flags: &'static [Flag],
 }
 
@@ -24,7 +24,7 @@ struct JudgedRow {
     pair: &'static str,
     attempt: Attempt,
     judgement: Judgement,
-    outcome: Outcome,
+    outcome: Verdict,
 }
 
 fn padded(text: &str) -> String {
@@ -49,12 +49,12 @@ fn quoting(mut attempt: Attempt) -> Attempt {
 
 #[test]
 fn pairs_that_meet_at_a_response() {
-    let truncated = Outcome::Failed(Category::TruncatedOutput, None);
+    let truncated = Verdict::Failed(Category::TruncatedOutput, None);
     let rows = [
         ReceivedRow {
             pair: "Padding, then CutAnswer: calls that are complete are not cut",
             attempt: Attempt::calls(&padded("{}")).cut(false),
-            outcome: Outcome::Turn,
+            outcome: Verdict::Turn,
             flags: &[Flag::EstimatedUsage],
         },
         ReceivedRow {
@@ -66,7 +66,7 @@ fn pairs_that_meet_at_a_response() {
         ReceivedRow {
             pair: "Padding, then CallsInText: a text that is complete is read for calls",
             attempt: Attempt::text(&padded(CALL)).with_tools().cut(false),
-            outcome: Outcome::Turn,
+            outcome: Verdict::Turn,
             flags: &[Flag::EstimatedUsage, Flag::CallInText],
         },
         ReceivedRow {
@@ -75,37 +75,37 @@ fn pairs_that_meet_at_a_response() {
                 Attempt::text(CALL).with_tools(),
                 FinishReason::ContentFilter,
             ),
-            outcome: Outcome::Failed(Category::ContentFilter, None),
+            outcome: Verdict::Failed(Category::ContentFilter, None),
             flags: &[],
         },
         ReceivedRow {
             pair: "UnusableAnswer, then RunCalls: nor are its calls",
             attempt: ended(Attempt::calls("{}"), FinishReason::Error),
-            outcome: Outcome::Failed(Category::ServerError, None),
+            outcome: Verdict::Failed(Category::ServerError, None),
             flags: &[],
         },
         ReceivedRow {
             pair: "UnusableAnswer, then PausedTurn: an end without a text is no end",
             attempt: with_paused_turn(Attempt::text(""), "It is"),
-            outcome: Outcome::Failed(Category::EmptyResponse, None),
+            outcome: Verdict::Failed(Category::EmptyResponse, None),
             flags: &[],
         },
         ReceivedRow {
             pair: "PausedTurn, then CallsInText: the end alone is no call",
             attempt: with_paused_turn(Attempt::text(CALL).with_tools(), "I call this: "),
-            outcome: Outcome::Validate,
+            outcome: Verdict::Validate,
             flags: &[],
         },
         ReceivedRow {
             pair: "CallsInText, then RunCalls: a call in a text is called",
             attempt: Attempt::text(CALL).with_tools(),
-            outcome: Outcome::Turn,
+            outcome: Verdict::Turn,
             flags: &[Flag::CallInText],
         },
         ReceivedRow {
             pair: "CallsInText, then RunCalls: but not one that stands in the data",
             attempt: quoting(Attempt::text(CALL).with_tools()),
-            outcome: Outcome::Validate,
+            outcome: Verdict::Validate,
             flags: &[Flag::QuotedCall],
         },
     ];
@@ -117,8 +117,8 @@ fn pairs_that_meet_at_a_response() {
 
 #[test]
 fn pairs_that_meet_at_a_judgement() {
-    let again = |category| Outcome::Failed(category, Some(Retry::Adapted));
-    let told = |category| Outcome::Failed(category, Some(Retry::Feedback));
+    let again = |category| Verdict::Failed(category, Some(Retry::Adapted));
+    let told = |category| Verdict::Failed(category, Some(Retry::Feedback));
     let rows = [
         JudgedRow {
             pair: "FreeChoice, then CutAnswer: asked again at once, and told as cut",
@@ -199,7 +199,7 @@ fn less_is_asked_for_once_and_then_the_answer_alone() {
     let attempt = Attempt::text("So").typed().with_tools().cut(false);
     let mut attempt = called_in_text(attempt.after_a_tool());
     let cut = || failed(Category::TruncatedOutput, None);
-    let outcome = |retry| Outcome::Failed(Category::TruncatedOutput, Some(retry));
+    let outcome = |retry| Verdict::Failed(Category::TruncatedOutput, Some(retry));
     assert_eq!(attempt.after(cut()), outcome(Retry::Feedback));
     assert_eq!(attempt.after(cut()), outcome(Retry::Adapted));
 }
@@ -239,7 +239,7 @@ fn a_list_is_read_for_bounds_before_it_is_moved_into_the_schema() {
     let mut bad = failure(Category::ValidationError, None);
     bad.violations[0].message = "is 3, must be at least 1".to_owned();
     attempt.before(AttemptKind::Correction, Some(&mut bad));
-    assert_eq!(attempt.after(valid()), Outcome::Valid);
+    assert_eq!(attempt.after(valid()), Verdict::Valid);
     assert_eq!(attempt.flags, [Flag::AtBound]);
     attempt.flags.clear();
     attempt.before(AttemptKind::Turn, None);
@@ -250,7 +250,7 @@ fn a_list_is_read_for_bounds_before_it_is_moved_into_the_schema() {
 #[test]
 fn a_limit_is_raised_once() {
     let mut attempt = Attempt::text("So").cut(true);
-    let outcome = |retry| Outcome::Failed(Category::TruncatedOutput, retry);
+    let outcome = |retry| Verdict::Failed(Category::TruncatedOutput, retry);
     assert_eq!(attempt.after(valid()), outcome(Some(Retry::Adapted)));
     let mut cut = failure(Category::TruncatedOutput, Some(Retry::Adapted));
     cut.raises_limit = true;
