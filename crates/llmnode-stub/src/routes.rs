@@ -117,7 +117,7 @@ impl Shared {
         let headers = Some(request.logged_headers());
         let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, headers));
         if refusal.is_none() {
-            rules::keep(api, body);
+            rules::keep(api.as_str(), body);
         }
         refusal.as_ref().map(refused)
     }

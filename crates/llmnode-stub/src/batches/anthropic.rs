@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
+use super::super::rules::keep;
 use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
@@ -67,6 +68,7 @@ fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
             Err(message) => return bad_request(400, &format!("requests.{at}.{message}")),
         }
     }
+    keep("messages batch", &body);
     let all = &mut *server.batches();
     let order = all.add_order("msgbatch", "/v1/messages", lines);
     json(&shown(order))

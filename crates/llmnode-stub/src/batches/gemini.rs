@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
+use super::super::rules::keep;
 use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, json, parsed, query_value,
@@ -65,6 +66,7 @@ fn create(server: &dyn Server, request: &LoggedRequest, base: &str) -> StubReply
             .to_owned(),
         body: one["request"].clone(),
     });
+    keep("gemini batch", &body);
     let path = format!("{base}:generateContent");
     let all = &mut *server.batches();
     let order = all.add_order("gemini", &path, lines.collect());

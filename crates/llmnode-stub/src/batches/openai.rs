@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::log::LoggedRequest;
 use super::super::reply::{StubReply, bad_request};
+use super::super::rules::keep;
 use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
@@ -59,23 +60,38 @@ fn uploaded(request: &LoggedRequest) -> Result<String, String> {
         .filter(|_| kind.starts_with("multipart/form-data"))
         .ok_or("the file has to come as multipart/form-data")?;
     let mark = format!("--{boundary}");
-    let mut purpose = "";
+    let mut fields = Map::new();
     let mut file = None;
     for part in request.body().split(&mark) {
         let Some((head, content)) = part.split_once("\r\n\r\n") else {
             continue;
         };
         let content = content.strip_suffix("\r\n").unwrap_or(content);
-        if head.contains("name=\"purpose\"") {
-            purpose = content;
-        } else if head.contains("name=\"file\"") {
-            file = Some(content.to_owned());
+        match field_name(head) {
+            Some("file") => file = Some(content.to_owned()),
+            Some(name) => {
+                fields.insert(name.to_owned(), json!(content));
+            }
+            None => {}
         }
     }
+    let purpose = fields
+        .get("purpose")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if purpose != "batch" {
         return Err(format!("'{purpose}' is not one of ['batch'] - 'purpose'"));
     }
-    file.ok_or_else(|| "'file' is a required property".to_owned())
+    let file = file.ok_or("'file' is a required property")?;
+    keep("openai file", &Value::Object(fields));
+    Ok(file)
+}
+
+/// The name in the head of a part of a form.
+fn field_name(head: &str) -> Option<&str> {
+    let (_, rest) = head.split_once(" name=\"")?;
+    let (name, _) = rest.split_once('"')?;
+    Some(name)
 }
 
 fn orders(server: &dyn Server, request: &LoggedRequest, path: &[&str]) -> StubReply {
@@ -133,6 +149,7 @@ fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
     let mut faults = Vec::new();
     let lines = lines(&content.content, endpoint, &mut faults);
     faults.extend(all.queue_fault(lines.len()));
+    keep("openai batch", &body);
     let order = all.add_order("batch", endpoint, lines);
     order.input_file = file.to_owned();
     order.metadata = body["metadata"].clone();
@@ -202,6 +219,7 @@ fn line(text: &str, endpoint: &str) -> Result<Line, String> {
     if line["body"]["stream"] == true {
         return Err("Streaming is not supported in the Batch API.".to_owned());
     }
+    keep("openai line", &line);
     Ok(Line {
         id: id.to_owned(),
         body: line["body"].clone(),

@@ -6,15 +6,16 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use crate::api::Api;
-
 static FOLDER: LazyLock<Option<PathBuf>> =
     LazyLock::new(|| std::env::var_os("LLMNODE_REQUESTS_DIR").map(PathBuf::from));
 
+/// `api` has the judge's word for what it is: the name of an API for a request to a model, `openai file`, `openai line`, `openai batch`,
+/// `messages batch` and `gemini batch` for what an order of a batch consists of.
+///
 /// Equal bodies are one file. What cannot be written is not kept: a judge counts the files.
-pub(crate) fn keep(api: Api, body: &Value) {
+pub(crate) fn keep(api: &str, body: &Value) {
     let Some(folder) = &*FOLDER else { return };
-    let text = json!({"api": api.as_str(), "body": body}).to_string();
+    let text = json!({"api": api, "body": body}).to_string();
     let path = folder.join(format!("{:016x}.json", digest(&text)));
     if !path.exists() {
         let _ = std::fs::write(path, text);

@@ -74,7 +74,7 @@ pub fn refusal(provider: impl Into<Option<Provider>>, path: &str, body: &Value) 
     let model = named.or_else(|| model_of(path)).unwrap_or_default();
     let refusal = refused(provider.into(), api, model, body, None);
     if refusal.is_none() {
-        keep(api, body);
+        keep(api.as_str(), body);
     }
     refusal
 }
