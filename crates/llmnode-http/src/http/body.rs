@@ -61,7 +61,7 @@ pub struct ResponseBody {
     source: Source,
     /// Of the last piece, what has not been passed on.
     rest: Bytes,
-    /// Bytes since the reader last waited.
+    /// Bytes since the last turn of the other tasks.
     since_turn: usize,
     turn: Option<Arc<Turn>>,
     /// The turn that began was over at once, so the reader waits a second time.
@@ -108,6 +108,12 @@ pub(super) enum Source {
     /// Gives this piece again and again.
     #[cfg(test)]
     Endless(Bytes),
+    /// The same, but it is not there each other time.
+    #[cfg(test)]
+    Faltering {
+        piece: Bytes,
+        is_there: bool,
+    },
 }
 
 impl ResponseBody {
@@ -128,7 +134,7 @@ impl ResponseBody {
             #[cfg(feature = "http-client")]
             Source::Own(body) => body.size_hint(),
             #[cfg(test)]
-            Source::Endless(_) => SizeHint::default(),
+            Source::Endless(_) | Source::Faltering { .. } => SizeHint::default(),
         }
         .exact()
     }
@@ -143,11 +149,9 @@ impl ResponseBody {
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
         ready!(self.poll_turn(cx));
         if self.rest.is_empty() {
-            let Poll::Ready(piece) = self.poll_source(cx) else {
-                self.since_turn = 0;
-                return Poll::Pending;
-            };
-            let Some(piece) = piece? else {
+            // That no piece is there does not begin a turn: who has something to pass on polls again at once, and finds the next
+            // piece, which the connection's own task has read meanwhile.
+            let Some(piece) = ready!(self.poll_source(cx))? else {
                 return Poll::Ready(Ok(None));
             };
             self.rest = piece;
@@ -196,6 +200,15 @@ impl ResponseBody {
                     .map_err(ClientError::of_reqwest)?,
                 #[cfg(test)]
                 Source::Endless(piece) => Some(Frame::data(piece.clone())),
+                #[cfg(test)]
+                Source::Faltering { piece, is_there } => {
+                    *is_there = !*is_there;
+                    if !*is_there {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                    Some(Frame::data(piece.clone()))
+                }
             };
             match frame.map(Frame::into_data) {
                 Some(Err(_)) => {}
@@ -274,6 +287,23 @@ mod tests {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Whoever passes on what was read before a piece was not there polls again in the same poll of its task.
+    #[tokio::test]
+    async fn a_piece_that_is_not_there_at_once_is_no_turn_of_the_others() {
+        let source = Source::Faltering {
+            piece: Bytes::from_static(b" "),
+            is_there: false,
+        };
+        let mut body = ResponseBody::new(source);
+        let mut cx = Context::from_waker(Waker::noop());
+        let polls = 4 * TURN_BYTES / LEAST_PIECE;
+        let read = (0..polls).filter(|_| body.poll_chunk(&mut cx).is_ready());
+        assert_eq!(read.count(), TURN_BYTES / LEAST_PIECE);
+        tokio::task::yield_now().await;
+        let read = (0..polls).filter(|_| body.poll_chunk(&mut cx).is_ready());
+        assert_eq!(read.count(), TURN_BYTES / LEAST_PIECE);
     }
 
     #[test]
