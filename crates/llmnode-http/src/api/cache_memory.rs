@@ -130,23 +130,22 @@ impl CacheMemory {
         }
     }
 
-    pub(crate) fn ended(&self, share: Share, model: &str, is_answered: bool, took_options: bool) {
+    /// The request has ended. It may have failed before anything was written.
+    pub(crate) fn ended(&self, share: Share) {
+        if share.hash != 0 && share.marks {
+            entry(&mut self.lock().shared, share.hash).writing = None;
+        }
+    }
+
+    /// A request to this model was answered; `took_options`: one with explicit options.
+    pub(crate) fn answered(&self, model: &str, took_options: bool) {
         let mut tables = self.lock();
-        if is_answered {
-            if tables.models.len() >= MOST_ENTRIES {
-                tables.models.clear();
-            }
-            let traffic = tables.models.entry(model.to_owned()).or_default();
-            traffic.requests = traffic.requests.saturating_add(1);
-            traffic.takes_options |= took_options;
+        if tables.models.len() >= MOST_ENTRIES {
+            tables.models.clear();
         }
-        if share.hash == 0 {
-            return;
-        }
-        // It may have failed before anything was written.
-        if share.marks {
-            entry(&mut tables.shared, share.hash).writing = None;
-        }
+        let traffic = tables.models.entry(model.to_owned()).or_default();
+        traffic.requests = traffic.requests.saturating_add(1);
+        traffic.takes_options |= took_options;
     }
 
     /// How many requests of this model were answered.
@@ -243,7 +242,7 @@ mod tests {
         assert!(!marks(&memory, 5, Likely::IfSeen), "it is gone");
         // The one that was to write it failed.
         let again = memory.share(7, Asker::Request(6), Likely::Certain, TTL);
-        memory.ended(again, "m", false, false);
+        memory.ended(again);
         assert!(again.marks && marks(&memory, 8, Likely::Certain));
     }
 

@@ -263,9 +263,13 @@ impl Inner {
 
     /// The request has ended: whether it was answered, and so may have written what it marked.
     pub(crate) fn cache_ended(&self, fields: &CacheFields, model: &str, is_answered: bool) {
-        let took_options = is_answered && fields.options.is_some();
-        self.cache_memory
-            .ended(fields.share, model, is_answered, took_options);
+        let memory = &self.cache_memory;
+        memory.ended(fields.share);
+        // Only at OpenAI's own host does a decision depend on them.
+        let is_counted = self.wire.name != ApiKind::Anthropic && self.is_own_host();
+        if is_answered && (is_counted || fields.options.is_some()) {
+            memory.answered(model, fields.options.is_some());
+        }
     }
 }
 

@@ -15,12 +15,11 @@ use std::time::Duration;
 use llmnode_model::internal::PromptParts;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Delta, ModelError, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;
-use memchr::memmem::Finder;
+use memchr::memchr;
 
 use super::expected_calls::ExpectedCalls;
 use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
@@ -46,26 +45,15 @@ fn is_first(half: u32) -> bool {
     half < FIRST_SECOND_HALF
 }
 
-/// How an escape of a code unit begins.
-static UNIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\u"));
-
 /// The JSON with a mark for each half that is alone. `None`: it has none, as nearly all.
 pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
     let mut whole: Option<Vec<u8>> = None;
     let mut copied = 0;
     let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| UNIT.find(rest)) {
+    while let Some(found) = json.get(at..).and_then(|rest| memchr(b'\\', rest)) {
         at += found;
-        let backslashes = json[..at]
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count();
-        if backslashes % 2 == 1 {
-            at += 1;
-            continue;
-        }
         let Some(half) = unit(json, at).filter(|unit| (0xD800..0xE000).contains(unit)) else {
+            // What it escapes may be a backslash, which escapes nothing.
             at += 2;
             continue;
         };

@@ -19,14 +19,6 @@ use crate::http::lenient::{Count, known_text, object, text, tokens};
 use crate::http::reported::from_json;
 use crate::http::sse::Event;
 
-/// Events whose delta is a piece of a text.
-const PIECES: [&str; 4] = [
-    "response.output_text.delta",
-    "response.function_call_arguments.delta",
-    "response.reasoning_summary_text.delta",
-    "response.reasoning_text.delta",
-];
-
 #[derive(Debug, Default)]
 pub(super) struct PartialResponse {
     /// By position, since some servers change an item's id with each event.
@@ -88,10 +80,6 @@ impl StreamedAnswer for PartialResponse {
         } = piece(event, from_json)?;
         let at = output_index.tokens.unwrap_or(0);
         let kind = r#type.unwrap_or_default();
-        let delta = match PIECES.contains(&&*kind) {
-            true => known_delta(delta)?,
-            false => Cow::Borrowed(""),
-        };
         if self.begun.len().max(self.done.len()) > MOST_ITEMS {
             let many = broken_piece(format!(
                 "it is item {MOST_ITEMS}, and no answer has as many"
@@ -99,16 +87,19 @@ impl StreamedAnswer for PartialResponse {
             return ControlFlow::Break(End::Failure(many));
         }
         match &*kind {
+            // Nearly all events are these.
+            "response.output_text.delta" | "response.function_call_arguments.delta" => {
+                let delta = known_delta(delta)?;
+                if !delta.is_empty() {
+                    self.content += delta.len();
+                    self.is_silent = false;
+                    self.add(&kind, at, &delta, wanted, sink);
+                }
+            }
             "response.output_item.added" => self.begin(at, item),
             "response.output_item.done" => self.end(at, item),
-            "response.output_text.delta" | "response.function_call_arguments.delta"
-                if !delta.is_empty() =>
-            {
-                self.content += delta.len();
-                self.is_silent = false;
-                self.add(&kind, at, &delta, wanted, sink);
-            }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                let delta = known_delta(delta)?;
                 self.is_silent = true;
                 self.thoughts += delta.len();
                 sink.delta(Delta::Reasoning(&delta));
