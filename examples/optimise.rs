@@ -122,7 +122,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The validation cases have chosen the program. What it is worth is seen on others.
     let run = run.with_program(program);
     let after = evaluate(&run, &test, metric).await?;
-    println!("After:\n{after}\n\n{}", after.compare(&before)?);
+    println!("After:\n{after}\n\n{}", after.compare(&before)?.summary());
     Ok(())
 }
 

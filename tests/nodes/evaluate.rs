@@ -335,7 +335,7 @@ async fn reports_are_compared_pair_by_pair() {
     assert!(!compared.is_more_than_noise() && compared.interval.0 < compared.difference());
     assert!(
         compared
-            .to_string()
+            .summary()
             .ends_with("3 better, 0 worse, p = 0.250: no more than noise"),
         "{compared}"
     );
@@ -542,7 +542,7 @@ async fn a_comparison_leaves_out_what_one_of_both_has_not() {
     assert_eq!((compared.mean, compared.other, compared.p), (1.0, 1.0, 1.0));
     assert!(
         compared
-            .to_string()
+            .summary()
             .ends_with("p = 1.000: no more than noise; 2 left out by outages"),
         "{compared}"
     );

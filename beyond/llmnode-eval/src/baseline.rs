@@ -15,7 +15,8 @@ use llmnode_runtime::internal::{milliseconds, read_format};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::report::{EvaluatedCase, Evaluation};
+use super::evaluated_case::EvaluatedCase;
+use super::report::Evaluation;
 
 const FORMAT: &str = "llmnode/baseline";
 const VERSION: u64 = 1;

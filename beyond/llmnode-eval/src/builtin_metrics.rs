@@ -1,11 +1,11 @@
 //! Metrics that compare the output with the expected output.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::{BoxError, Cx, Node};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::metric::{Metric, ScoredCase};
 use super::score::Score;
@@ -15,6 +15,7 @@ use super::score::Score;
 pub struct ComparisonMetric {
     by: CompareMode,
     at: Option<&'static str>,
+    is_by_field: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,8 @@ enum CompareMode {
 }
 
 /// Scores 1 if the output is the expected one, else 0. In an object, only the members of the expected object count: data need not
-/// have all members of an output. White space around a text does not count.
+/// have all members of an output. White space around a text does not count. The members' own scores are the
+/// [fields](Score::fields).
 ///
 /// ```
 /// use llmnode::evals::{Dataset, evaluate, exact};
@@ -47,23 +49,62 @@ pub fn exact() -> ComparisonMetric {
     ComparisonMetric {
         by: CompareMode::Exact,
         at: None,
+        is_by_field: false,
     }
 }
 
 /// Scores 1 if the output's text contains the expected text, else 0. Case does not count. A value that is not a text is compared as JSON.
+///
+/// ```
+/// use llmnode::evals::{Dataset, contains, evaluate};
+/// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # struct Ask(&'static str);
+/// # impl Node for Ask { type Output = String; const NAME: &'static str = "ask"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Ask {
+/// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> { Ok("At the old harbour of Oslo.".to_owned()) }
+/// # }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// # let run = Run::new(ScriptedModel::new());
+/// // The answer is "At the old harbour of Oslo."
+/// let data = Dataset::new([(Ask("Where is the fish market?"), "Old Harbour")]);
+/// let report = evaluate(&run, &data, contains()).await?;
+/// assert_eq!(report.mean(), 1.0);
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 pub fn contains() -> ComparisonMetric {
     ComparisonMetric {
         by: CompareMode::Contains,
         at: None,
+        is_by_field: false,
     }
 }
 
 /// Scores the harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
 /// articles `a`, `an`, `the`. A value that is not a text is compared as JSON.
+///
+/// ```
+/// use llmnode::evals::{Dataset, f1, evaluate};
+/// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # struct Ask(&'static str);
+/// # impl Node for Ask { type Output = String; const NAME: &'static str = "ask"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Ask {
+/// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> { Ok("At the old harbour of Oslo.".to_owned()) }
+/// # }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// # let run = Run::new(ScriptedModel::new());
+/// // The answer is "At the old harbour of Oslo."
+/// let data = Dataset::new([(Ask("Where is the fish market?"), "the old harbour")]);
+/// let report = evaluate(&run, &data, f1()).await?;
+/// assert_eq!(report.mean(), 2.0 * 2.0 / 7.0); // two words of both are the same, of 2 + 5
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 pub fn f1() -> ComparisonMetric {
     ComparisonMetric {
         by: CompareMode::F1,
         at: None,
+        is_by_field: false,
     }
 }
 
@@ -76,16 +117,79 @@ impl ComparisonMetric {
         self
     }
 
-    fn compare(&self, expected: Value, output: Value) -> Result<Score, BoxError> {
-        let Some(member) = self.at else {
-            return Ok(self.by.score(&expected, &output));
-        };
-        let output = member_of(&output, member)
-            .ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
-        Ok(self
-            .by
-            .score(member_of(&expected, member).unwrap_or(&expected), output))
+    /// Scores each member of the expected output by itself: the score is their mean, and each is a [field](Score::fields) of its
+    /// own. `exact()` alone has the same fields, but scores 1 only if all of them are right. An output that is no object is compared
+    /// as a whole.
+    ///
+    /// ```
+    /// use llmnode::evals::{Dataset, evaluate, exact};
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// use serde_json::json;
+    /// # struct Sort(&'static str);
+    /// # impl Node for Sort { type Output = serde_json::Value; const NAME: &'static str = "sort"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Sort {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<serde_json::Value, BoxError> {
+    /// #         Ok(json!({"team": "repairs", "urgent": false}))
+    /// #     }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// # let run = Run::new(ScriptedModel::new());
+    /// // The answer is {"team": "repairs", "urgent": false}.
+    /// let data = Dataset::new([(Sort("The roof leaks!"), json!({"team": "repairs", "urgent": true}))]);
+    /// let report = evaluate(&run, &data, exact().by_field()).await?;
+    /// assert_eq!(report.mean(), 0.5);
+    /// assert_eq!((report.fields()["team"], report.fields()["urgent"]), (1.0, 0.0));
+    /// # Ok::<(), NodeError>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn by_field(mut self) -> Self {
+        self.is_by_field = true;
+        self
     }
+
+    fn compare(&self, expected: &Value, output: &Value) -> Result<Score, BoxError> {
+        let Some(member) = self.at else {
+            return Ok(self.whole(expected, output));
+        };
+        let output = member_of(output, member)
+            .ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
+        Ok(self.whole(member_of(expected, member).unwrap_or(expected), output))
+    }
+
+    fn whole(&self, expected: &Value, output: &Value) -> Score {
+        let is_split = self.is_by_field || matches!(self.by, CompareMode::Exact);
+        let members = match (expected, output) {
+            (Value::Object(expected), Value::Object(output)) if is_split => {
+                self.by.members(expected, output)
+            }
+            _ => BTreeMap::new(),
+        };
+        if !self.is_by_field || members.is_empty() {
+            let mut score = self.by.score(expected, output);
+            score.fields = values(&members);
+            return score;
+        }
+        let mean = members.values().map(|score| score.value).sum::<f64>() / members.len() as f64;
+        let mut score = Score::from((mean, feedback_of(&members)));
+        score.fields = values(&members);
+        score
+    }
+}
+
+fn values(members: &BTreeMap<String, Score>) -> BTreeMap<String, f64> {
+    let each = members.iter();
+    each.map(|(name, score)| (name.clone(), score.value))
+        .collect()
+}
+
+/// What is wrong with the members, a line each.
+fn feedback_of(members: &BTreeMap<String, Score>) -> String {
+    let wrong = members.iter().filter(|(_, score)| score.value < 1.0);
+    let lines: Vec<String> = wrong
+        .map(|(name, score)| format!("{name}: {}", score.feedback))
+        .collect();
+    lines.join("\n")
 }
 
 fn member_of<'v>(value: &'v Value, member: &str) -> Option<&'v Value> {
@@ -104,8 +208,8 @@ where
 {
     async fn score(&self, judged: ScoredCase<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
         self.compare(
-            serde_json::to_value(judged.expected)?,
-            serde_json::to_value(judged.output)?,
+            &serde_json::to_value(judged.expected)?,
+            &serde_json::to_value(judged.output)?,
         )
     }
 
@@ -115,12 +219,32 @@ where
             CompareMode::Contains => "contains",
             CompareMode::F1 => "f1",
         };
-        self.at
-            .map_or_else(|| mode.to_owned(), |member| format!("{mode} at {member}"))
+        let mut name = mode.to_owned();
+        if let Some(member) = self.at {
+            name.push_str(&format!(" at {member}"));
+        }
+        if self.is_by_field {
+            name.push_str(" by field");
+        }
+        name
     }
 }
 
 impl CompareMode {
+    /// The score of each member of the expected object; one that the output lacks is compared as null.
+    fn members(
+        self,
+        expected: &Map<String, Value>,
+        output: &Map<String, Value>,
+    ) -> BTreeMap<String, Score> {
+        let mut members = BTreeMap::new();
+        for (name, expected) in expected {
+            let output = output.get(name).unwrap_or(&Value::Null);
+            members.insert(name.clone(), self.score(expected, output));
+        }
+        members
+    }
+
     fn score(self, expected: &Value, output: &Value) -> Score {
         match self {
             CompareMode::Exact => {
@@ -230,7 +354,7 @@ mod tests {
     use super::*;
 
     fn score(metric: &ComparisonMetric, expected: Value, output: Value) -> (f64, String) {
-        let score = metric.compare(expected, output).unwrap();
+        let score = metric.compare(&expected, &output).unwrap();
         (score.value, score.feedback)
     }
 
@@ -265,12 +389,34 @@ mod tests {
         );
         let missing = exact()
             .at("c")
-            .compare(json!(1), json!({"a": 1}))
+            .compare(&json!(1), &json!({"a": 1}))
             .unwrap_err();
         assert_eq!(
             missing.to_string(),
             "the output has no member `c` to compare"
         );
+    }
+
+    #[test]
+    fn members_are_fields_and_by_field_scores_their_mean() {
+        let expected = json!({"team": "repairs", "urgent": true});
+        let output = json!({"team": "Repairs.", "urgent": true, "why": "water"});
+        let whole = exact().compare(&expected, &output).unwrap();
+        assert_eq!((whole.value, whole.fields["team"]), (0.0, 0.0));
+        assert_eq!(whole.fields["urgent"], 1.0);
+        let each = exact().by_field().compare(&expected, &output).unwrap();
+        assert_eq!((each.value, &each.fields), (0.5, &whole.fields));
+        assert_eq!(
+            each.feedback,
+            "team: expected \"repairs\", got \"Repairs.\""
+        );
+        let words = f1().by_field().compare(&expected, &output).unwrap();
+        assert_eq!((words.value, words.fields.len()), (1.0, 2));
+        // Missing is wrong, and what is no object has no fields.
+        let missing = exact().by_field().compare(&expected, &json!({})).unwrap();
+        assert_eq!((missing.value, missing.fields.len()), (0.0, 2));
+        let number = exact().by_field().compare(&json!(4), &json!(4)).unwrap();
+        assert_eq!((number.value, number.fields.len()), (1.0, 0));
     }
 
     #[test]

@@ -78,12 +78,8 @@ where
             output: &answered.value,
         };
         let score = self.metric.score(judged, cx).await?;
-        if !(0.0..=1.0).contains(&score.value) {
-            return Err(format!(
-                "the metric gave {}; a score is a number from 0 to 1",
-                score.value
-            )
-            .into());
+        if let Some(wrong) = score.wrong() {
+            return Err(format!("the metric gave {wrong}; a score is a number from 0 to 1").into());
         }
         let output = serde_json::to_value(&answered.value)?;
         let record = &answered.record;

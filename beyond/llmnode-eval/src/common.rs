@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::baseline::{Baseline, BaselineCase};
-use super::report::{EvaluatedCase, Evaluation};
+use super::evaluated_case::EvaluatedCase;
+use super::report::Evaluation;
 
 /// The cases that a report and a baseline both have.
 pub(super) struct Common<'a> {

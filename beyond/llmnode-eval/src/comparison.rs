@@ -1,58 +1,45 @@
 //! Compares two reports on the same cases.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use llmnode_runtime::{Category, NodeError};
-use serde::Serialize;
 
+use super::difference::{CaseDiff, EvaluationDiff, FieldDiff};
 use super::report::Evaluation;
 use super::statistics;
-
-/// A smaller `p` is more than noise.
-const NOISE: f64 = 0.05;
 
 /// A comparison leaves out one case of so many at most.
 const MOST_LEFT_OUT: usize = 10;
 
-/// How two evaluations of the same cases differ, case by case.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct EvaluationDiff {
-    /// The mean of this report, over the cases that are compared.
-    pub mean: f64,
-    /// The mean of the other report, over the same cases.
-    pub other: f64,
-    /// The ends of the 95 % interval of the difference.
-    pub interval: (f64, f64),
-    /// How many cases have a higher score in this report.
-    pub better: usize,
-    /// How many cases have a lower score in this report.
-    pub worse: usize,
-    /// How many cases are not compared, since an outage left them out of one of the reports.
-    pub left_out: usize,
-    /// How likely chance alone makes a difference as large as this one: McNemar's exact test if all scores are 0 or 1, otherwise
-    /// a sign-flip test for up to 16 cases that differ (exact), and Student's t for more.
-    pub p: f64,
-}
-
-impl EvaluationDiff {
-    /// Returns how much better this report is than the other one; below 0, it is worse.
-    pub fn difference(&self) -> f64 {
-        self.mean - self.other
-    }
-
-    /// Returns whether the difference is more than noise: chance alone makes such a difference in fewer than 5 of 100 comparisons.
-    pub fn is_more_than_noise(&self) -> bool {
-        self.p < NOISE
-    }
-}
-
 impl Evaluation {
     /// Compares this report with another one on the same cases, pair by pair. Cases that an outage left out of one of them are not
-    /// compared.
+    /// compared. `Display` of the result is a table, with the cases that fell and both of their answers.
+    ///
+    /// ```
+    /// use llmnode::evals::{Dataset, evaluate, exact};
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// # struct Times(u64);
+    /// # impl Node for Times { type Output = u64; const NAME: &'static str = "times"; }
+    /// # impl Exec<u64> for Times {
+    /// #     async fn exec(&self, cx: &Cx<'_, u64>) -> Result<u64, BoxError> { Ok(self.0 * cx.state()) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// # let old = Run::new(ScriptedModel::new()).with_state(2);
+    /// # let new = Run::new(ScriptedModel::new()).with_state(3);
+    /// let data = Dataset::new([(Times(0), 0), (Times(1), 3), (Times(2), 4)]);
+    /// let before = evaluate(&old, &data, exact()).await?;
+    /// let after = evaluate(&new, &data, exact()).await?;
+    /// let difference = after.compare(&before)?;
+    /// assert_eq!((difference.better, difference.worse), (1, 1));
+    /// assert_eq!(difference.fallen()[0].place, 2);
+    /// println!("{difference}");
+    /// # Ok::<(), NodeError>(()) }).unwrap();
+    /// ```
     ///
     /// # Errors
-    /// A `config_error`, if the other report has other cases: more or fewer, or both come from files that differ.
+    /// A `config_error`, if the other report has other cases: more or fewer, or both come from files that differ. Also if another
+    /// metric scored it.
     /// Cases that the program made are assumed to be the same if their number is the same. Also if outages left out more than one
     /// case in ten, since those that are left may be the easy ones.
     pub fn compare(&self, other: &Evaluation) -> Result<EvaluationDiff, NodeError> {
@@ -70,6 +57,12 @@ impl Evaluation {
                 "the reports are on other data; compare reports on the same data".to_owned(),
             );
         }
+        if !self.metric.is_empty() && !other.metric.is_empty() && self.metric != other.metric {
+            return refused(format!(
+                "the reports were scored by `{}` and `{}`; compare reports of the same metric",
+                self.metric, other.metric
+            ));
+        }
         let pairs = self.pairs(other);
         let left_out = self.cases.len() - pairs.len();
         if left_out * MOST_LEFT_OUT > self.cases.len() {
@@ -79,40 +72,55 @@ impl Evaluation {
                 self.cases.len()
             ));
         }
-        Ok(compared(&pairs, left_out))
+        let mut compared = compared(pairs, left_out);
+        compared.repeats = self.repeats;
+        compared.other_repeats = other.repeats;
+        Ok(compared)
     }
 
-    /// The scores of the cases that both have.
-    fn pairs(&self, other: &Evaluation) -> Vec<Pair> {
-        let both = self.cases.iter().zip(&other.cases);
-        let both = both.filter(|(one, two)| !one.is_left_out() && !two.is_left_out());
-        both.map(|(one, two)| Pair {
-            this: one.score,
-            other: two.score,
+    /// The cases that both have.
+    fn pairs(&self, other: &Evaluation) -> Vec<CaseDiff> {
+        let both = self.cases.iter().zip(&other.cases).enumerate();
+        let both = both.filter(|(_, (one, two))| !one.is_left_out() && !two.is_left_out());
+        both.map(|(place, (this, other))| CaseDiff {
+            place,
+            this: this.clone(),
+            other: other.clone(),
         })
         .collect()
     }
 }
 
-struct Pair {
-    this: f64,
-    other: f64,
+/// Whether both scores are 0 or 1.
+fn is_share(pair: &CaseDiff) -> bool {
+    let scores = [pair.this.score, pair.other.score];
+    scores.iter().all(|score| *score == 0.0 || *score == 1.0)
 }
 
-impl Pair {
-    fn difference(&self) -> f64 {
-        self.this - self.other
+/// The means of each field that one of both reports has, over the cases that have it. A case that failed has 0 in all of them.
+fn compared_fields(pairs: &[CaseDiff]) -> BTreeMap<String, FieldDiff> {
+    let reports = pairs.iter().flat_map(|pair| [&pair.this, &pair.other]);
+    let names: BTreeSet<&String> = reports.flat_map(|case| case.fields.keys()).collect();
+    let mut fields = BTreeMap::new();
+    for name in names {
+        let mut field = FieldDiff::default();
+        for pair in pairs {
+            if !pair.this.fields.contains_key(name) && !pair.other.fields.contains_key(name) {
+                continue;
+            }
+            field.cases += 1;
+            field.mean += pair.this.fields.get(name).unwrap_or(&0.0);
+            field.other += pair.other.fields.get(name).unwrap_or(&0.0);
+        }
+        field.mean /= field.cases as f64;
+        field.other /= field.cases as f64;
+        fields.insert(name.clone(), field);
     }
-
-    fn is_share(&self) -> bool {
-        [self.this, self.other]
-            .iter()
-            .all(|score| *score == 0.0 || *score == 1.0)
-    }
+    fields
 }
 
-fn compared(pairs: &[Pair], left_out: usize) -> EvaluationDiff {
-    let differences: Vec<_> = pairs.iter().map(Pair::difference).collect();
+fn compared(pairs: Vec<CaseDiff>, left_out: usize) -> EvaluationDiff {
+    let differences: Vec<_> = pairs.iter().map(CaseDiff::difference).collect();
     let better = differences
         .iter()
         .filter(|difference| **difference > 0.0)
@@ -121,7 +129,7 @@ fn compared(pairs: &[Pair], left_out: usize) -> EvaluationDiff {
         .iter()
         .filter(|difference| **difference < 0.0)
         .count();
-    let ((low, high), p) = match (pairs.iter().all(Pair::is_share), pairs.len()) {
+    let ((low, high), p) = match (pairs.iter().all(is_share), pairs.len()) {
         (true, n) => (
             statistics::agresti_min(better, worse, n),
             statistics::sign_test(better, worse),
@@ -133,8 +141,8 @@ fn compared(pairs: &[Pair], left_out: usize) -> EvaluationDiff {
         ),
     };
     let n = pairs.len() as f64;
-    let mean = pairs.iter().map(|pair| pair.this).sum::<f64>() / n;
-    let other = pairs.iter().map(|pair| pair.other).sum::<f64>() / n;
+    let mean = pairs.iter().map(|pair| pair.this.score).sum::<f64>() / n;
+    let other = pairs.iter().map(|pair| pair.other.score).sum::<f64>() / n;
     let interval = (low.max(-1.0), high.min(1.0));
     EvaluationDiff {
         mean,
@@ -144,34 +152,13 @@ fn compared(pairs: &[Pair], left_out: usize) -> EvaluationDiff {
         worse,
         left_out,
         p,
+        fields: compared_fields(&pairs),
+        cases: pairs,
+        repeats: 1,
+        other_repeats: 1,
     }
 }
 
-impl fmt::Display for EvaluationDiff {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EvaluationDiff {
-            mean,
-            other,
-            interval: (low, high),
-            better,
-            worse,
-            left_out,
-            p,
-        } = self;
-        let verdict = if self.is_more_than_noise() {
-            "more than noise"
-        } else {
-            "no more than noise"
-        };
-        write!(
-            f,
-            "{other:.3} → {mean:.3}: {:+.3} (95 %: {low:+.3} to {high:+.3}), {better} better, {worse} worse, \
-             p = {p:.3}: {verdict}",
-            self.difference()
-        )?;
-        match left_out {
-            0 => Ok(()),
-            left_out => write!(f, "; {left_out} left out by outages"),
-        }
-    }
-}
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;

@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::case::{Case, Scored, is_fatal, is_outage};
 use super::dataset::{Dataset, Mark};
+use super::evaluated_case::EvaluatedCase;
 use super::metric::Metric;
-use super::report::{EvaluatedCase, Evaluation, Measured};
+use super::report::{Evaluation, Measured};
 
 /// Calls the node of each case, and scores its answer. Eight cases at a time by default.
 ///

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use llmnode_reader::internal::{one_line, visible};
 use llmnode_runtime::{FormatError, NodeError};
 use serde_json::Value;
 
+use super::columns::shown;
 use super::common::Pair;
-use super::report::EvaluatedCase;
+use super::evaluated_case::EvaluatedCase;
 use super::verdict::Verdict;
 
 const LISTED: usize = 20;
@@ -156,22 +156,18 @@ impl fmt::Display for FallenCase {
         }
         write!(f, "{:.3}", self.now)?;
         if !self.feedback.is_empty() {
-            write!(f, "  {}", shown(&self.feedback))?;
+            write!(f, "  {}", shown(&self.feedback, 200))?;
         }
         if let [Some(before), Some(now)] = &self.answers {
             write!(
                 f,
                 "\n    then {}\n    now  {}",
-                shown(&before.to_string()),
-                shown(&now.to_string())
+                shown(&before.to_string(), 200),
+                shown(&now.to_string(), 200)
             )?;
         }
         Ok(())
     }
-}
-
-fn shown(text: &str) -> String {
-    visible(&one_line(text, 200)).into_owned()
 }
 
 fn counted(cases: usize) -> String {

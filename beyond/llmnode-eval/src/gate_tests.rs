@@ -5,7 +5,7 @@ use llmnode_runtime::{Category, Usage};
 use serde_json::json;
 
 use super::*;
-use crate::report::{EvaluatedCase, Failure};
+use crate::evaluated_case::{EvaluatedCase, Failure};
 use crate::verdict::VerdictKind;
 
 /// A baseline's file, of its own for each test.

@@ -1,17 +1,16 @@
 //! The result of an evaluation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{milliseconds, read_format};
-use llmnode_runtime::{CallReport, Category, FormatError, NodeError, Usage};
+use llmnode_runtime::internal::read_format;
+use llmnode_runtime::{FormatError, Usage};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 
-use super::case::{Scored, is_outage, replayed};
-use super::dataset::Mark;
+use super::case::is_outage;
+use super::evaluated_case::{EvaluatedCase, Failure};
 use super::statistics;
 
 const FORMAT: &str = "llmnode/evaluation";
@@ -62,183 +61,6 @@ impl Measured {
             repeats,
             is_blessing,
             test,
-        }
-    }
-}
-
-/// One case of an evaluation.
-#[derive(Clone, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct EvaluatedCase {
-    /// What the case is called in a baseline: a hash of its row in the file, or its place among the program's.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// Whether the case must be right each time: `"must": true` in its row.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub must: bool,
-    /// The scores of its repeats, in order, without those that an outage left out. Empty: it was asked once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scores: Vec<f64>,
-    /// The score from 0 to 1, the mean of all repeats; 0 if the case failed. If it was [left out](EvaluatedCase::is_left_out), the 0 stands for no score.
-    pub score: f64,
-    /// The metric's feedback on the answer; of several repeats, on the worst.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub feedback: String,
-    /// Why the case failed. `None`: it was scored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
-    /// The node's output, as JSON; of several repeats, the worst. `None`: the case has none, since it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
-    /// The model that answered last. `None`: it is unknown, or the answer came from a journal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// What the case used, including the requests of the metric. Answers from a journal are not in it.
-    pub usage: Usage,
-    /// What the answers from a journal used when they were asked for.
-    #[serde(default, skip_serializing_if = "has_no_request")]
-    pub replayed_usage: Usage,
-    /// The time from the start of the node's call to the score; of several repeats, the mean. For a failed case, it is the time of the
-    /// call that failed.
-    #[serde(rename = "elapsed_ms", with = "milliseconds")]
-    pub elapsed: Duration,
-    /// How many answers came from a journal, of the node and of the metric.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub replayed: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-fn has_no_request(usage: &Usage) -> bool {
-    usage.requests == 0
-}
-
-/// Why a case failed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Failure {
-    /// The category of the error; `exec_error` if the metric failed by itself.
-    pub category: Category,
-    /// The error as it is shown, without the raw answer.
-    pub message: String,
-}
-
-impl EvaluatedCase {
-    /// Returns whether an outage left the case without a score: its failure is of the transport, or of a key, a quota or a model
-    /// that is not found.
-    pub fn is_left_out(&self) -> bool {
-        self.failure
-            .as_ref()
-            .is_some_and(|failure| is_outage(failure.category))
-    }
-
-    /// The repeats of one case as one: the worst of them, with the mean of the scores. `None`: there is none.
-    pub(super) fn of_repeats(repeats: Vec<EvaluatedCase>, mark: &Mark) -> Option<Self> {
-        let count = u32::try_from(repeats.len()).unwrap_or(u32::MAX);
-        let scores: Vec<f64> = repeats
-            .iter()
-            .filter(|repeat| !repeat.is_left_out())
-            .map(|repeat| repeat.score)
-            .collect();
-        let mut usage = Usage::default();
-        let mut replayed_usage = Usage::default();
-        let mut replayed = 0;
-        for repeat in &repeats {
-            usage += repeat.usage;
-            replayed_usage += repeat.replayed_usage;
-            replayed += repeat.replayed;
-        }
-        let elapsed: Duration = repeats.iter().map(|repeat| repeat.elapsed).sum();
-        // One with a score says more than one that was left out; of equal ones, the first is taken.
-        let worst = repeats
-            .into_iter()
-            .min_by(|one, two| one.rank().total_cmp(&two.rank()))?;
-        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        Some(EvaluatedCase {
-            name: mark.name.clone(),
-            must: mark.must,
-            score: if scores.is_empty() { 0.0 } else { mean },
-            scores: if count > 1 { scores } else { Vec::new() },
-            usage,
-            replayed_usage,
-            elapsed: elapsed / count.max(1),
-            replayed,
-            ..worst
-        })
-    }
-
-    /// The worst is the lowest; one that was left out is above all.
-    fn rank(&self) -> f64 {
-        if self.is_left_out() {
-            f64::INFINITY
-        } else {
-            self.score
-        }
-    }
-
-    /// The lowest score of its repeats.
-    pub(super) fn lowest(&self) -> f64 {
-        self.scores.iter().copied().fold(self.score, f64::min)
-    }
-
-    /// Why it failed, or what the metric said.
-    pub(super) fn reason(&self) -> &str {
-        self.failure
-            .as_ref()
-            .map_or(&self.feedback, |failure| &failure.message)
-    }
-
-    pub(super) fn scored(report: CallReport<Scored>) -> Self {
-        let replayed_usage = report.replayed();
-        let Scored {
-            score,
-            output,
-            replayed,
-            model,
-        } = report.value;
-        EvaluatedCase {
-            name: String::new(),
-            must: false,
-            scores: Vec::new(),
-            score: score.value,
-            feedback: score.feedback,
-            failure: None,
-            output: Some(output),
-            model,
-            usage: report.total,
-            replayed_usage,
-            elapsed: report.record.elapsed,
-            replayed,
-        }
-    }
-
-    pub(super) fn failed(error: &NodeError) -> Self {
-        let (replayed, replayed_usage) = replayed(error.calls());
-        EvaluatedCase {
-            name: String::new(),
-            must: false,
-            scores: Vec::new(),
-            score: 0.0,
-            feedback: String::new(),
-            failure: Some(Failure {
-                category: error.category(),
-                message: error.to_string(),
-            }),
-            output: None,
-            model: error
-                .attempts()
-                .last()
-                .and_then(|attempt| attempt.model.clone()),
-            usage: error.usage(),
-            elapsed: error
-                .record()
-                .map(|record| record.elapsed)
-                .unwrap_or_default(),
-            replayed,
-            replayed_usage,
         }
     }
 }
@@ -303,16 +125,28 @@ impl Evaluation {
             .map(|case| case.score)
     }
 
+    /// Returns the mean score of each field, over the cases that are not left out. A failed case counts as 0. Empty: the metric scores
+    /// no fields.
+    pub fn fields(&self) -> BTreeMap<String, f64> {
+        let scored = self.cases.iter().filter(|case| !case.is_left_out());
+        let scored: Vec<&EvaluatedCase> = scored.collect();
+        let names: BTreeSet<&String> = scored.iter().flat_map(|case| case.fields.keys()).collect();
+        let mut means = BTreeMap::new();
+        for name in names {
+            // A case need not have each field: its label may lack it.
+            let values = scored.iter().filter_map(|case| case.field(name));
+            let values: Vec<f64> = values.collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            means.insert(name.clone(), mean);
+        }
+        means
+    }
+
     /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
     /// scores are the same, it is also Wilson's, since such scores do not show how far others would spread.
     pub fn interval(&self) -> (f64, f64) {
         let scores: Vec<_> = self.scores().collect();
-        let same = scores.iter().all(|score| Some(score) == scores.first());
-        let (low, high) = match scores.iter().all(|score| *score == 0.0 || *score == 1.0) || same {
-            true => statistics::wilson(self.mean(), scores.len().max(1)),
-            false => statistics::student(&scores),
-        };
-        (low.max(0.0), high.min(1.0))
+        interval(&scores)
     }
 
     /// Returns the failed cases, each with its index. Those that an outage left out are in [`left_out`](Self::left_out).
@@ -391,6 +225,19 @@ impl Evaluation {
     }
 }
 
+/// See [`Evaluation::interval`].
+pub(super) fn interval(scores: &[f64]) -> (f64, f64) {
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    let are_the_same = scores.iter().all(|score| Some(score) == scores.first());
+    let are_shares = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
+    let (low, high) = if are_shares || are_the_same {
+        statistics::wilson(mean, scores.len().max(1))
+    } else {
+        statistics::student(scores)
+    };
+    (low.max(0.0), high.min(1.0))
+}
+
 impl Serialize for Evaluation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut report = to.serialize_struct("Evaluation", 13)?;
@@ -416,18 +263,6 @@ impl Serialize for Evaluation {
 }
 
 /// Outputs and feedback may be private.
-impl fmt::Debug for EvaluatedCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let failure = self.failure.as_ref().map(|failure| failure.category);
-        let mut shown = f.debug_struct("EvaluatedCase");
-        shown
-            .field("score", &self.score)
-            .field("failure", &failure)
-            .field("elapsed", &self.elapsed);
-        shown.finish_non_exhaustive()
-    }
-}
-
 impl fmt::Debug for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Evaluation");

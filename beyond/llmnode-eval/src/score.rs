@@ -1,5 +1,7 @@
 //! A metric's verdict on one answer.
 
+use std::collections::BTreeMap;
+
 /// A metric's score for one answer: a value from 0 to 1, and the reason.
 ///
 /// It can be made from a `bool`, an `f64`, or a pair of one of these and the feedback.
@@ -18,6 +20,8 @@ pub struct Score {
     /// What is wrong with it, and what would be right. The optimiser `Reflect` of the feature `smart` shows it to a model. Empty: the metric
     /// gave none.
     pub feedback: String,
+    /// The scores of fields, each from 0 to 1: reports and comparisons have their means. Empty: the metric scores the whole answer alone.
+    pub fields: BTreeMap<String, f64>,
 }
 
 impl Score {
@@ -26,6 +30,7 @@ impl Score {
         Score {
             value,
             feedback: String::new(),
+            fields: BTreeMap::new(),
         }
     }
 
@@ -34,6 +39,27 @@ impl Score {
     pub fn feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = feedback.into();
         self
+    }
+
+    /// Adds the score of a field, so that reports have its mean. The value of the whole stays as it is.
+    ///
+    /// ```
+    /// use llmnode::evals::Score;
+    ///
+    /// let (team, is_urgent) = (true, false);
+    /// let score = Score::from(team && is_urgent).field("team", team).field("urgent", is_urgent);
+    /// assert_eq!((score.value, score.fields["team"]), (0.0, 1.0));
+    /// ```
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, score: impl Into<Score>) -> Self {
+        self.fields.insert(name.into(), score.into().value);
+        self
+    }
+
+    /// A value that is no share.
+    pub(super) fn wrong(&self) -> Option<f64> {
+        let mut values = [&self.value].into_iter().chain(self.fields.values());
+        values.find(|value| !(0.0..=1.0).contains(*value)).copied()
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use llmnode_reader::internal::{one_line, visible};
-use llmnode_runtime::{Tokens, Usage};
+use llmnode_runtime::Usage;
 
-use super::report::{EvaluatedCase, Evaluation};
+use super::columns::shown;
+use super::evaluated_case::EvaluatedCase;
+use super::figures::{grouped, tokens};
+use super::report::Evaluation;
 
 const LISTED: usize = 20;
 
@@ -23,6 +25,7 @@ impl fmt::Display for Evaluation {
             self.mean()
         )?;
         self.write_left_out(f)?;
+        self.write_fields(f)?;
         f.write_str("\n")?;
         write_usage(f, &self.usage())?;
         match self.time_per_case() {
@@ -56,6 +59,19 @@ impl Evaluation {
             self.left_out().count(),
             categories.join(", ")
         )
+    }
+
+    /// One field alone says the same as the mean, or little more.
+    fn write_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.fields();
+        if fields.len() < 2 {
+            return Ok(());
+        }
+        let means: Vec<_> = fields
+            .iter()
+            .map(|(name, mean)| format!("{} {mean:.3}", shown(name, 32)))
+            .collect();
+        write!(f, "\nby field: {}", means.join(", "))
     }
 
     fn write_worst(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,7 +111,7 @@ impl Evaluation {
 }
 
 fn reason(case: &EvaluatedCase) -> String {
-    visible(&one_line(case.reason(), 100)).into_owned()
+    shown(case.reason(), 100)
 }
 
 fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {
@@ -116,37 +132,5 @@ fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {
         Some(cost) if usage.requests > 0 => write!(f, ", cost {cost:.6}"),
         Some(_) => Ok(()),
         None => f.write_str(", cost unknown"),
-    }
-}
-
-/// A figure that was never reported is not 0.
-fn tokens(tokens: Tokens) -> String {
-    match tokens.total() {
-        Some(total) => grouped(total),
-        None if tokens.known == 0 => "?".to_owned(),
-        None => format!("{}+?", grouped(tokens.known)),
-    }
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped_by_threes() {
-        let shown = [0, 999, 1_000, 1_234_567].map(grouped);
-        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
     }
 }

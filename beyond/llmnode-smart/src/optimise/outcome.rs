@@ -90,7 +90,7 @@ impl fmt::Display for OptimiseReport {
             usage,
         } = self;
         match best.as_ref().map(|best| best.compare(start)) {
-            Some(Ok(compared)) => write!(f, "validation {compared}")?,
+            Some(Ok(compared)) => write!(f, "validation {}", compared.summary())?,
             _ => write!(
                 f,
                 "validation {:.3}, and no candidate was judged",
