@@ -68,7 +68,8 @@ impl Conversations {
     }
 
     /// Connects to Postgres as you do it, such as with TLS. The function makes a client of tokio-postgres 0.7, and spawns what drives
-    /// it. There are at most eight clients at once, each for the milliseconds of an operation; none is held while a model answers.
+    /// it. There are at most eight clients at once, or as many as the database allows, each for the milliseconds of an operation; none is
+    /// held while a model answers.
     ///
     /// # Errors
     /// As of [`postgres`](Self::postgres).

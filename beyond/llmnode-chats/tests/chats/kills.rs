@@ -31,12 +31,12 @@ fn now() -> String {
 }
 
 #[llm_node(prompt = "{question}", tools = [Now])]
-struct Ask {
-    question: String,
+pub(crate) struct Ask {
+    pub(crate) question: String,
 }
 
 /// Appends a line to a file, in one piece.
-fn note(file: &Path, line: &str) {
+pub(crate) fn note(file: &Path, line: &str) {
     let mut file = std::fs::OpenOptions::new()
         .append(true)
         .create(true)
@@ -45,13 +45,13 @@ fn note(file: &Path, line: &str) {
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-fn lines(file: &Path) -> Vec<String> {
+pub(crate) fn lines(file: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
 /// Calls a tool, then answers with the question, and notes each request.
-fn model(requests: PathBuf) -> FnModel {
+pub(crate) fn model(requests: PathBuf) -> FnModel {
     FnModel::new(move |request| {
         let is_question = |message: &&Message| message.content.starts_with("Question");
         let asked = request.messages.iter().rfind(is_question).unwrap();
@@ -69,7 +69,7 @@ fn model(requests: PathBuf) -> FnModel {
 }
 
 /// Postgres if the parent has written its address, else SQLite.
-async fn open_store(path: &Path) -> Conversations {
+pub(crate) async fn open_store(path: &Path) -> Conversations {
     match std::fs::read_to_string(path.with_extension("url")) {
         Ok(url) => Conversations::postgres(url).await.unwrap(),
         Err(_) => Conversations::sqlite(path).unwrap(),

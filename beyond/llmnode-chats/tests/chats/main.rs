@@ -8,6 +8,7 @@
 )]
 
 mod contract;
+mod flow_kills;
 mod flows;
 #[cfg(unix)]
 #[path = "../../../../crates/llmnode-flow/tests/journal/killing.rs"]

@@ -70,6 +70,14 @@ pub(crate) async fn postgres(schema: &str) -> Option<String> {
     Some(format!("{url}?options=-c%20search_path%3D{schema}"))
 }
 
+/// A connection that is driven.
+pub(crate) async fn connected(url: &str) -> tokio_postgres::Client {
+    let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
+    let client_and_connection = connected.unwrap();
+    tokio::spawn(client_and_connection.1);
+    client_and_connection.0
+}
+
 /// The texts of a history.
 pub(crate) async fn texts(chat: &Chat) -> Vec<String> {
     let history = chat.history().await.unwrap();

@@ -7,7 +7,7 @@ use llmnode::prelude::*;
 use llmnode::{Event, ModelError, Role, TestClock};
 use serde_json::json;
 
-use crate::support::{Ask, Folder, ask, postgres, stores, texts};
+use crate::support::{Ask, Folder, ask, connected, postgres, stores, texts};
 
 #[tokio::test]
 async fn each_turn_has_those_before_it() {
@@ -425,6 +425,43 @@ async fn forty_users_share_eight_connections_of_postgres() {
     for chat in &users {
         assert_eq!(chat.info().await.unwrap().revision, 1);
     }
+}
+
+/// The role may have three connections, and ten users ask at once: whoever comes fourth waits, and nobody is refused or forgotten.
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_users_share_three_connections_of_postgres() {
+    let Some(url) = postgres("llmnode_chats_three").await else {
+        return;
+    };
+    let admin = connected(&url).await;
+    // It must be no superuser: those have no limit.
+    let role = "CREATE ROLE three LOGIN CONNECTION LIMIT 3; GRANT ALL ON SCHEMA llmnode_chats_three TO three";
+    admin.batch_execute(role).await.unwrap();
+    let chats = Conversations::postgres(url.replace("llmnode@", "three@"))
+        .await
+        .unwrap();
+    let model = ScriptedModel::new();
+    let model = model.otherwise(|_| Reply::text("Yes.").after(Duration::from_millis(300)));
+    let run = Run::new(model);
+    let mut users = Vec::new();
+    for number in 0..10 {
+        users.push(chats.open(format!("user/{number}")).await.unwrap());
+    }
+    let question = ask("Is it?");
+    for turn in 1..=3 {
+        let answers = users.iter().map(|chat| async {
+            let call = run.call(&question).deadline(Duration::from_secs(30));
+            call.conversation(chat).await.unwrap();
+        });
+        futures_join(answers.collect()).await;
+        for chat in &users {
+            assert_eq!(chat.info().await.unwrap().revision, turn);
+        }
+    }
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'three'";
+    let row = admin.query_one(count, &[]).await.unwrap();
+    let connections: i64 = row.get(0);
+    assert_eq!(connections, 3, "all that there may be are in use");
 }
 
 async fn futures_join<F: Future<Output = ()>>(futures: Vec<F>) {
