@@ -58,7 +58,7 @@ pub type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<Value> + 
 
 /// Returns what checks answers by this schema.
 pub fn check_by(schema: &Value) -> Arc<CheckJson> {
-    let rules = Rules::of(schema, schema);
+    let rules = Rules::new(schema, schema);
     Arc::new(move |answer: &str, sent: &OutputSchema, reader: Reader| {
         read_by_schema(answer, sent, reader, &|value, wrapped| {
             violations(&rules, value, wrapped)

@@ -39,8 +39,8 @@ pub(super) fn read(
 ) -> Result<Outcome, Vec<Violation>> {
     if target.try_fast_path(trimmed(text), slot) {
         return Ok(Outcome {
+            notes: Vec::new(),
             wrapped: target.is_wrapped(),
-            ..Outcome::default()
         });
     }
     if text.len() > MAX_SEARCHED {
@@ -49,20 +49,35 @@ pub(super) fn read(
     if has_many_values(text.as_bytes()) {
         return Err(vec![error::too_many_values()]);
     }
-    if let Some(part) = find::only_fence(text).filter(|_| !target.whole_text)
-        && target.try_fast_path(&text[part.clone()], slot)
+    if !target.whole_text
+        && let Some(outcome) = read_only_fence(text, target, slot)
     {
-        let origin = Origin {
-            place: Enclosure::Fence,
-            begin: part.start,
-            repairs: Repairs::default(),
-        };
-        return Ok(Outcome {
-            notes: origin.notes_for(text),
-            wrapped: target.is_wrapped(),
-        });
+        return Ok(outcome);
     }
-    let found = find::scan(text, !target.exact && !target.whole_text);
+    search(text, target, slot)
+}
+
+/// Has serde read what is in the only fence of the text. `None`: there is no such fence, or it is not JSON of the type.
+fn read_only_fence(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Option<Outcome> {
+    let part = find::only_fence(text)?;
+    if !target.try_fast_path(&text[part.clone()], slot) {
+        return None;
+    }
+    let origin = Origin {
+        place: Enclosure::Fence,
+        begin: part.start,
+        repairs: Repairs::default(),
+    };
+    Some(Outcome {
+        notes: origin.notes_for(text),
+        wrapped: target.is_wrapped(),
+    })
+}
+
+/// Looks for the answer in the whole text. What was done to find it is noted from the outside in.
+fn search(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcome, Vec<Violation>> {
+    let lenient = !target.exact && !target.whole_text;
+    let found = find::scan(text, lenient);
     if target.whole_text && !is_whole_text(&found.candidates) {
         return Err(vec![error::not_only_json()]);
     }
@@ -75,11 +90,13 @@ pub(super) fn read(
     };
     let taken = selector.select(found.candidates, found.unclosed_thinking)?;
     let mut notes = Vec::new();
-    notes.extend(found.thinking.map(|at| Repair {
-        flag: Flag::AfterThinking,
-        place: error::line_and_column(text, at),
-        times: 1,
-    }));
+    if let Some(at) = found.thinking {
+        notes.push(Repair {
+            flag: Flag::AfterThinking,
+            place: error::line_and_column(text, at),
+            times: 1,
+        });
+    }
     notes.extend(taken.origin.notes_for(text));
     notes.extend(taken.notes);
     Ok(Outcome {

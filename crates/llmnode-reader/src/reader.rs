@@ -1,4 +1,4 @@
-//! How a text is read.
+//! How a text is read: leniently, exactly, or only if it is nothing but the JSON.
 
 use super::check::CheckMode;
 use super::schema::OutputSchema;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{Parsed, ReadResult, read, read_any, read_by_schema};
+use super::answer::{ReadResult, read, read_any, read_by_schema};
 use super::check::violations;
 use super::json::Json;
 use super::reader::Reader;
@@ -26,13 +26,15 @@ pub struct Reading<T> {
 }
 
 impl<T> Reading<T> {
-    fn of(answer: ReadResult<T>) -> Result<Self, ReadError> {
-        answer
-            .map(|answer: Parsed<T>| Reading {
+    /// Without what only llmnode's nodes need of an answer.
+    fn from_result(result: ReadResult<T>) -> Result<Self, ReadError> {
+        match result {
+            Ok(answer) => Ok(Reading {
                 value: answer.value,
                 repairs: answer.repairs,
-            })
-            .map_err(|violations| ReadError { violations })
+            }),
+            Err(violations) => Err(ReadError { violations }),
+        }
     }
 }
 
@@ -66,7 +68,7 @@ impl Reader {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn value(&self, text: &str) -> Result<Reading<Value>, ReadError> {
-        Reading::of(read_any(text, *self))
+        Reading::from_result(read_any(text, *self))
     }
 
     /// Reads a value of a type. Its validators do not run.
@@ -84,7 +86,7 @@ impl Reader {
         &self,
         text: &str,
     ) -> Result<Reading<T>, ReadError> {
-        Reading::of(read(text, &OutputSchema::of::<T>(), *self))
+        Reading::from_result(read(text, &OutputSchema::of::<T>(), *self))
     }
 
     /// Reads JSON that conforms to a schema that is known only at run time. `pattern`, `format` and other keywords that the
@@ -111,7 +113,7 @@ impl Reader {
         text: &str,
         schema: &OutputSchema,
     ) -> Result<Reading<Value>, ReadError> {
-        Reading::of(read_by_schema(
+        Reading::from_result(read_by_schema(
             text,
             schema,
             *self,

@@ -151,7 +151,7 @@ impl OutputSchema {
         let unanswerable = tagged::unanswerable(&schema);
         let fault = foreign::fault(&schema);
         let normal = normalize::normalise(schema, &name);
-        let rules = Rules::of(&normal.tree, unwrapped(&normal.tree, normal.wrapped));
+        let rules = Rules::new(&normal.tree, unwrapped(&normal.tree, normal.wrapped));
         OutputSchema {
             plain: raw(&normal.tree),
             states_bounds,
@@ -296,7 +296,7 @@ impl OutputSchema {
         schema.truncated |= own.truncated;
         if own.wrapped {
             schema.wrapped = true;
-            schema.rules = Rules::of(&schema.tree, unwrapped(&schema.tree, true));
+            schema.rules = Rules::new(&schema.tree, unwrapped(&schema.tree, true));
         }
         schema
     }

@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::check::{CheckMode, Fault, Rule, Severity, faults, into_violations};
+use super::check::{CheckMode, Fault, Severity, faults, into_violations};
 use super::coerce::{CoerceOptions, Coerced, coerce, coerce_text};
 use super::error;
 use super::find::{self, Candidate, Content, Enclosure, trimmed};
@@ -58,12 +58,15 @@ pub(super) struct Origin {
     pub(super) repairs: Repairs,
 }
 
+/// What came of one candidate.
 enum Verdict<'t> {
     Accepted(Box<Accepted<'t>>),
     Refused(Refused),
+    /// The byte where it begins, and what is wrong.
     Broken(usize, repair::SyntaxError),
 }
 
+/// What one selection needs. The slot is filled by each candidate that serde reads, and at the end holds the chosen one.
 pub(super) struct Selector<'p, 't> {
     /// Then nothing is to be compared, and the slot is filled once.
     pub(super) only_candidate: bool,
@@ -74,6 +77,7 @@ pub(super) struct Selector<'p, 't> {
 }
 
 impl<'t> Selector<'_, 't> {
+    /// Judges all candidates, and chooses one. The slot then holds its value.
     pub(super) fn select(
         mut self,
         candidates: Vec<Candidate<'t>>,
@@ -82,96 +86,100 @@ impl<'t> Selector<'_, 't> {
         let only_words = candidates
             .iter()
             .all(|candidate| matches!(candidate.content, Content::Text));
-        let mut verdicts = Vec::with_capacity(candidates.len());
         let candidates = self.resolve_lines(candidates);
         self.only_candidate = candidates.len() == 1;
+        let mut verdicts = Vec::with_capacity(candidates.len());
         for candidate in candidates {
-            verdicts.push(self.evaluate(candidate));
+            let verdict = self.evaluate(candidate);
+            verdicts.push(verdict);
         }
+        // What was found before thinking that never ends may be a draft.
         if let Some(begin) = unclosed_thinking {
             return Err(vec![error::unclosed_thinking(self.text, begin)]);
         }
         let chosen = choose(self.text, &verdicts)?;
-        if let Some(Verdict::Accepted(taken)) = chosen.map(|chosen| verdicts.swap_remove(chosen)) {
+        if let Some(index) = chosen
+            && let Verdict::Accepted(taken) = verdicts.swap_remove(index)
+        {
             // The slot holds the candidate that was read last, which may not be the chosen one.
             if !self.only_candidate {
                 self.fill(&taken.json)?;
             }
             return Ok(*taken);
         }
-        Err(if only_words {
-            vec![error::nothing(self.text, self.target.expected_answer())]
-        } else {
-            self.least_wrong(verdicts)
-        })
+        if only_words {
+            return Err(vec![self.nothing()]);
+        }
+        Err(self.least_wrong(verdicts))
+    }
+
+    fn nothing(&self) -> Violation {
+        error::nothing(self.text, self.target.expected_answer())
     }
 
     /// Objects from lines, fences or numbered items become a list if the type wants one, else each is a candidate.
     fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
         let rules = self.target.rules();
         let leaves = rules.leaves(rules.own());
-        let wants_list = !self.target.exact
-            && self.target.schema.is_some()
-            && leaves.iter().any(|rule| rule.has_type("array"));
-        if wants_list && !leaves.iter().any(|rule| rule.has_type("object")) {
+        let has_list = leaves.iter().any(|rule| rule.has_type("array"));
+        let has_object = leaves.iter().any(|rule| rule.has_type("object"));
+        let wants_list = has_list && !self.target.exact && self.target.schema.is_some();
+        // Where the type also takes an object, one of several fences may be it.
+        if wants_list && !has_object {
             candidates = find::join_objects(self.text, candidates);
         }
         let mut all = Vec::with_capacity(candidates.len());
-        for Candidate {
-            place,
-            part,
-            content,
-        } in candidates
-        {
-            match content {
-                Content::Lines(objects, mut repairs) if wants_list => {
-                    repairs.add(repair::kind::LINES, part.start);
-                    let objects = objects.into_iter().map(|(_, object)| object).collect();
+        for candidate in candidates {
+            match candidate.content {
+                Content::Lines(objects, repairs) if wants_list => {
                     all.push(Candidate {
-                        place,
-                        part,
-                        content: Content::Json(Json::Array(objects), repairs),
+                        place: candidate.place,
+                        content: list_of_lines(objects, repairs, candidate.part.start),
+                        part: candidate.part,
                     });
                 }
                 Content::Lines(objects, repairs) => {
-                    all.extend(objects.into_iter().map(|(part, object)| Candidate {
-                        place: Enclosure::Prose,
-                        part,
-                        content: Content::Json(object, repairs.clone()),
-                    }))
+                    for (part, object) in objects {
+                        all.push(Candidate {
+                            place: Enclosure::Prose,
+                            part,
+                            content: Content::Json(object, repairs.clone()),
+                        });
+                    }
                 }
-                content => all.push(Candidate {
-                    place,
-                    part,
-                    content,
-                }),
+                _ => all.push(candidate),
             }
         }
         all
     }
 
-    /// The faults of the candidate with the fewest of them; of several, the last one.
+    /// The faults of the candidate with the fewest of them; of several, the last one. Broken JSON only if there is no other.
     fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
         let mut broken = None;
         let mut least: Option<Refused> = None;
-        for one in verdicts {
-            match one {
-                Verdict::Refused(found)
-                    if least
-                        .as_ref()
-                        .is_none_or(|least| found.len() <= least.len()) =>
-                {
-                    least = Some(found);
+        for verdict in verdicts {
+            match verdict {
+                Verdict::Refused(found) => {
+                    let is_least = match &least {
+                        Some(least) => found.len() <= least.len(),
+                        None => true,
+                    };
+                    if is_least {
+                        least = Some(found);
+                    }
                 }
-                Verdict::Broken(begin, fault) => drop(broken.get_or_insert((begin, fault))),
-                _ => {}
+                Verdict::Broken(begin, fault) if broken.is_none() => broken = Some((begin, fault)),
+                Verdict::Broken(..) | Verdict::Accepted(_) => {}
             }
         }
-        least
-            .or_else(|| broken.map(|(begin, fault)| vec![error::broken(self.text, begin, &fault)]))
-            .unwrap_or_else(|| vec![error::nothing(self.text, self.target.expected_answer())])
+        match (least, broken) {
+            (Some(least), _) => least,
+            (None, Some((begin, fault))) => vec![error::broken(self.text, begin, &fault)],
+            (None, None) => vec![self.nothing()],
+        }
     }
 
+    /// Whether the type takes a candidate.
     fn evaluate(&mut self, candidate: Candidate<'t>) -> Verdict<'t> {
         let Candidate {
             place,
@@ -189,16 +197,17 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// It may name an allowed value of an enum.
+    /// Words without JSON. They may name an allowed value of an enum.
     fn bare_text(&mut self, place: Enclosure, part: Range<usize>) -> Result<Accepted<'t>, Refused> {
         let text = self.text;
-        let bare_text = &text[part.clone()];
-        let may_be = !self.target.exact && self.target.schema.is_some();
-        let coerced = may_be
-            .then(|| coerce_text(self.target.rules(), bare_text))
-            .flatten();
+        let words = &text[part.clone()];
+        let coerced = if self.target.exact || self.target.schema.is_none() {
+            None
+        } else {
+            coerce_text(self.target.rules(), words)
+        };
         let Some(coerced) = coerced else {
-            return Err(vec![error::nothing(text, self.target.expected_answer())]);
+            return Err(vec![self.nothing()]);
         };
         let origin = Origin {
             place,
@@ -208,7 +217,10 @@ impl<'t> Selector<'_, 't> {
         self.take(origin, coerced, false, None)
     }
 
-    /// Reads a candidate that was parsed: as it is, coerced, or what is inside it.
+    /// Reads a candidate that was parsed.
+    ///
+    /// In this order: its text as it is, by serde alone; coerced; what is inside it, coerced; and at last serde once more, as the
+    /// type may take what its schema refuses. The first that fits is taken.
     fn json(
         &mut self,
         place: Enclosure,
@@ -216,52 +228,40 @@ impl<'t> Selector<'_, 't> {
         json: Json<'t>,
         repairs: &Repairs,
     ) -> Result<Accepted<'t>, Refused> {
+        let (json, wrapped) = match json {
+            Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
+            json => (json, false),
+        };
         let origin = Origin {
             place,
             begin: part.start,
             repairs: repairs.clone(),
         };
-        let plain = repairs.is_empty().then(|| &self.text[part.clone()]);
-        let (json, wrapped) = match json {
-            Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
-            json => (json, false),
+        let plain = self.plain_text(part, repairs, wrapped);
+        let mut accepted = Accepted {
+            origin,
+            json: Cow::Borrowed(""),
+            canonical_json: String::new(),
+            notes: Vec::new(),
+            wrapped,
         };
-        let plain = plain.and_then(|plain| {
-            if wrapped {
-                wrapped_value(plain)
-            } else {
-                Some(plain)
-            }
-        });
-        if let Some(plain) = plain.filter(|_| {
-            self.only_candidate && (self.after_thinking || place != Enclosure::WholeText)
-        }) && self.target.try_fast_path(plain, self.slot)
+        if let Some(plain) = plain
+            && self.may_try_fast_path(place)
+            && self.target.try_fast_path(plain, self.slot)
         {
-            let json = Cow::Borrowed(plain);
-            return Ok(Accepted {
-                origin,
-                json,
-                canonical_json: String::new(),
-                notes: Vec::new(),
-                wrapped,
-            });
+            accepted.json = Cow::Borrowed(plain);
+            return Ok(accepted);
         }
         let inner = self.inner(&json, place, wrapped);
-        let refused = match self.coerced(place, json, wrapped) {
-            Ok(coerced) => return self.take(origin, coerced, wrapped, plain),
+        let mismatch = match self.coerced(place, json, wrapped) {
+            Ok(coerced) => return self.take(accepted.origin, coerced, wrapped, plain),
             Err(mismatch) => mismatch,
         };
-        if let Some((within, kind)) = inner {
-            match self.coerced(place, within, false) {
-                Ok(mut coerced) => {
-                    let note = Repair {
-                        flag: Flag::Fitted(Cow::Borrowed(kind)),
-                        place: String::new(),
-                        times: 1,
-                    };
-                    coerced.notes.insert(0, note);
-                    coerced.changed = true;
-                    return self.take(origin, coerced, false, None);
+        if let Some((inner_json, kind)) = inner {
+            match self.coerced(place, inner_json, false) {
+                Ok(coerced) => {
+                    let coerced = with_note_of_inner(coerced, kind);
+                    return self.take(accepted.origin, coerced, false, None);
                 }
                 Err(within) if self.is_value(&within.coerced.json) => {
                     return Err(into_violations(within.found));
@@ -269,17 +269,26 @@ impl<'t> Selector<'_, 't> {
                 Err(_) => {}
             }
         }
-        self.retry_with_serde(
-            refused,
-            plain,
-            Accepted {
-                origin,
-                json: Cow::Borrowed(""),
-                canonical_json: String::new(),
-                notes: Vec::new(),
-                wrapped,
-            },
-        )
+        self.retry_with_serde(mismatch, plain, accepted)
+    }
+
+    /// The text of the value, if serde may read it as it is: nothing was repaired.
+    fn plain_text(&self, part: Range<usize>, repairs: &Repairs, wrapped: bool) -> Option<&'t str> {
+        if !repairs.is_empty() {
+            return None;
+        }
+        let text = self.text;
+        let plain = &text[part];
+        if wrapped {
+            wrapped_value(plain)
+        } else {
+            Some(plain)
+        }
+    }
+
+    /// With one candidate, what serde takes is the answer. The whole text alone was tried before the search.
+    fn may_try_fast_path(&self, place: Enclosure) -> bool {
+        self.only_candidate && (self.after_thinking || place != Enclosure::WholeText)
     }
 
     /// Models wrap a value in an object with one member of any name, or write the JSON as a string.
@@ -293,20 +302,23 @@ impl<'t> Selector<'_, 't> {
             return None;
         }
         match json {
-            Json::Object(members) => match &members[..] {
-                [(_, Json::Object(inner))] if inner.is_empty() => None,
-                [(name, inner)] if !is_error(name) && !self.is_known(name) => {
-                    Some((inner.clone(), "wrapper"))
+            Json::Object(members) => {
+                let [(name, inner)] = &members[..] else {
+                    return None;
+                };
+                let is_empty = matches!(inner, Json::Object(inner) if inner.is_empty());
+                if is_empty || is_error(name) || self.is_known(name) {
+                    return None;
                 }
-                _ => None,
-            },
+                Some((inner.clone(), "wrapper"))
+            }
             Json::String(text) if place != Enclosure::Prose => {
                 let inner = trimmed(text);
-                let tree = inner
-                    .starts_with(['{', '['])
-                    .then(|| repair::parse_strict(inner))
-                    .flatten();
-                tree.map(|tree| (tree.into_owned(), "quoted"))
+                if !inner.starts_with(['{', '[']) {
+                    return None;
+                }
+                let json = repair::parse_strict(inner)?;
+                Some((json.into_owned(), "quoted"))
             }
             _ => None,
         }
@@ -317,11 +329,16 @@ impl<'t> Selector<'_, 't> {
         matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
     }
 
+    /// Whether the type has a member of this name, in whatever letters, or takes any member.
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
-        rules.leaves(rules.own()).iter().any(|rule: &&Rule| {
-            rule.additional.is_some() || rule.names().any(|own_name| same_letters(own_name, name))
-        })
+        for rule in rules.leaves(rules.own()) {
+            let takes_any = rule.additional.is_some();
+            if takes_any || rule.names().any(|property| same_letters(property, name)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Coerces a value, and checks what has come of it by the rules of the type.
@@ -332,17 +349,19 @@ impl<'t> Selector<'_, 't> {
         wrapped: bool,
     ) -> Result<Coerced<'t>, Mismatch<'t>> {
         let rules = self.target.rules();
-        let allow = CoerceOptions {
+        let options = CoerceOptions {
             changes: !self.target.exact,
             lists: place != Enclosure::Prose,
         };
-        let coerced = coerce(rules, self.target.mode, json, allow);
+        let coerced = coerce(rules, self.target.mode, json, options);
         let mut found = faults(rules, rules.own(), CheckMode::Type, &coerced.json, wrapped);
+        // Then the extra check has all that the schema says, and these would be said twice.
         if self.target.mode == CheckMode::Schema {
             found.retain(|fault| fault.severity == Severity::Lossy);
         }
-        let extra_check = (self.target.extra_check)(&coerced.json, wrapped);
-        found.extend(extra_check.into_iter().map(Fault::from_extra_check));
+        for violation in (self.target.extra_check)(&coerced.json, wrapped) {
+            found.push(Fault::from_extra_check(violation));
+        }
         if found.is_empty() {
             Ok(coerced)
         } else {
@@ -351,40 +370,42 @@ impl<'t> Selector<'_, 't> {
     }
 
     /// The type may accept what its schema refuses, such as a member by its alias.
+    ///
+    /// Not with a fault that serde knows nothing of: what would be lost, or is out of bounds. If serde refuses the value as well,
+    /// what it says is added, where the rules have said nothing of that place.
     fn retry_with_serde(
         &mut self,
         mismatch: Mismatch<'t>,
         plain: Option<&'t str>,
-        mut taken: Accepted<'t>,
+        mut accepted: Accepted<'t>,
     ) -> Result<Accepted<'t>, Refused> {
         let Mismatch { coerced, found } = mismatch;
-        let json = text_for_serde(&coerced, plain);
-        if self.target.mode == CheckMode::Schema
-            || found
-                .iter()
-                .any(|fault| fault.severity == Severity::TooDeep)
-        {
+        let is_too_deep = found
+            .iter()
+            .any(|fault| fault.severity == Severity::TooDeep);
+        if self.target.mode == CheckMode::Schema || is_too_deep {
             return Err(into_violations(found));
         }
-        match self.fill(&json) {
-            Ok(()) if found.iter().all(|fault| fault.severity == Severity::Type) => {}
-            Ok(()) => return Err(into_violations(found)),
-            Err(more) => {
-                let mut found = into_violations(found);
-                let is_new: Vec<_> = more
-                    .into_iter()
-                    .filter(|one| !is_reported(&found, one) && !is_list_for_struct(one))
-                    .collect();
-                found.extend(is_new);
-                return Err(found);
+        let json = text_for_serde(&coerced, plain);
+        if let Err(from_serde) = self.fill(&json) {
+            let mut violations = into_violations(found);
+            let mut additional = Vec::new();
+            for violation in from_serde {
+                if !is_reported(&violations, &violation) && !is_list_for_struct(&violation) {
+                    additional.push(violation);
+                }
             }
+            violations.extend(additional);
+            return Err(violations);
         }
-        taken.notes.extend(coerced.notes);
-        Ok(Accepted {
-            json,
-            canonical_json: canonical(coerced.json),
-            ..taken
-        })
+        let are_of_serde = found.iter().all(|fault| fault.severity == Severity::Type);
+        if !are_of_serde {
+            return Err(into_violations(found));
+        }
+        accepted.notes.extend(coerced.notes);
+        accepted.json = json;
+        accepted.canonical_json = canonical(coerced.json);
+        Ok(accepted)
     }
 
     /// serde has the last word, even if the schema accepts the value.
@@ -418,8 +439,10 @@ impl<'t> Selector<'_, 't> {
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
         #[cfg(test)]
         super::counts::add(|counts| counts.read += 1);
-        let schema = self.target.schema;
-        let may_read_again = schema.is_some_and(|schema| schema.may_read_again);
+        let may_read_again = match self.target.schema {
+            Some(schema) => schema.may_read_again,
+            None => false,
+        };
         if may_read_again && depth(json) > MAX_REREAD_DEPTH {
             let message = "is nested too deeply in forms that have members in common";
             return Err(vec![Violation {
@@ -428,14 +451,13 @@ impl<'t> Selector<'_, 't> {
             }]);
         }
         let observed = Observed::default();
-        self.slot
-            .fill(json, &observed)
-            .map_err(|error| vec![serde_error::violation(json, &error, self.target.rules())])?;
+        if let Err(error) = self.slot.fill(json, &observed) {
+            let violation = serde_error::violation(json, &error, self.target.rules());
+            return Err(vec![violation]);
+        }
         if observed.rounded.get() {
-            return Err(vec![Violation::new(
-                "",
-                "has a whole number that its type cannot hold exactly",
-            )]);
+            let message = "has a whole number that its type cannot hold exactly";
+            return Err(vec![Violation::new("", message)]);
         }
         if observed.overflowed.get() {
             let message = format!(
@@ -448,17 +470,45 @@ impl<'t> Selector<'_, 't> {
     }
 }
 
+/// The list that objects on lines of their own are.
+fn list_of_lines<'t>(
+    objects: Vec<(Range<usize>, Json<'t>)>,
+    mut repairs: Repairs,
+    begin: usize,
+) -> Content<'t> {
+    repairs.add(repair::kind::LINES, begin);
+    let mut items = Vec::with_capacity(objects.len());
+    for (_, object) in objects {
+        items.push(object);
+    }
+    Content::Json(Json::Array(items), repairs)
+}
+
+/// Says first that the value was inside another one, which is the larger change.
+fn with_note_of_inner<'t>(mut coerced: Coerced<'t>, kind: &'static str) -> Coerced<'t> {
+    let note = Repair {
+        flag: Flag::Fitted(Cow::Borrowed(kind)),
+        place: String::new(),
+        times: 1,
+    };
+    coerced.notes.insert(0, note);
+    // Then serde reads the value and not the text around it.
+    coerced.changed = true;
+    coerced
+}
+
 /// Whether there is a violation at the same place, within it or around it.
-fn is_reported(found: &[Violation], one: &Violation) -> bool {
-    found.iter().any(|reported| {
-        is_within(&reported.path, &one.path) || is_within(&one.path, &reported.path)
+fn is_reported(violations: &[Violation], violation: &Violation) -> bool {
+    violations.iter().any(|reported| {
+        is_within(&reported.path, &violation.path) || is_within(&violation.path, &reported.path)
     })
 }
 
 /// serde reports a list in place of a struct at the previous value, which is misleading.
-fn is_list_for_struct(one: &Violation) -> bool {
-    let message = "invalid type: sequence, expected struct";
-    one.message.starts_with(message)
+fn is_list_for_struct(violation: &Violation) -> bool {
+    violation
+        .message
+        .starts_with("invalid type: sequence, expected struct")
 }
 
 /// How many brackets are open at most.
@@ -466,61 +516,81 @@ fn depth(json: &str) -> usize {
     let mut depth = 0_usize;
     let mut most = 0;
     for (_, opens) in find::brackets(json) {
-        depth = if opens {
-            depth + 1
+        if opens {
+            depth += 1;
         } else {
-            depth.saturating_sub(1)
-        };
+            depth = depth.saturating_sub(1);
+        }
         most = most.max(depth);
     }
     most
 }
 
 /// Returns the index of the answer. `None`: nothing was accepted.
+///
+/// Accepted candidates that are read as the same value are one answer. Anything else that could be meant as well is an error.
 fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
-    let Some((first, one)) = accepted(verdicts).next() else {
+    let Some((first_index, first)) = accepted(verdicts).next() else {
         return Ok(None);
     };
+    let other = accepted(verdicts).find(|(_, other)| other.canonical_json != first.canonical_json);
     let broken = verdicts
         .iter()
-        .find(|one| matches!(one, Verdict::Broken(..)));
-    let other = accepted(verdicts).find(|(_, other)| other.canonical_json != one.canonical_json);
+        .find(|verdict| matches!(verdict, Verdict::Broken(..)));
     if broken.is_none() && other.is_none() {
-        return Ok(Some(first));
+        return Ok(Some(first_index));
     }
-    // A single accepted fence wins over everything before it.
-    let mut fences = accepted(verdicts).filter(|(_, taken)| {
-        taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '['])
-    });
-    if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
-        let behind = verdicts[fence + 1..].iter();
-        if behind
-            .into_iter()
-            .all(|one| matches!(one, Verdict::Refused(_)))
-        {
-            return Ok(Some(fence));
-        }
+    if let Some(fence) = last_word(verdicts) {
+        return Ok(Some(fence));
     }
     match (other, broken) {
-        (Some((_, other)), _) => Err(vec![error::two(text, one.origin.begin, other.origin.begin)]),
+        (Some((_, other)), _) => Err(vec![error::two(
+            text,
+            first.origin.begin,
+            other.origin.begin,
+        )]),
         (None, Some(Verdict::Broken(begin, fault))) => {
             Err(vec![error::broken(text, *begin, fault)])
         }
-        (None, _) => Ok(Some(first)),
+        (None, _) => Ok(Some(first_index)),
     }
 }
 
+/// The only accepted fence, if nothing behind it could be meant: it wins over everything before it.
+fn last_word(verdicts: &[Verdict<'_>]) -> Option<usize> {
+    let mut fence = None;
+    for (index, taken) in accepted(verdicts) {
+        let is_fence = taken.origin.place == Enclosure::Fence;
+        if !is_fence || !taken.json.starts_with(['{', '[']) {
+            continue;
+        }
+        if fence.is_some() {
+            return None;
+        }
+        fence = Some(index);
+    }
+    let fence = fence?;
+    let behind = &verdicts[fence + 1..];
+    let is_last = behind
+        .iter()
+        .all(|verdict| matches!(verdict, Verdict::Refused(_)));
+    is_last.then_some(fence)
+}
+
+/// The accepted candidates with their indexes.
 fn accepted<'v, 't>(
     verdicts: &'v [Verdict<'t>],
 ) -> impl Iterator<Item = (usize, &'v Accepted<'t>)> {
-    let with_index = verdicts.iter().enumerate();
-    with_index.filter_map(|(index, verdict)| match verdict {
-        Verdict::Accepted(accepted) => Some((index, &**accepted)),
-        _ => None,
-    })
+    verdicts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, verdict)| match verdict {
+            Verdict::Accepted(accepted) => Some((index, &**accepted)),
+            _ => None,
+        })
 }
 
-/// Unchanged text is not serialized again.
+/// The text that serde reads. Unchanged text is not serialized again.
 fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
     match plain {
         Some(plain) if !coerced.changed => Cow::Borrowed(plain),
@@ -528,16 +598,18 @@ fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, 
     }
 }
 
+/// Whether the path `inner` leads into the value at `outer`, or to it.
 fn is_within(inner: &str, outer: &str) -> bool {
-    let rest = inner.strip_prefix(outer);
-    rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+    match inner.strip_prefix(outer) {
+        Some(rest) => outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']),
+        None => false,
+    }
 }
 
 /// Such a member explains why there is no value, so it does not wrap one.
 fn is_error(name: &str) -> bool {
-    ["error", "errors", "refusal"]
-        .iter()
-        .any(|one| name.eq_ignore_ascii_case(one))
+    const NAMES: [&str; 3] = ["error", "errors", "refusal"];
+    NAMES.iter().any(|error| name.eq_ignore_ascii_case(error))
 }
 
 /// The value in `{"value": ..}`; `false`: there is no such object around it.
@@ -560,16 +632,20 @@ impl Origin {
             Enclosure::Tag | Enclosure::Prose => Some(Flag::InProse),
         };
         let mut notes = Vec::new();
-        notes.extend(enclosure.map(|flag| Repair {
-            flag,
-            place: error::line_and_column(text, self.begin),
-            times: 1,
-        }));
-        notes.extend(self.repairs.iter().map(|repaired| Repair {
-            flag: Flag::Repaired(Cow::Borrowed(repaired.kind)),
-            place: error::line_and_column(text, repaired.at),
-            times: repaired.times,
-        }));
+        if let Some(flag) = enclosure {
+            notes.push(Repair {
+                flag,
+                place: error::line_and_column(text, self.begin),
+                times: 1,
+            });
+        }
+        for repaired in self.repairs.iter() {
+            notes.push(Repair {
+                flag: Flag::Repaired(Cow::Borrowed(repaired.kind)),
+                place: error::line_and_column(text, repaired.at),
+                times: repaired.times,
+            });
+        }
         notes
     }
 }

@@ -1,36 +1,21 @@
 //! Whether a schema states bounds that serde does not check.
+//!
+//! If it states none, the fast path may leave the answer to serde. So what serde checks by the type alone, such as the range of
+//! an integer or the length of a tuple, must not count, or nearly every answer would be checked twice.
 
 use serde_json::{Value, json};
 
 use super::text_format::TextFormat;
 use crate::tree::{Node, children};
 
-/// Without the bounds that schemars writes for integer types: serde checks those.
-pub(crate) fn any(schema: &Value) -> bool {
+/// Whether a bound stands anywhere in the schema that the types themselves do not have.
+pub(crate) fn states_bounds(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
         let Some(node) = schema.as_object() else {
             continue;
         };
-        let own = |keyword: &str| match node.get("format").and_then(Value::as_str) {
-            Some(format) => intrinsic_bound(format, keyword),
-            None => Value::Null,
-        };
-        let is_bound = |keyword: &str| {
-            let begins = ["min", "max", "exclusiveM"]
-                .iter()
-                .any(|begin| keyword.starts_with(begin));
-            (begins || keyword == "multipleOf") && !(keyword.ends_with("Items") && is_tuple(node))
-        };
-        let format = node
-            .get("format")
-            .and_then(Value::as_str)
-            .and_then(TextFormat::named);
-        if format.is_some()
-            || node
-                .iter()
-                .any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword))
-        {
+        if states_bound(node) {
             return true;
         }
         open.extend(children(node));
@@ -38,6 +23,34 @@ pub(crate) fn any(schema: &Value) -> bool {
     false
 }
 
+/// The same of one part of the schema, without those in it.
+fn states_bound(node: &Node) -> bool {
+    let format = node.get("format").and_then(Value::as_str);
+    if format.is_some_and(|format| TextFormat::named(format).is_some()) {
+        return true;
+    }
+    for (keyword, bound) in node {
+        let intrinsic = match format {
+            Some(format) => intrinsic_bound(format, keyword),
+            None => Value::Null,
+        };
+        if is_bound(node, keyword) && *bound != intrinsic {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the keyword states a bound: `minimum`, `maxLength`, `exclusiveMinimum`, `multipleOf`.
+fn is_bound(node: &Node, keyword: &str) -> bool {
+    let is_limit = ["min", "max", "exclusiveM"]
+        .iter()
+        .any(|begin| keyword.starts_with(begin));
+    let is_length_of_tuple = keyword.ends_with("Items") && is_tuple(node);
+    (is_limit || keyword == "multipleOf") && !is_length_of_tuple
+}
+
+/// The bound that schemars writes for an integer of this format. `null`: it writes none.
 fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     let (least, most) = match format {
         "int8" => (json!(i8::MIN), json!(i8::MAX)),
@@ -54,15 +67,13 @@ fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     }
 }
 
-/// Whose length serde checks.
+/// Whether it is of one length, with a schema for each item. serde checks the length of such a type.
 fn is_tuple(node: &Node) -> bool {
-    let length = node
-        .get("prefixItems")
-        .and_then(Value::as_array)
-        .map(|items| json!(items.len()));
-    length.is_some()
-        && node.get("minItems") == length.as_ref()
-        && node.get("maxItems") == length.as_ref()
+    let Some(Value::Array(items)) = node.get("prefixItems") else {
+        return false;
+    };
+    let length = json!(items.len());
+    node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length)
 }
 
 #[cfg(test)]
@@ -70,7 +81,7 @@ mod tests {
     use schemars::JsonSchema;
 
     fn states<T: JsonSchema>() -> bool {
-        super::any(schemars::schema_for!(T).as_value())
+        super::states_bounds(schemars::schema_for!(T).as_value())
     }
 
     #[allow(dead_code, reason = "only its schema counts")]

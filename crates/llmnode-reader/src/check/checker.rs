@@ -1,4 +1,10 @@
 //! Applies rules to a value. What is wrong with members, items and unions is in files of their own.
+//!
+//! At each place, in this order: values that are listed, the kind of the value, what is within it, and what the rule combines. The
+//! first two come first because a fault of theirs makes most of the others needless. Whoever only asks whether a value fits stops
+//! at the first fault (`is_enough`).
+//!
+//! The work is counted, and a check that has spent its budget is not complete: it says neither that a value fits nor what is wrong.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,18 +20,17 @@ use crate::violation::Violation;
 
 /// Work budget of one check; recursive unions would otherwise be exponential.
 const MAX_WORK: u64 = 50_000;
+/// Long answers have more.
 const WORK_PER_VALUE: u64 = 32;
+/// Deeper than any answer that parses, as references and unions count too.
 const MAX_DEPTH: u32 = 320;
+/// More would not help a model.
 const MAX_FAULTS: usize = 50;
 
+/// All that the schema says against a value.
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    into_violations(faults(
-        rules,
-        rules.own(),
-        CheckMode::Schema,
-        value,
-        wrapped,
-    ))
+    let found = faults(rules, rules.own(), CheckMode::Schema, value, wrapped);
+    into_violations(found)
 }
 
 /// Whole numbers that a `Value` does not hold exactly.
@@ -34,7 +39,7 @@ pub(crate) fn rounded(value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
     into_violations(faults(any, any.own(), CheckMode::Type, value, wrapped))
 }
 
-/// `wrapped`: paths begin with the wrapper's member.
+/// All that is wrong with a value. `wrapped`: paths begin with the wrapper's member.
 pub(crate) fn faults(
     rules: &Rules,
     rule: &Rule,
@@ -53,35 +58,53 @@ pub(crate) fn faults(
     vec![Fault::too_deep(message)]
 }
 
+/// How much of the schema is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckMode {
+    /// All that it says.
     Schema,
     /// As serde reads the type: `3.0` is not an integer, optional members may be `null`, and a set may repeat an item.
     Type,
 }
 
+/// One check. What has to outlast a recursion is in cells, as a check is shared by all that it calls.
 pub(crate) struct Checker<'s> {
     pub(crate) rules: &'s Rules,
     pub(super) mode: CheckMode,
+    /// What is left of the budget.
     work: Cell<u64>,
+    /// The budget was too small, or the value too deep. This stays.
     exhausted: Cell<bool>,
+    /// Set while it is only asked whether a value fits.
     pub(super) first_fault_only: Cell<bool>,
+    /// Set while it is asked whether serde takes a value, whatever it loses.
     pub(super) type_faults_only: Cell<bool>,
     pub(super) cached: RefCell<UnionCache>,
 }
 
-/// Keyed by addresses of forms and value, and what counts as a fault: nested unions ask the same for each form.
-pub(super) type UnionCache = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
+/// What was found for unions of this check: nested unions ask the same for each form.
+pub(super) type UnionCache = HashMap<UnionKey, Vec<Fault>>;
+
+/// Addresses of forms and value, and what counts as a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct UnionKey {
+    pub(super) forms: *const usize,
+    pub(super) value: *const (),
+    pub(super) first_fault_only: bool,
+    pub(super) type_faults_only: bool,
+}
 
 pub(super) const MAX_CACHED: usize = 4096;
 
 impl<'s> Checker<'s> {
+    /// `value_count`: of the value that is checked, as its length decides how much work a check may be.
     pub(crate) fn new(rules: &'s Rules, mode: CheckMode, value_count: u64) -> Self {
-        let work = Cell::new(MAX_WORK.saturating_add(value_count.saturating_mul(WORK_PER_VALUE)));
+        let for_values = value_count.saturating_mul(WORK_PER_VALUE);
+        let work = MAX_WORK.saturating_add(for_values);
         Checker {
             rules,
             mode,
-            work,
+            work: Cell::new(work),
             exhausted: Cell::new(false),
             first_fault_only: Cell::new(false),
             type_faults_only: Cell::new(false),
@@ -89,6 +112,7 @@ impl<'s> Checker<'s> {
         }
     }
 
+    /// Whether the value has no fault at all.
     pub(crate) fn fits(&self, rule: &'s Rule, value: &Json<'_>) -> bool {
         let first_fault_only = self.first_fault_only.replace(true);
         let found = self.apply(rule, value, &Location::ROOT, 0);
@@ -100,29 +124,42 @@ impl<'s> Checker<'s> {
         found.is_empty() && self.is_complete()
     }
 
+    /// Whether the budget was enough. If not, what was found is not all.
     pub(crate) fn is_complete(&self) -> bool {
         !self.exhausted.get()
     }
 
+    /// Whether what was found decides, so that nothing more is looked for.
     pub(super) fn is_enough(&self, found: &[Fault]) -> bool {
-        found.len() > MAX_FAULTS
-            || (self.first_fault_only.get()
-                && found
-                    .iter()
-                    .any(|fault| !self.type_faults_only.get() || fault.severity == Severity::Type))
+        if found.len() > MAX_FAULTS {
+            return true;
+        }
+        if !self.first_fault_only.get() {
+            return false;
+        }
+        let only_type = self.type_faults_only.get();
+        found
+            .iter()
+            .any(|fault| !only_type || fault.severity == Severity::Type)
     }
 
+    /// Takes work from the budget. `false`: nothing is left, or the value is too deep.
     pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
-        let left = self
-            .work
-            .get()
-            .checked_sub(work)
-            .filter(|_| depth <= MAX_DEPTH);
-        self.work.set(left.unwrap_or(0));
-        self.exhausted.set(self.exhausted.get() || left.is_none());
-        left.is_some()
+        let left = self.work.get().checked_sub(work);
+        match left {
+            Some(left) if depth <= MAX_DEPTH => {
+                self.work.set(left);
+                true
+            }
+            _ => {
+                self.work.set(0);
+                self.exhausted.set(true);
+                false
+            }
+        }
     }
 
+    /// What is wrong with a value, and all within it.
     pub(super) fn apply(
         &self,
         rule: &'s Rule,
@@ -137,11 +174,13 @@ impl<'s> Checker<'s> {
             return vec![Fault::at(place, "must not be present")];
         }
         if self.mode == CheckMode::Type && !rule.is_constraining {
-            return self.rounded(value, place);
+            let mut found = Vec::new();
+            rounded_in(value, place, &mut found);
+            return found;
         }
         let mut found = Vec::new();
         if rule.lists {
-            found.extend(unlisted(rule, value, place));
+            unlisted(rule, value, place, &mut found);
         }
         let has_type = rule.is_type(|name| self.is_type(name, value));
         if found.is_empty() && !has_type {
@@ -151,19 +190,7 @@ impl<'s> Checker<'s> {
             return found;
         }
         match value {
-            Json::Number(digits) => {
-                if self.mode == CheckMode::Type && has_type {
-                    found.extend(
-                        number::unrepresentable(rule, digits)
-                            .map(|fault| Fault::lossy(place, fault)),
-                    );
-                }
-                if !rule.bounds.is_empty() {
-                    found.extend(
-                        number_faults(rule, digits).map(|fault| Fault::bound(place, fault)),
-                    );
-                }
-            }
+            Json::Number(digits) => self.number(rule, digits, has_type, place, &mut found),
             Json::String(text) => {
                 if !rule.bounds.is_empty() {
                     found.extend(length_fault(rule, text, place));
@@ -184,7 +211,30 @@ impl<'s> Checker<'s> {
         found
     }
 
-    /// Even if serde would drop something.
+    /// What a type cannot hold of a number counts only where the type takes numbers: else its kind is wrong already.
+    fn number(
+        &self,
+        rule: &Rule,
+        digits: &str,
+        has_type: bool,
+        place: &Location<'_>,
+        found: &mut Vec<Fault>,
+    ) {
+        if self.mode == CheckMode::Type
+            && has_type
+            && let Some(message) = number::unrepresentable(rule, digits)
+        {
+            found.push(Fault::lossy(place, message));
+        }
+        if rule.bounds.is_empty() {
+            return;
+        }
+        for message in number_faults(rule, digits) {
+            found.push(Fault::bound(place, message));
+        }
+    }
+
+    /// Whether serde reads the value as this form, even if it would drop something.
     pub(super) fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
         let first_fault_only = self.first_fault_only.replace(true);
         let type_faults_only = self.type_faults_only.replace(true);
@@ -194,35 +244,18 @@ impl<'s> Checker<'s> {
         found.is_empty()
     }
 
-    /// Coercion removes such a `null`.
+    /// Whether this is `null` in place of a member that may be left out. Coercion removes such a `null`.
     pub(crate) fn is_null_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
-        *value == Json::Null
-            && self.mode == CheckMode::Type
-            && rule.named(name).is_some_and(|named| !named.is_required)
-    }
-
-    /// Integers that a `serde_json::Value` does not hold exactly, where the schema allows anything.
-    fn rounded(&self, value: &Json<'_>, place: &Location<'_>) -> Vec<Fault> {
-        match value {
-            _ if self.mode != CheckMode::Type => Vec::new(),
-            Json::Number(digits) => {
-                let fault = number::rounded(digits).map(|fault| Fault::lossy(place, fault));
-                fault.into_iter().collect()
-            }
-            Json::Array(items) => {
-                let items = items.iter().enumerate();
-                items
-                    .flat_map(|(index, item)| self.rounded(item, &place.item(index)))
-                    .collect()
-            }
-            Json::Object(members) => members
-                .iter()
-                .flat_map(|(name, value)| self.rounded(value, &place.member(name)))
-                .collect(),
-            _ => Vec::new(),
+        if *value != Json::Null || self.mode != CheckMode::Type {
+            return false;
+        }
+        match rule.named(name) {
+            Some(property) => !property.is_required,
+            None => false,
         }
     }
 
+    /// What the rule says by other rules: by reference, by all of them, by any or one of them, by none of one.
     fn combined(
         &self,
         rule: &'s Rule,
@@ -231,17 +264,24 @@ impl<'s> Checker<'s> {
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
-        let apply = |number: &usize| self.apply(self.rules.at(*number), value, place, depth + 1);
-        found.extend(rule.ref_target.iter().chain(&rule.all_of).flat_map(apply));
-        for (forms, exclusive) in [
-            (&rule.any_of, false),
-            (&rule.one_of, self.mode == CheckMode::Schema),
-        ] {
-            if !forms.is_empty() {
-                found.extend(self.union(forms, exclusive, value, place, depth));
-            }
+        for number in rule.ref_target.iter().chain(&rule.all_of) {
+            found.extend(self.apply(self.rules.at(*number), value, place, depth + 1));
         }
-        if rule.not.iter().any(|number| apply(number).is_empty()) {
+        if !rule.any_of.is_empty() {
+            found.extend(self.union(&rule.any_of, false, value, place, depth));
+        }
+        if !rule.one_of.is_empty() {
+            // serde takes the first of several.
+            let exclusive = self.mode == CheckMode::Schema;
+            found.extend(self.union(&rule.one_of, exclusive, value, place, depth));
+        }
+        let Some(number) = rule.not else {
+            return;
+        };
+        let is_refused = self
+            .apply(self.rules.at(number), value, place, depth + 1)
+            .is_empty();
+        if is_refused {
             let message = match value {
                 Json::Array(_) | Json::Object(_) => "matches a form that is not allowed".to_owned(),
                 value => format!("is {}, which is not allowed", describe(value)),
@@ -250,8 +290,10 @@ impl<'s> Checker<'s> {
         }
     }
 
+    /// Whether the value is of a type by its name in schemas.
     pub(crate) fn is_type(&self, name: &str, value: &Json<'_>) -> bool {
         match (name, value) {
+            // serde reads `-0` and `3.0` as fractions.
             ("integer", Json::Number(digits)) if self.mode == CheckMode::Type => {
                 digits != "-0" && !digits.contains(['.', 'e', 'E'])
             }
@@ -266,5 +308,27 @@ impl<'s> Checker<'s> {
             | ("null", Json::Null) => true,
             _ => false,
         }
+    }
+}
+
+/// Integers that a `serde_json::Value` does not hold exactly, where the schema allows anything.
+fn rounded_in(value: &Json<'_>, place: &Location<'_>, found: &mut Vec<Fault>) {
+    match value {
+        Json::Number(digits) => {
+            if let Some(message) = number::rounded(digits) {
+                found.push(Fault::lossy(place, message));
+            }
+        }
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                rounded_in(item, &place.item(index), found);
+            }
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                rounded_in(member, &place.member(name), found);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::String(_) => {}
     }
 }

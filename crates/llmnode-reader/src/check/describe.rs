@@ -5,8 +5,10 @@ use crate::json::Json;
 use crate::text::{one_line, plural};
 
 const MAX_EXCERPT: usize = 60;
+/// How many of a list are named. A model needs an example of what is right, not all of it.
 const MAX_NAMED: usize = 8;
 
+/// A value as a message names it: scalars as they were written, shortened.
 pub(crate) fn describe(value: &Json<'_>) -> String {
     match value {
         Json::Null => "null".to_owned(),
@@ -22,47 +24,60 @@ pub(crate) fn excerpt(text: &str) -> String {
     one_line(text, MAX_EXCERPT)
 }
 
+/// What the rule asks for at one place, as in `an integer from 1 to 5`, without the article.
 pub(super) fn expected(rule: &Rule) -> String {
     if !rule.values().is_empty() {
         return join_some(rule.values().iter().map(Json::to_string), " or ");
     }
-    match rule.types() {
-        [] if rule.has_properties || !rule.required.is_empty() => of_type(rule, "object"),
-        kinds => kinds
-            .iter()
-            .map(|kind| of_type(rule, kind))
-            .collect::<Vec<_>>()
-            .join(" or "),
+    let kinds = rule.types();
+    let names_members = rule.has_properties || !rule.required.is_empty();
+    if kinds.is_empty() && names_members {
+        return of_type(rule, "object");
     }
+    let mut kinds_in_words = Vec::with_capacity(kinds.len());
+    for kind in kinds {
+        kinds_in_words.push(of_type(rule, kind));
+    }
+    kinds_in_words.join(" or ")
 }
 
+/// A type and its bounds. The words of a format say more than both.
 fn of_type(rule: &Rule, kind: &str) -> String {
-    if let (true, Some(words)) = (kind == "string", rule.format_in_words) {
+    if kind == "string"
+        && let Some(words) = rule.format_in_words
+    {
         return words.to_owned();
     }
-    let more = match kind {
+    let bounds = match kind {
         "integer" | "number" => range(rule),
         "string" => lengths(rule, "minLength", "maxLength", "character"),
         "array" => lengths(rule, "minItems", "maxItems", "item"),
         "object" => members(rule),
         _ => String::new(),
     };
-    format!("{kind}{more}")
+    format!("{kind}{bounds}")
 }
 
 fn range(rule: &Rule) -> String {
-    let bound = |keyword: &str, words: &str| {
-        rule.bound(keyword)
-            .map(|bound| format!(" {words} {bound}"))
-            .unwrap_or_default()
-    };
-    let range = match (rule.bound("minimum"), rule.bound("maximum")) {
-        (Some(least), Some(most)) => format!(" from {least} to {most}"),
-        _ => bound("minimum", "of at least") + &bound("maximum", "of at most"),
-    };
-    let open =
-        bound("exclusiveMinimum", "of more than") + &bound("exclusiveMaximum", "of less than");
-    range + &open + &bound("multipleOf", "that is a multiple of")
+    let mut words = String::new();
+    if let (Some(least), Some(most)) = (rule.bound("minimum"), rule.bound("maximum")) {
+        words.push_str(&format!(" from {least} to {most}"));
+    } else {
+        words.push_str(&bound(rule, "minimum", "of at least"));
+        words.push_str(&bound(rule, "maximum", "of at most"));
+    }
+    words.push_str(&bound(rule, "exclusiveMinimum", "of more than"));
+    words.push_str(&bound(rule, "exclusiveMaximum", "of less than"));
+    words.push_str(&bound(rule, "multipleOf", "that is a multiple of"));
+    words
+}
+
+/// ` of at least 3`. Empty if the rule has no such bound.
+fn bound(rule: &Rule, keyword: &str, words: &str) -> String {
+    match rule.bound(keyword) {
+        Some(bound) => format!(" {words} {bound}"),
+        None => String::new(),
+    }
 }
 
 fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
@@ -75,22 +90,18 @@ fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
     }
 }
 
+/// The members that it needs, or else those that it takes.
 fn members(rule: &Rule) -> String {
     let needed = join_some(rule.required.iter().map(|name| quoted(name)), ", ");
     if !needed.is_empty() {
         return format!(" with {needed}");
     }
-    match property_list(rule) {
-        none if none.is_empty() => String::new(),
-        known => format!(
-            " with {}{known}",
-            if rule.is_closed {
-                "none but "
-            } else {
-                "any of "
-            }
-        ),
+    let properties = property_list(rule);
+    if properties.is_empty() {
+        return String::new();
     }
+    let which = if rule.is_closed { "none but" } else { "any of" };
+    format!(" with {which} {properties}")
 }
 
 pub(super) fn property_list(rule: &Rule) -> String {
@@ -101,21 +112,26 @@ fn quoted(name: &str) -> String {
     format!("`{}`", excerpt(name))
 }
 
-pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) -> String {
-    let mut words = all
-        .by_ref()
-        .take(MAX_NAMED)
-        .collect::<Vec<_>>()
-        .join(between);
-    if all.next().is_some() {
-        words.push_str(between);
-        words.push('…');
+/// Joins the first of them, and says with `…` that there are more.
+pub(super) fn join_some(all: impl Iterator<Item = String>, between: &str) -> String {
+    let mut words = String::new();
+    for (index, word) in all.enumerate() {
+        if index > 0 {
+            words.push_str(between);
+        }
+        if index == MAX_NAMED {
+            words.push('…');
+            break;
+        }
+        words.push_str(&word);
     }
     words
 }
 
+/// A value in a list of allowed ones: a text without its quotation marks.
 pub(super) fn display_value(value: &Json<'_>) -> String {
-    value
-        .as_text()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    match value.as_text() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    }
 }

@@ -1,4 +1,4 @@
-//! What a schema asks for, in a few words.
+//! What a schema asks for, in a few words: for a model whose answer had no JSON at all.
 
 use super::describe::{expected, join_some, property_list};
 use super::variant::Variants;
@@ -6,49 +6,48 @@ use super::{Rule, Rules};
 use crate::json::Json;
 use crate::tree::WRAPPER;
 
+/// `None`: it takes many things that have no short name. `wrapped`: the answer is an object around the value.
 pub(in super::super) fn expected_answer(rules: &Rules, wrapped: bool) -> Option<String> {
-    let own = of(rules, rules.own())?;
-    Some(if wrapped {
-        format!("{{\"{WRAPPER}\": ..}} with {own}")
-    } else {
-        own
-    })
+    let value = expected_value(rules, rules.own())?;
+    if wrapped {
+        return Some(format!("{{\"{WRAPPER}\": ..}} with {value}"));
+    }
+    Some(value)
 }
 
-fn of(rules: &Rules, rule: &Rule) -> Option<String> {
-    let rule = rule.ref_target.map_or(rule, |to| rules.at(to));
+fn expected_value(rules: &Rules, rule: &Rule) -> Option<String> {
+    let rule = match rule.ref_target {
+        Some(number) => rules.at(number),
+        None => rule,
+    };
     if !rule.values().is_empty() {
-        return Some(format!(
-            "one of {}",
-            join_some(rule.values().iter().map(Json::to_string), ", ")
-        ));
+        let values = join_some(rule.values().iter().map(Json::to_string), ", ");
+        return Some(format!("one of {values}"));
     }
-    match rule.types() {
-        [] => variants(rules, rule),
+    let Some(kind) = rule.types().first() else {
+        return variants(rules, rule);
+    };
+    if rule.types().len() == 1 {
+        if kind == "null" {
+            return Some("null".to_owned());
+        }
         // Optional members too: the answer had none yet.
-        [kind] if kind == "object" && !property_list(rule).is_empty() => {
-            Some(format!("an object with {}", property_list(rule)))
-        }
-        [kind] if kind == "null" => Some("null".to_owned()),
-        [kind, ..] => {
-            let article = if kind.starts_with(['a', 'i', 'o']) {
-                "an"
-            } else {
-                "a"
-            };
-            Some(format!("{article} {}", expected(rule)))
+        let properties = property_list(rule);
+        if kind == "object" && !properties.is_empty() {
+            return Some(format!("an object with {properties}"));
         }
     }
+    let begins_with_vowel = kind.starts_with(['a', 'i', 'o']);
+    let article = if begins_with_vowel { "an" } else { "a" };
+    Some(format!("{article} {}", expected(rule)))
 }
 
+/// The names of an enum with content in some variant.
 fn variants(rules: &Rules, rule: &Rule) -> Option<String> {
-    let forms = rule
-        .one_of
-        .iter()
-        .chain(&rule.any_of)
-        .map(|form| rules.at(*form));
-    Some(format!(
-        "one of {}",
-        Variants::of(&forms.collect::<Vec<_>>())?.all()
-    ))
+    let mut forms = Vec::new();
+    for number in rule.one_of.iter().chain(&rule.any_of) {
+        forms.push(rules.at(*number));
+    }
+    let variants = Variants::from_forms(&forms)?;
+    Some(format!("one of {}", variants.all()))
 }

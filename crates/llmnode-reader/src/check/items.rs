@@ -6,6 +6,7 @@ use super::{Fault, Location, Rule};
 use crate::json::{Json, json_eq};
 
 impl<'s> Checker<'s> {
+    /// Their number first, then each item in order, and at last whether one is there twice.
     pub(super) fn array(
         &self,
         rule: &'s Rule,
@@ -21,28 +22,34 @@ impl<'s> Checker<'s> {
             "item",
             place,
         ));
-        for (index, item) in items.iter().enumerate().take_while(|_| self.is_complete()) {
-            if self.is_enough(found) {
+        for (index, item) in items.iter().enumerate() {
+            if !self.is_complete() || self.is_enough(found) {
                 break;
             }
             if let Some(number) = rule.item(index) {
-                found.extend(self.apply(
-                    self.rules.at(number),
-                    item,
-                    &place.item(index),
-                    depth + 1,
-                ));
+                let item_rule = self.rules.at(number);
+                found.extend(self.apply(item_rule, item, &place.item(index), depth + 1));
             }
         }
-        if self.mode == CheckMode::Schema && rule.is_set {
-            let twice = (0..items.len())
-                .take_while(|index| self.spend(*index as u64, depth))
-                .find(|index: &usize| {
-                    items[..*index]
-                        .iter()
-                        .any(|earlier| json_eq(earlier, &items[*index]))
-                });
-            found.extend(twice.map(|index| Fault::at(&place.item(index), "appears twice")));
+        if self.mode == CheckMode::Schema
+            && rule.is_set
+            && let Some(index) = self.first_repeated(items, depth)
+        {
+            found.push(Fault::at(&place.item(index), "appears twice"));
         }
+    }
+
+    /// The first item that an earlier one equals. Each comparison is work, as there are as many as pairs.
+    fn first_repeated(&self, items: &[Json<'_>], depth: u32) -> Option<usize> {
+        for (index, item) in items.iter().enumerate() {
+            if !self.spend(index as u64, depth) {
+                return None;
+            }
+            let earlier = &items[..index];
+            if earlier.iter().any(|other| json_eq(other, item)) {
+                return Some(index);
+            }
+        }
+        None
     }
 }

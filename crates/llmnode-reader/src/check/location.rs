@@ -2,12 +2,14 @@
 
 use crate::text::one_line;
 
+/// Where a check is. It borrows the place around it, so that going into a value allocates nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Location<'p> {
     up: Option<&'p Location<'p>>,
     step: Step<'p>,
 }
 
+/// The last part of the path.
 #[derive(Clone, Copy, Debug)]
 enum Step<'p> {
     Root,
@@ -37,6 +39,7 @@ impl<'p> Location<'p> {
         }
     }
 
+    /// Whether it is within the answer, and not all of it.
     pub(crate) fn is_inner(&self) -> bool {
         self.up.is_some()
     }
@@ -45,6 +48,7 @@ impl<'p> Location<'p> {
         matches!(self.step, Step::Member(_))
     }
 
+    /// As messages show it: `steps[2].item`; empty for the root.
     pub(crate) fn path(&self) -> String {
         let mut steps = Vec::new();
         let mut place = Some(self);

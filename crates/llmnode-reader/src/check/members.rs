@@ -1,4 +1,8 @@
 //! Faults in the members of an object: missing, unknown or misspelled ones.
+//!
+//! First what serde would lose without a word (`loss`): if members are unknown, it is likely that the whole object is something
+//! else, and then this is all that is said. Then what is missing, where a member in another spelling is taken for the missing one,
+//! so that it is not reported twice; and at last each member that is there.
 
 use std::collections::HashMap;
 
@@ -9,22 +13,30 @@ use super::{Fault, Location, Rule};
 use crate::json::{Json, Members};
 use crate::text::{misspelling_of, same_letters};
 
+/// Of an answer that is the schema. Those who show a form in place of the schema look for this text.
 pub(crate) const REPEATED_SCHEMA: &str = "repeats the schema instead of filling it in";
 
+/// How many unknown members are looked at for each missing one.
 const MAX_UNKNOWN: usize = 16;
 
 /// Of a name in a map whose keys are integers.
 fn no_number(name: &str, rule: &Rule) -> String {
     let may_be_negative = rule.numeric_keys.iter().any(|(signed, _)| *signed);
-    let wanted = if may_be_negative {
+    let expected = if may_be_negative {
         "a whole number"
     } else {
         "a whole number that is not negative"
     };
     format!(
-        "has the key {:?}, must be {wanted}, in digits",
+        "has the key {:?}, must be {expected}, in digits",
         excerpt(name)
     )
+}
+
+/// A member in another spelling than the required one that it is.
+struct Respelled<'n> {
+    written: &'n str,
+    name: &'n str,
 }
 
 impl<'s> Checker<'s> {
@@ -36,190 +48,258 @@ impl<'s> Checker<'s> {
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
+        const COUNTS: [&str; 2] = ["minProperties", "maxProperties"];
         let count = members.len() as u64;
-        found.extend(count_fault(
-            rule,
-            ["minProperties", "maxProperties"],
-            count,
-            "member",
-            place,
-        ));
+        found.extend(count_fault(rule, COUNTS, count, "member", place));
         if self.mode == CheckMode::Type
             && !self.type_faults_only.get()
-            && let Some(fault) = self.unknown_member(rule, members, place)
+            && let Some(message) = self.loss(rule, members)
         {
-            return found.push(fault);
+            return found.push(Fault::lossy(place, message));
         }
         let respelled = self.missing_members(rule, members, place, found);
-        for (name, value) in members.iter().take_while(|_| self.is_complete()) {
-            if self.is_enough(found) {
+        for (name, value) in members {
+            if !self.is_complete() || self.is_enough(found) {
                 break;
             }
             if self.is_null_for_absent(rule, name, value) {
                 continue;
             }
-            let meant = respelled
-                .iter()
-                .find(|(given, _)| given == name)
-                .map(|(_, meant)| *meant);
-            match rule.member(meant.unwrap_or(name)) {
+            let respelled = respelled.iter().find(|one| one.written == name);
+            let right_name = respelled.map_or(&**name, |one| one.name);
+            match rule.member(right_name) {
                 Some(number) => {
-                    found.extend(self.apply(
-                        self.rules.at(number),
-                        value,
-                        &place.member(name),
-                        depth + 1,
-                    ));
+                    let member_rule = self.rules.at(number);
+                    let inner = self.apply(member_rule, value, &place.member(name), depth + 1);
+                    found.extend(inner);
                 }
                 None if rule.is_closed && !rule.numeric_keys.is_empty() => {
                     found.push(Fault::at(place, no_number(name, rule)));
                 }
-                None if rule.is_closed && meant.is_none() => {
-                    let known = rule.names().map(str::to_owned);
-                    let fault = Fault::at(place, format!("unknown property `{}`", excerpt(name)));
-                    found.push(fault.allowed(known).unknown_member(name));
+                None if rule.is_closed && respelled.is_none() => {
+                    let message = format!("unknown property `{}`", excerpt(name));
+                    let names = rule.names().map(str::to_owned);
+                    let fault = Fault::at(place, message).allowed(names);
+                    found.push(fault.unknown_member(name));
                 }
                 None => {}
             }
         }
     }
 
-    /// serde would accept the object, and drop such members.
-    fn unknown_member(
-        &self,
-        rule: &'s Rule,
-        members: &Members<'_>,
-        place: &Location<'_>,
-    ) -> Option<Fault> {
-        let fault = |message: String| Some(Fault::lossy(place, message));
-        if let [(name, _)] = members
-            && name == "error"
-            && !rule.has_property(name)
-            && rule.has_type("object")
-        {
-            return fault("is an error, not a value of the type".to_owned());
+    /// What serde would drop of the object without a word, or what the object is in place of a value.
+    ///
+    /// From what leaves no doubt to what is only likely: the first that holds is said.
+    fn loss(&self, rule: &'s Rule, members: &Members<'_>) -> Option<String> {
+        if is_error_object(rule, members) {
+            return Some("is an error, not a value of the type".to_owned());
         }
-        if rule.names().next().is_none() || rule.additional.is_some() || members.is_empty() {
+        let takes_any = rule.names().next().is_none() || rule.additional.is_some();
+        if takes_any || members.is_empty() {
             return None;
         }
-        let given = |name: &str| members.iter().any(|(given, _)| given == name);
-        if given("type")
-            && given("properties")
-            && !rule.has_property("type")
-            && !rule.has_property("properties")
-        {
-            return fault(REPEATED_SCHEMA.to_owned());
+        if is_schema(rule, members) {
+            return Some(REPEATED_SCHEMA.to_owned());
         }
-        let texts = || members.iter().filter_map(|(_, value)| value.as_text());
-        if texts().count() > 1 && texts().all(|text| text == "string") {
-            return fault("has placeholders for its texts; write the real values".to_owned());
+        if has_placeholders(members) {
+            return Some("has placeholders for its texts; write the real values".to_owned());
         }
-        let unknown: Vec<_> = members
-            .iter()
-            .filter(|(name, _)| rule.member(name).is_none())
-            .collect();
+        let mut unknown = Vec::new();
+        let mut present: HashMap<&str, &Json<'_>> = HashMap::new();
+        for (name, value) in members {
+            if rule.member(name).is_none() {
+                unknown.push((&**name, value));
+            }
+            if rule.has_property(name) {
+                present.insert(name, value);
+            }
+        }
         if unknown.is_empty() {
             return None;
         }
-        let given: HashMap<&str, &Json<'_>> = members
-            .iter()
-            .filter(|(name, _)| rule.has_property(name))
-            .map(|(name, value)| (&**name, value))
-            .collect();
-        for (name, value) in &unknown {
-            let known = rule.names().find(|known| same_letters(known, name));
-            let rival = known.and_then(|known| Some((known, given.get(known)?)));
-            if let Some((known, _)) = rival.filter(|(_, other)| **other != value) {
-                return fault(format!(
-                    "has `{}` beside `{known}`, with different values",
-                    excerpt(name)
-                ));
-            }
-        }
-        if rule.required.is_empty() && unknown.len() * 2 > members.len() {
-            let most = if unknown.len() == members.len() {
-                "no property"
-            } else {
-                "few properties"
-            };
-            return fault(format!(
-                "has {most} of the type, which are {}",
-                property_list(rule)
-            ));
-        }
-        let absent: Vec<&str> = rule
-            .names()
-            .filter(|name| {
-                !given.contains_key(name) && !rule.required.iter().any(|one| one == name)
-            })
-            .collect();
-        for (name, _) in unknown.iter().filter(|_| !rule.is_closed) {
-            if let Some(meant) = misspelling_of(name, absent.iter().copied()) {
-                return fault(format!(
-                    "unknown property `{}` (did you mean {meant:?}?)",
-                    excerpt(name)
-                ));
-            }
-        }
-        let (name, _) = unknown.into_iter().find(|(_, value)| {
-            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.has_property(name));
-            matches!(value, Json::Object(inner) if known(inner) && self.fits(rule, value))
-        })?;
-        fault(format!(
-            "the value is inside `{}`; answer with that value alone",
-            excerpt(name)
-        ))
+        rival(rule, &present, &unknown)
+            .or_else(|| few_properties(rule, unknown.len(), members.len()))
+            .or_else(|| misspelled_optional(rule, &present, &unknown))
+            .or_else(|| self.value_within(rule, &unknown))
     }
 
-    /// Returns the missing members that are written with another spelling, which is reported, with the right names.
+    /// A member that no property is may hold the whole value.
+    fn value_within(&self, rule: &'s Rule, unknown: &[(&str, &Json<'_>)]) -> Option<String> {
+        for (name, value) in unknown {
+            let Json::Object(inner) = value else {
+                continue;
+            };
+            let has_property = inner.iter().any(|(name, _)| rule.has_property(name));
+            if has_property && self.fits(rule, value) {
+                return Some(format!(
+                    "the value is inside `{}`; answer with that value alone",
+                    excerpt(name)
+                ));
+            }
+        }
+        None
+    }
+
+    /// Reports required members that are missing. Returns those that are written with another spelling, which is reported.
     fn missing_members<'n>(
         &self,
         rule: &'n Rule,
         members: &'n Members<'_>,
         place: &Location<'_>,
         found: &mut Vec<Fault>,
-    ) -> Vec<(&'n str, &'n str)> {
+    ) -> Vec<Respelled<'n>> {
         let mut respelled = Vec::new();
-        let is_lacking = |name: &&String| !members.iter().any(|(given, _)| given == *name);
-        for name in rule.required.iter().filter(is_lacking) {
+        for name in &rule.required {
+            if members.iter().any(|(member, _)| member == name) {
+                continue;
+            }
             if self.is_enough(found) {
                 break;
             }
+            // Nobody reads the message then.
             if self.first_fault_only.get() {
                 found.push(Fault::at(place, String::new()));
                 break;
             }
-            let unknown = members
-                .iter()
-                .map(|(name, _)| &**name)
-                .filter(|name| rule.member(name).is_none());
-            let unknown: Vec<&str> = unknown.take(MAX_UNKNOWN).collect();
-            match unknown.iter().find(|given| same_letters(given, name)) {
-                Some(given) => {
-                    let message =
-                        format!("has `{}`, which must be written `{name}`", excerpt(given));
-                    found.push(Fault::at(place, message));
-                    respelled.push((*given, name.as_str()));
-                }
-                None if rule
-                    .member(name)
-                    .is_some_and(|number| self.would_hold(number, &unknown)) =>
-                {
-                    let belong = join_some(
-                        unknown.iter().map(|name| format!("`{}`", excerpt(name))),
-                        ", ",
-                    );
-                    let message = format!("missing property `{name}`, which must contain {belong}");
-                    found.push(Fault::at(place, message));
-                }
-                None => found.push(Fault::missing(name, &unknown, place)),
+            let unknown = unknown_names(rule, members);
+            if let Some(written) = unknown.iter().find(|other| same_letters(other, name)) {
+                let message = format!("has `{}`, which must be written `{name}`", excerpt(written));
+                found.push(Fault::at(place, message));
+                respelled.push(Respelled { written, name });
+                continue;
+            }
+            let would_hold = match rule.member(name) {
+                Some(number) => self.would_hold(number, &unknown),
+                None => false,
+            };
+            if would_hold {
+                let quoted = unknown.iter().map(|name| format!("`{}`", excerpt(name)));
+                let names = join_some(quoted, ", ");
+                let message = format!("missing property `{name}`, which must contain {names}");
+                found.push(Fault::at(place, message));
+            } else {
+                found.push(Fault::missing(name, &unknown, place));
             }
         }
         respelled
     }
 
+    /// Whether all these names are properties of the member: then its own object was left out around them.
     fn would_hold(&self, number: usize, names: &[&str]) -> bool {
         let leaves = self.rules.leaves(self.rules.at(number));
-        matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.has_property(name)))
+        let [rule] = leaves[..] else {
+            return false;
+        };
+        !names.is_empty() && names.iter().all(|name| rule.has_property(name))
     }
+}
+
+/// The first members that the type does not have.
+fn unknown_names<'n>(rule: &Rule, members: &'n Members<'_>) -> Vec<&'n str> {
+    let mut unknown = Vec::new();
+    for (name, _) in members {
+        if unknown.len() == MAX_UNKNOWN {
+            break;
+        }
+        if rule.member(name).is_none() {
+            unknown.push(&**name);
+        }
+    }
+    unknown
+}
+
+/// `{"error": ..}` for a type that is an object without such a property.
+fn is_error_object(rule: &Rule, members: &Members<'_>) -> bool {
+    let [(name, _)] = members else {
+        return false;
+    };
+    name == "error" && !rule.has_property(name) && rule.has_type("object")
+}
+
+/// Whether the object is a schema, and the type has neither of the properties that show it.
+fn is_schema(rule: &Rule, members: &Members<'_>) -> bool {
+    ["type", "properties"].iter().all(|keyword| {
+        let is_there = members.iter().any(|(name, _)| name == keyword);
+        is_there && !rule.has_property(keyword)
+    })
+}
+
+/// Whether all texts, of which there are several, are the name of their type.
+fn has_placeholders(members: &Members<'_>) -> bool {
+    let mut texts = 0;
+    for (_, value) in members {
+        match value.as_text() {
+            Some("string") => texts += 1,
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    texts > 1
+}
+
+/// A property that is there in two spellings, with two values.
+fn rival(
+    rule: &Rule,
+    present: &HashMap<&str, &Json<'_>>,
+    unknown: &[(&str, &Json<'_>)],
+) -> Option<String> {
+    for (name, value) in unknown {
+        let Some(property) = rule.names().find(|property| same_letters(property, name)) else {
+            continue;
+        };
+        let Some(other) = present.get(property) else {
+            continue;
+        };
+        if other != value {
+            return Some(format!(
+                "has `{}` beside `{property}`, with different values",
+                excerpt(name)
+            ));
+        }
+    }
+    None
+}
+
+/// A type that requires nothing takes any object. One that has hardly any of its properties is probably another one.
+fn few_properties(rule: &Rule, unknown: usize, all: usize) -> Option<String> {
+    if !rule.required.is_empty() || unknown * 2 <= all {
+        return None;
+    }
+    let number = if unknown == all {
+        "no property"
+    } else {
+        "few properties"
+    };
+    Some(format!(
+        "has {number} of the type, which are {}",
+        property_list(rule)
+    ))
+}
+
+/// An optional property in another spelling. Of a required one it is said that it is missing; of a closed type, that the
+/// member is unknown.
+fn misspelled_optional(
+    rule: &Rule,
+    present: &HashMap<&str, &Json<'_>>,
+    unknown: &[(&str, &Json<'_>)],
+) -> Option<String> {
+    if rule.is_closed {
+        return None;
+    }
+    let mut absent = Vec::new();
+    for name in rule.names() {
+        let is_required = rule.required.iter().any(|required| required == name);
+        if !is_required && !present.contains_key(name) {
+            absent.push(name);
+        }
+    }
+    for (name, _) in unknown {
+        if let Some(nearest) = misspelling_of(name, absent.iter().copied()) {
+            return Some(format!(
+                "unknown property `{}` (did you mean {nearest:?}?)",
+                excerpt(name)
+            ));
+        }
+    }
+    None
 }

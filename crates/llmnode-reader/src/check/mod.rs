@@ -29,7 +29,7 @@ mod text_format;
 mod union;
 mod variant;
 
-pub(super) use self::bounds::any as states_bounds;
+pub(super) use self::bounds::states_bounds;
 pub(crate) use self::checker::{CheckMode, Checker, faults, rounded, violations};
 pub use self::compile::target;
 pub(super) use self::expected::expected_answer;
@@ -37,8 +37,8 @@ pub(super) use self::fault::{Fault, Severity, into_violations};
 pub(super) use self::location::Location;
 pub(crate) use self::members::REPEATED_SCHEMA;
 pub(crate) use self::names::in_json_names;
+pub(super) use self::rules::Rule;
 pub(crate) use self::rules::Rules;
-pub(super) use self::rules::{Property, Rule};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Translates the paths of validators. A definition knows its fields by their Rust names, not by what serde makes of them
 //! (`rename_all`); the schema has the names that the model knows.
+//!
+//! A path is followed step by step through the rules, each step at all rules that may be meant there. Where none has a name
+//! that could be meant, or several do, the step stays as it is: a path that nobody finds is better than a wrong one.
 
 use super::{Rule, Rules};
 use crate::text::same_letters;
@@ -15,59 +18,89 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
         return path;
     }
     let mut at = vec![start];
-    let mut named = String::with_capacity(path.len());
+    let mut json_path = String::with_capacity(path.len());
     let mut rest = &*path;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(step_length(rest));
         rest = behind;
-        let leaves: Vec<&Rule> = at.iter().flat_map(|rule| rules.leaves(rule)).collect();
-        let inner = |find: &dyn Fn(&Rule) -> Option<usize>| -> Vec<&Rule> {
-            leaves
-                .iter()
-                .filter_map(|rule| Some(rules.at(find(rule)?)))
-                .collect()
-        };
+        let mut leaves: Vec<&Rule> = Vec::new();
+        for rule in at {
+            leaves.extend(rules.leaves(rule));
+        }
         if let Some(index) = step.strip_prefix('[') {
-            let index = index.trim_end_matches(']');
-            let key = index
-                .strip_prefix('"')
-                .and_then(|key| key.strip_suffix('"'));
-            at = match key {
-                Some(key) => inner(&|rule| rule.member(key)),
-                None => inner(&|rule| rule.item(index.parse().ok()?)),
-            };
-            named.push_str(step);
+            at = at_index(rules, &leaves, index.trim_end_matches(']'));
+            json_path.push_str(step);
             continue;
         }
-        let (dot, name) = step
-            .strip_prefix('.')
-            .map_or(("", step), |name| (".", name));
-        let mut known: Vec<&str> = leaves.iter().flat_map(|rule| rule.names()).collect();
-        known.retain(|known| same_letters(known, name));
-        known.sort_unstable();
-        known.dedup();
-        let name = match known[..] {
-            [only] => only,
-            _ => name,
+        let (dot, name) = match step.strip_prefix('.') {
+            Some(name) => (".", name),
+            None => ("", step),
         };
-        at = inner(&|rule| rule.member(name));
-        named.push_str(dot);
-        named.push_str(name);
+        let name = name_in_json(&leaves, name);
+        at = at_member(rules, &leaves, name);
+        json_path.push_str(dot);
+        json_path.push_str(name);
     }
-    named
+    json_path
 }
 
-fn step_length(path: &str) -> usize {
-    let closing = if path.starts_with("[\"") { "\"]" } else { "]" };
-    if path.starts_with('[') {
-        return path
-            .find(closing)
-            .map_or(path.len(), |at| at + closing.len());
+/// The name that one of the rules has with these letters, if it is only one; else the name itself.
+fn name_in_json<'n>(leaves: &[&'n Rule], name: &'n str) -> &'n str {
+    let mut found: Vec<&str> = Vec::new();
+    for rule in leaves {
+        found.extend(rule.names().filter(|other| same_letters(other, name)));
     }
-    path.char_indices()
-        .skip(1)
-        .find(|(_, c)| matches!(c, '.' | '['))
-        .map_or(path.len(), |(at, _)| at)
+    found.sort_unstable();
+    found.dedup();
+    match found[..] {
+        [only] => only,
+        _ => name,
+    }
+}
+
+/// The rules of an item, or of a member whose name is in brackets and quotation marks.
+fn at_index<'r>(rules: &'r Rules, leaves: &[&'r Rule], index: &str) -> Vec<&'r Rule> {
+    let quoted = index.strip_prefix('"');
+    if let Some(key) = quoted.and_then(|key| key.strip_suffix('"')) {
+        return at_member(rules, leaves, key);
+    }
+    let Ok(index) = index.parse() else {
+        return Vec::new();
+    };
+    let mut inner = Vec::new();
+    for rule in leaves {
+        if let Some(number) = rule.item(index) {
+            inner.push(rules.at(number));
+        }
+    }
+    inner
+}
+
+fn at_member<'r>(rules: &'r Rules, leaves: &[&'r Rule], name: &str) -> Vec<&'r Rule> {
+    let mut inner = Vec::new();
+    for rule in leaves {
+        if let Some(number) = rule.member(name) {
+            inner.push(rules.at(number));
+        }
+    }
+    inner
+}
+
+/// How long the first step of a path is, with its dot or its brackets. A quoted name may have brackets in it.
+fn step_length(path: &str) -> usize {
+    if path.starts_with('[') {
+        let closing = if path.starts_with("[\"") { "\"]" } else { "]" };
+        return match path.find(closing) {
+            Some(at) => at + closing.len(),
+            None => path.len(),
+        };
+    }
+    for (at, c) in path.char_indices().skip(1) {
+        if matches!(c, '.' | '[') {
+            return at;
+        }
+    }
+    path.len()
 }
 
 #[cfg(test)]

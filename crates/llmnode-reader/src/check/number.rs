@@ -1,9 +1,12 @@
 //! Faults of numbers: bounds, and digits that the type cannot hold.
+//!
+//! Bounds are compared digit by digit: as floating point, a value next to its bound would pass for it.
 
 use super::Rule;
 use super::describe::excerpt;
 use crate::decimal::Decimal;
 
+/// Why an `f64` does not hold the number. Only of types that are numbers: what an integer holds is a bound.
 pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     if !rule.has_type("number") {
         return None;
@@ -15,23 +18,29 @@ pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
             f64::MAX
         ));
     }
-    is_rounded(digits).then(|| format!("is {shown}, which the number type cannot hold exactly"))
+    if is_rounded(digits) {
+        return Some(format!(
+            "is {shown}, which the number type cannot hold exactly"
+        ));
+    }
+    None
 }
 
 /// Integers beyond `i64` and `u64`, unless an `f64` holds them exactly.
 pub(super) fn rounded(digits: &str) -> Option<String> {
-    let held =
-        digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
-    (!held).then(|| {
-        format!(
-            "is {}, which cannot be held exactly; put it in quotes",
-            excerpt(digits)
-        )
-    })
+    let is_integer = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
+    if is_integer || !is_rounded(digits) {
+        return None;
+    }
+    Some(format!(
+        "is {}, which cannot be held exactly; put it in quotes",
+        excerpt(digits)
+    ))
 }
 
 /// A point or an exponent marks a number as inexact: `6.02214076e23`.
 fn is_rounded(digits: &str) -> bool {
+    // As many digits an `f64` holds, whichever they are.
     const FEW: usize = 15;
     if digits.len() <= FEW || digits.contains(['.', 'e', 'E']) {
         return false;
@@ -39,11 +48,15 @@ fn is_rounded(digits: &str) -> bool {
     let Some(number) = Decimal::parse(digits) else {
         return false;
     };
-    let kept = digits.parse::<f64>().map(|kept| format!("{kept:.0}"));
-    !kept.is_ok_and(|kept| Decimal::parse(&kept).is_some_and(|kept| kept == number))
+    let Ok(held) = digits.parse::<f64>() else {
+        return true;
+    };
+    let held_digits = format!("{held:.0}");
+    Decimal::parse(&held_digits) != Some(number)
 }
 
-pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = String> {
+/// A fault for each bound that the number exceeds.
+pub(super) fn number_faults(rule: &Rule, digits: &str) -> Vec<String> {
     type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
     const BOUNDS: [(&str, Fits, &str); 5] = [
         ("minimum", |value, bound| value >= bound, "at least"),
@@ -60,13 +73,22 @@ pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = S
         ),
         ("multipleOf", is_multiple, "a multiple of"),
     ];
-    BOUNDS
-        .into_iter()
-        .filter_map(move |(keyword, fits, words)| {
-            let bound = rule.bound(keyword)?;
-            let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
-            (!fitting).then(|| format!("is {}, must be {words} {bound}", excerpt(digits)))
-        })
+    let Some(value) = Decimal::parse(digits) else {
+        return Vec::new();
+    };
+    let mut faults = Vec::new();
+    for (keyword, fits, words) in BOUNDS {
+        let Some(bound) = rule.bound(keyword) else {
+            continue;
+        };
+        if let Some(parsed) = Decimal::parse(bound)
+            && !fits(&value, &parsed)
+        {
+            let shown = excerpt(digits);
+            faults.push(format!("is {shown}, must be {words} {bound}"));
+        }
+    }
+    faults
 }
 
 /// Exact unless there are too many digits; then within the precision of floating point.

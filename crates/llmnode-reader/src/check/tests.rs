@@ -4,7 +4,7 @@ use super::*;
 use crate::json::Json;
 
 fn violations_of(schema: &Value, value: &Value) -> Vec<String> {
-    violations(&Rules::of(schema, schema), &Json::from(value), false)
+    violations(&Rules::new(schema, schema), &Json::from(value), false)
         .iter()
         .map(ToString::to_string)
         .collect()
@@ -285,7 +285,7 @@ fn a_multiple_is_exact_up_to_what_floating_point_makes_of_it() {
     assert!(!fits(json!(1), json!(10_000_000_000.5)));
     assert!(!fits(json!(10_000_000_000_u64), json!(5)) && fits(json!(7), json!(0)));
     let cent = json!({"multipleOf": 0.01});
-    let rules = Rules::of(&cent, &cent);
+    let rules = Rules::new(&cent, &cent);
     for cents in 0..100_000 {
         let price = format!("{}.{:02}", cents / 100, cents % 100)
             .parse::<f64>()

@@ -1,5 +1,9 @@
 //! Texts with a `format`: dates, times, ids. What else a format may be is for the type or a validator to check.
+//!
+//! What is accepted is what the types of common crates accept: a check that is stricter than the type would refuse answers that
+//! the program takes. In words it is the strictest form, which a model then writes.
 
+/// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextFormat {
     Date,
@@ -19,6 +23,7 @@ impl TextFormat {
         })
     }
 
+    /// Whether the text is in this format.
     pub(super) fn is_of(self, text: &str) -> bool {
         match self {
             TextFormat::Date => is_date(text),
@@ -28,6 +33,7 @@ impl TextFormat {
         }
     }
 
+    /// What must stand there, as messages and prompts say it.
     pub(super) fn words(self) -> &'static str {
         match self {
             TextFormat::Date => "a date that exists, as YYYY-MM-DD",
@@ -67,21 +73,27 @@ pub(crate) fn pattern_in_words(pattern: &str) -> Option<&'static str> {
         .then_some("a decimal number in digits, with a point before its fraction")
 }
 
-/// Only digits: `parse` would accept a sign.
+/// The number that exactly so many digits are: `parse` would accept a sign.
 fn number(text: &str, digits: usize) -> Option<u32> {
-    let plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten()
+    let is_plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_plain {
+        return None;
+    }
+    text.parse().ok()
 }
 
+/// A day that the calendar has, as `2024-02-29`.
 fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
-    let mut next = |digits| number(parts.next()?, digits);
-    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else {
+    let year = parts.next().and_then(|part| number(part, 4));
+    let month = parts.next().and_then(|part| number(part, 2));
+    let day = parts.next().and_then(|part| number(part, 2));
+    let (Some(year), Some(month), Some(day)) = (year, month, day) else {
         return false;
     };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
-        2 if leap => 29,
+        2 if is_leap => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
@@ -95,55 +107,69 @@ fn is_date_time(text: &str, with_offset: bool) -> bool {
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else {
         return false;
     };
-    let end = time
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')))
-        .unwrap_or(time.len());
+    let end = time.find(|c| !is_in_clock(c)).unwrap_or(time.len());
     let (clock, offset) = time.split_at(end);
-    let has_offset = match offset.as_bytes() {
+    let has_right_offset = match offset.as_bytes() {
         [] => !with_offset,
         [b'Z' | b'z'] => with_offset,
-        [b'+' | b'-', rest @ ..] => {
-            with_offset
-                && matches!(rest.len(), 2 | 4 | 5)
-                && rest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b':'))
-        }
+        [b'+' | b'-', digits @ ..] => with_offset && is_offset(digits),
         _ => false,
     };
-    is_date(date) && is_clock(clock) && has_offset
+    is_date(date) && is_clock(clock) && has_right_offset
 }
 
+fn is_in_clock(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, ':' | '.')
+}
+
+/// `02`, `0200`, `02:00`.
+fn is_offset(digits: &[u8]) -> bool {
+    matches!(digits.len(), 2 | 4 | 5)
+        && digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b':'))
+}
+
+/// `23:59`, `23:59:60`, `23:59:00.123`. A minute may have a leap second.
 fn is_clock(text: &str) -> bool {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = clock.split(':');
-    let mut below = |most| {
-        parts
-            .next()
-            .and_then(|part| number(part, 2))
-            .is_some_and(|value| value < most)
-    };
-    let minutes = below(24) && below(60);
-    let seconds = clock.len() == 5 || below(61);
-    minutes
-        && seconds
-        && parts.next().is_none()
-        && !fraction.is_empty()
-        && fraction.bytes().all(|byte| byte.is_ascii_digit())
+    let has_hours = is_below(parts.next(), 24);
+    let has_minutes = is_below(parts.next(), 60);
+    let without_seconds = clock.len() == "23:59".len();
+    let has_seconds = without_seconds || is_below(parts.next(), 61);
+    if !has_hours || !has_minutes || !has_seconds || parts.next().is_some() {
+        return false;
+    }
+    !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Whether the part is two digits that are less than this.
+fn is_below(part: Option<&str>, limit: u32) -> bool {
+    match part.and_then(|part| number(part, 2)) {
+        Some(value) => value < limit,
+        None => false,
+    }
+}
+
+/// With its hyphens or without any, and with what some programs write around it.
 fn is_uuid(text: &str) -> bool {
     let bare = text.strip_prefix("urn:uuid:").unwrap_or(text);
-    let bare = bare
+    let in_braces = bare
         .strip_prefix('{')
-        .and_then(|bare| bare.strip_suffix('}'))
-        .unwrap_or(bare);
-    let hyphens: Vec<_> = bare.match_indices('-').map(|(at, _)| at).collect();
-    let length = if hyphens.is_empty() { 32 } else { 36 };
-    let placed = hyphens.is_empty() || hyphens == [8, 13, 18, 23];
-    placed
-        && bare.len() == length
-        && bare
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        .and_then(|bare| bare.strip_suffix('}'));
+    let bare = in_braces.unwrap_or(bare);
+    let mut hyphens = Vec::new();
+    for (at, _) in bare.match_indices('-') {
+        hyphens.push(at);
+    }
+    let (length, is_placed) = if hyphens.is_empty() {
+        (32, true)
+    } else {
+        (36, hyphens == [8, 13, 18, 23])
+    };
+    let is_hex = bare
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_placed && is_hex && bare.len() == length
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What kind of change was made.
+//! The kinds of changes, as they are in flags and records. A new one is new to whoever reads records.
 
 pub(super) const CHOICE: &str = "choice";
 pub(super) const NUMBER: &str = "number_from_text";

@@ -21,7 +21,7 @@ mod union;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::check::{CheckMode, Checker, Location, Property, Rule, Rules};
+use super::check::{CheckMode, Checker, Location, Rule, Rules};
 use super::json::Json;
 use crate::flag::{Flag, Repair};
 use crate::text::same_letters;
@@ -34,9 +34,10 @@ pub(super) struct Coerced<'j> {
     pub(super) changed: bool,
 }
 
+/// What may be changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoerceOptions {
-    /// If not set, only such `null`s are removed.
+    /// If not set, only `null`s of absent members are removed, which serde would refuse.
     pub(super) changes: bool,
     /// Whether the whole value may become a list of one item, or the item of such a list.
     pub(super) lists: bool,
@@ -51,7 +52,8 @@ pub(super) fn coerce<'j>(
 ) -> Coerced<'j> {
     #[cfg(test)]
     super::counts::add(|counts| counts.coerced += 1);
-    let mut coerce = Coercer::new(Checker::new(rules, mode, json.value_count()), options);
+    let check = Checker::new(rules, mode, json.value_count());
+    let mut coerce = Coercer::new(check, options);
     let mut json = json;
     coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
     Coerced {
@@ -62,6 +64,8 @@ pub(super) fn coerce<'j>(
 }
 
 /// Text without JSON may name a value that the schema knows: `Red`, `True`, `7`.
+///
+/// A string that the type takes as any text is no answer here: then every refusal in words would be one.
 pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'j>> {
     let words = without_markup(words);
     if !words.contains(char::is_alphanumeric) {
@@ -72,21 +76,28 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
         changes: true,
         lists: false,
     };
+    let check = Checker::new(rules, CheckMode::Type, json.value_count());
     let mut coerce = Coercer {
         bare: true,
-        ..Coercer::new(
-            Checker::new(rules, CheckMode::Type, json.value_count()),
-            options,
-        )
+        ..Coercer::new(check, options)
     };
-    coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
-    let taken = coerce.changed
-        || matches!(&json, Json::String(text) if coerce.is_listed(rules.own(), text));
-    let fits = taken && coerce.check.fits(rules.own(), &json);
+    let rule = rules.own();
+    coerce.value(rule, &mut json, &Location::ROOT, 0);
+    let is_named = match &json {
+        Json::String(text) => coerce.is_listed(rule, text),
+        _ => false,
+    };
+    if !coerce.changed && !is_named {
+        return None;
+    }
+    if !coerce.check.fits(rule, &json) {
+        return None;
+    }
+    // That words were taken for a value is worth a note even where they are its name.
     if coerce.notes.is_empty() {
         coerce.note(kind::CHOICE, &Location::ROOT);
     }
-    fits.then_some(Coerced {
+    Some(Coerced {
         json,
         notes: coerce.notes,
         changed: true,
@@ -95,7 +106,6 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
 
 /// What is left without marks of Markdown, quotation marks and the end of a sentence around it.
 fn without_markup(words: &str) -> &str {
-    let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
     let line = words.trim_start_matches(is_markup);
     // `#` and `>` start a Markdown line only before a space: `#1` is a value.
     let behind = line.trim_start_matches(['#', '>']);
@@ -104,9 +114,19 @@ fn without_markup(words: &str) -> &str {
     } else {
         line
     };
-    begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
+    begin.trim_end_matches(is_markup_or_end)
 }
 
+fn is_markup(c: char) -> bool {
+    c.is_whitespace() || "*_`\"'“‘".contains(c)
+}
+
+/// Also what ends a sentence. A closing bracket may be one of the sentence.
+fn is_markup_or_end(c: char) -> bool {
+    c.is_whitespace() || "*_`\"'.!”’),;:".contains(c)
+}
+
+/// One coercion, with what it has changed so far. What is tried and taken back restores `notes` and `changed`.
 struct Coercer<'s> {
     check: Checker<'s>,
     notes: Vec<Repair>,
@@ -130,6 +150,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// Notes a change. Changes of one kind are one note, at the first of their places.
     fn note(&mut self, kind: &'static str, place: &Location<'_>) {
         self.changed = true;
         let flag = Flag::Fitted(Cow::Borrowed(kind));
@@ -169,23 +190,22 @@ impl<'s> Coercer<'s> {
         }
         match json {
             Json::Object(members) => self.members(rule, members, place, depth),
-            Json::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    if let Some(number) = rule.item(index) {
-                        self.value(
-                            self.check.rules.at(number),
-                            item,
-                            &place.item(index),
-                            depth + 1,
-                        );
-                    }
-                }
-            }
+            Json::Array(items) => self.items(rule, items, place, depth),
             _ => {}
         }
     }
 
-    /// Changes a value of another kind than the rule's.
+    fn items(&mut self, rule: &'s Rule, items: &mut [Json<'_>], place: &Location<'_>, depth: u32) {
+        for (index, item) in items.iter_mut().enumerate() {
+            let Some(number) = rule.item(index) else {
+                continue;
+            };
+            let item_rule = self.check.rules.at(number);
+            self.value(item_rule, item, &place.item(index), depth + 1);
+        }
+    }
+
+    /// Changes a value of another kind than the rule's: a scalar, or one item for a list of it, or such a list for its item.
     fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if let Some((changed, kind)) = scalar::changed(rule, json) {
             *json = changed;
@@ -194,32 +214,53 @@ impl<'s> Coercer<'s> {
         if !self.may_change_list(place) || self.bare || self.keeps_lists {
             return;
         }
+        // `null` is no list of nothing: the type may mean its absence.
         if rule.has_type("array") && !matches!(json, Json::Null) {
-            if let Some(items) = rule.items.filter(|_| rule.prefix.is_empty()) {
+            if rule.prefix.is_empty()
+                && let Some(items) = rule.items
+            {
                 self.wrap_in_list(self.check.rules.at(items), json, place, depth);
             }
-        } else if let Json::Array(items) = json
-            && let [_] = items[..]
-            && let Some(mut only) = items.pop()
-        {
-            let notes = self.notes.len();
-            let changed = self.changed;
-            self.node(rule, &mut only, place, depth + 1);
-            if self.check.fits(rule, &only) {
-                *json = only;
-                return self.note(kind::SINGLE, place);
-            }
-            self.notes.truncate(notes);
-            self.changed = changed;
-            items.push(only);
+            return;
         }
+        self.unwrap_list(rule, json, place, depth);
     }
 
+    /// Takes the only item out of a list, if it fits in place of the list.
+    fn unwrap_list(
+        &mut self,
+        rule: &'s Rule,
+        json: &mut Json<'_>,
+        place: &Location<'_>,
+        depth: u32,
+    ) {
+        let Json::Array(items) = json else {
+            return;
+        };
+        if items.len() != 1 {
+            return;
+        }
+        let Some(mut only) = items.pop() else {
+            return;
+        };
+        let notes = self.notes.len();
+        let changed = self.changed;
+        self.node(rule, &mut only, place, depth + 1);
+        if self.check.fits(rule, &only) {
+            *json = only;
+            return self.note(kind::SINGLE, place);
+        }
+        self.notes.truncate(notes);
+        self.changed = changed;
+        items.push(only);
+    }
+
+    /// Of a member, its schema says that it is a list. Of an item nobody knows in which of the lists it was meant to be.
     fn may_change_list(&self, place: &Location<'_>) -> bool {
         place.is_member() || (self.options.lists && !place.is_inner())
     }
 
-    /// Not for strings: one may hold all of the items.
+    /// Makes a list of one item. Not of a string, which may hold all of the items, unless it is one of listed values.
     fn wrap_in_list(
         &mut self,
         items: &'s Rule,
@@ -231,50 +272,55 @@ impl<'s> Coercer<'s> {
         let notes = self.notes.len();
         let changed = self.changed;
         self.value(items, &mut item, place, depth + 1);
-        let is_free = matches!(&item, Json::String(text) if !self.is_listed(items, text));
-        if !is_free && !matches!(item, Json::Null) && self.check.fits(items, &item) {
-            *json = Json::Array(vec![std::mem::replace(&mut item, Json::Null)]);
+        let may_be_item = match &item {
+            Json::String(text) => self.is_listed(items, text),
+            Json::Null => false,
+            _ => true,
+        };
+        if may_be_item && self.check.fits(items, &item) {
+            *json = Json::Array(vec![item]);
             return self.note(kind::LIST, place);
         }
         self.notes.truncate(notes);
         self.changed = changed;
     }
 
+    /// Whether the type lists this text among its values.
     fn is_listed(&self, rule: &Rule, text: &str) -> bool {
-        self.check
-            .rules
-            .leaves(rule)
-            .iter()
-            .any(|rule| rule.texts().any(|one| one == text))
+        for leaf in self.check.rules.leaves(rule) {
+            if leaf.texts().any(|listed| listed == text) {
+                return true;
+            }
+        }
+        false
     }
 
-    /// Gives a choice the name that the type has for it.
+    /// Gives a choice the name that the type has for it, in its letters. A list of one choice becomes it.
     fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
-        if rule.values().iter().any(|one| one == json) {
+        if rule.values().iter().any(|listed| listed == json) {
             return;
         }
-        let text = match json {
-            Json::String(text) => text.clone(),
-            Json::Array(items) if items.len() == 1 && self.may_change_list(place) => {
-                match items.first() {
-                    Some(Json::String(text)) => text.clone(),
-                    _ => return,
-                }
-            }
+        let (text, kind) = match json {
+            Json::String(text) => (text.clone(), kind::CHOICE),
+            Json::Array(items) if self.may_change_list(place) => match &items[..] {
+                [Json::String(text)] => (text.clone(), kind::SINGLE),
+                _ => return,
+            },
             _ => return,
         };
-        let exactly = rule.texts().find(|name| *name == text);
-        let name = exactly.or_else(|| only(rule.texts().filter(|name| same_letters(name, &text))));
+        // Names may differ in case alone. Then only the exact one is meant.
+        let exact = rule.texts().find(|name| *name == text);
+        let name = match exact {
+            Some(name) => Some(name),
+            None => only(rule.texts().filter(|name| same_letters(name, &text))),
+        };
         if let Some(name) = name {
-            let kind = match json {
-                Json::Array(_) => kind::SINGLE,
-                _ => kind::CHOICE,
-            };
             *json = Json::String(Cow::Owned(name.to_owned()));
             self.note(kind, place);
         }
     }
 
+    /// Names come first, since the other changes look members up by them.
     fn members(
         &mut self,
         rule: &'s Rule,
@@ -286,48 +332,61 @@ impl<'s> Coercer<'s> {
             self.rename(rule, members, place);
         }
         let before = members.len();
-        members.retain(|(name, value)| {
-            !self.check.is_null_for_absent(rule, name, value)
-                || rule.named(name).is_some_and(|named: &Property| {
-                    self.check.fits(self.check.rules.at(named.rule), value)
-                })
-        });
+        members.retain(|(name, value)| !self.is_absent(rule, name, value));
         self.changed |= members.len() < before;
         for (name, value) in members.iter_mut() {
-            if let Some(number) = rule.member(name) {
-                self.value(
-                    self.check.rules.at(number),
-                    value,
-                    &place.member(name),
-                    depth + 1,
-                );
+            let Some(number) = rule.member(name) else {
+                continue;
+            };
+            let member_rule = self.check.rules.at(number);
+            self.value(member_rule, value, &place.member(name), depth + 1);
+        }
+    }
+
+    /// Whether this is a `null` for a member that may be left out and that takes no `null`.
+    fn is_absent(&self, rule: &'s Rule, name: &str, value: &Json<'_>) -> bool {
+        if !self.check.is_null_for_absent(rule, name, value) {
+            return false;
+        }
+        match rule.named(name) {
+            Some(property) => {
+                let member_rule = self.check.rules.at(property.rule);
+                !self.check.fits(member_rule, value)
             }
+            None => true,
         }
     }
 
     /// Gives members the names of the type. Ignores case and separators: `firstName`, `First Name`.
+    ///
+    /// A name of the type that is there already is never given to another member, and of two members or two names with the same
+    /// letters neither is chosen.
     fn rename(
         &mut self,
         rule: &Rule,
         members: &mut [(Cow<'_, str>, Json<'_>)],
         place: &Location<'_>,
     ) {
-        let mut unknown: Vec<usize> = (0..members.len())
-            .filter(|at| rule.member(&members[*at].0).is_none())
-            .collect();
+        let mut unknown = Vec::new();
+        for (index, (name, _)) in members.iter().enumerate() {
+            if rule.member(name).is_none() {
+                unknown.push(index);
+            }
+        }
         if unknown.is_empty() {
             return;
         }
-        let present: HashSet<Cow<'_, str>> = members
-            .iter()
-            .filter(|(name, _)| rule.has_property(name))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut present: HashSet<Cow<'_, str>> = HashSet::new();
+        for (name, _) in members.iter() {
+            if rule.has_property(name) {
+                present.insert(name.clone());
+            }
+        }
         for name in rule.names().filter(|name| !present.contains(*name)) {
             let mut same = unknown
                 .iter()
-                .filter(|at| same_letters(&members[**at].0, name));
-            let Some(&at) = same.next() else {
+                .filter(|index| same_letters(&members[**index].0, name));
+            let Some(&index) = same.next() else {
                 continue;
             };
             let has_rival = same.next().is_some();
@@ -337,8 +396,8 @@ impl<'s> Coercer<'s> {
             if has_rival || is_ambiguous {
                 continue;
             }
-            members[at].0 = Cow::Owned(name.to_owned());
-            unknown.retain(|one| *one != at);
+            members[index].0 = Cow::Owned(name.to_owned());
+            unknown.retain(|other| *other != index);
             self.note(kind::NAME, place);
         }
     }
@@ -352,8 +411,13 @@ fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 
 /// Whether all required members are there, in whatever letters.
 fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-    rule.required.iter().all(|name| {
-        let mut members = members.iter();
-        members.any(|(member, _)| member == name || same_letters(member, name))
-    })
+    for name in &rule.required {
+        let is_there = members
+            .iter()
+            .any(|(member, _)| member == name || same_letters(member, name));
+        if !is_there {
+            return false;
+        }
+    }
+    true
 }

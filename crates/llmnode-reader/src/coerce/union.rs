@@ -1,10 +1,22 @@
 //! Chooses the form of a union for a value.
+//!
+//! In this order: forms that the value cannot be are left out, by its kind, its tag and the members that it lacks; if one is left,
+//! the value is coerced to it. If one of several takes the value as it is, nothing is changed. Else each is tried on a copy, first
+//! without adding or removing lists, and only if all that fit agree on the result, that is taken.
 
 use super::super::check::{Location, Rule};
-use super::super::json::Json;
+use super::super::json::{Json, Members};
 use super::{Coercer, has_required};
 use crate::flag::Repair;
 use crate::text::same_letters;
+
+/// Whether the form names all members that the value has, so that none would be dropped.
+fn has_all_members(form: &Rule, json: &Json<'_>) -> bool {
+    match json {
+        Json::Object(members) => members.iter().all(|(name, _)| form.member(name).is_some()),
+        _ => true,
+    }
+}
 
 impl<'s> Coercer<'s> {
     /// A form that takes the value unchanged wins; otherwise the only one that takes it coerced.
@@ -17,24 +29,17 @@ impl<'s> Coercer<'s> {
     ) {
         let mut leaves = self.check.rules.leaves(union);
         leaves.retain(|form| self.could_match(form, json));
-        let same_kind = |form: &Rule| self.check.is_kind(form, json);
-        if matches!(json, Json::Array(_) | Json::Object(_))
-            && leaves.iter().any(|form| same_kind(form))
-        {
-            leaves.retain(|form| same_kind(form));
+        let is_container = matches!(json, Json::Array(_) | Json::Object(_));
+        if is_container && leaves.iter().any(|form| self.check.is_kind(form, json)) {
+            leaves.retain(|form| self.check.is_kind(form, json));
         }
         if let [form] = &leaves[..] {
             return self.node(form, json, place, depth + 1);
         }
-        let knows_all = |form: &Rule| match &*json {
-            Json::Object(members) => members.iter().all(|(name, _)| form.member(name).is_some()),
-            _ => true,
-        };
-        if leaves
-            .iter()
-            .any(|form| knows_all(form) && self.check.fits(form, json))
-        {
-            return;
+        for form in &leaves {
+            if has_all_members(form, json) && self.check.fits(form, json) {
+                return;
+            }
         }
         // A form that takes the value itself is closer than one that takes a list of it.
         let keeps_lists = std::mem::replace(&mut self.keeps_lists, true);
@@ -50,6 +55,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// What all forms that take the value make of it, and the notes. `Err`: they disagree. `Ok(None)`: none takes it.
     fn unique_coercion<'j>(
         &mut self,
         leaves: &[&'s Rule],
@@ -76,29 +82,45 @@ impl<'s> Coercer<'s> {
         Ok(taken)
     }
 
+    /// Whether the value, coerced, may be of this form. In doubt it may.
     fn could_match(&self, form: &Rule, json: &Json<'_>) -> bool {
-        let rules = self.check.rules;
         match json {
             Json::Object(members) => {
                 let is_kind = self.check.is_kind(form, json);
-                let other = |name: &str| match (
-                    rules.tag(form, name),
-                    members.iter().find(|(member, _)| member == name),
-                ) {
-                    (Some(Json::String(tag)), Some((_, Json::String(text)))) => {
-                        tag != text && !same_letters(tag, text)
-                    }
-                    (Some(_), Some(_)) => rules.has_another_tag(form, members),
-                    _ => false,
-                };
-                (is_kind || form.has_type("array"))
-                    && !form.names().any(other)
-                    && (!is_kind || has_required(form, members))
+                if !is_kind && !form.has_type("array") {
+                    return false;
+                }
+                if self.has_other_tag(form, members) {
+                    return false;
+                }
+                // Of a list of objects, this is one object.
+                !is_kind || has_required(form, members)
             }
             Json::String(text) if !form.values().is_empty() => {
                 form.texts().any(|name| same_letters(name, text))
             }
             _ => true,
         }
+    }
+
+    /// Whether a member says that the object is of another form. A tag in other letters says that it is of this one.
+    fn has_other_tag(&self, form: &Rule, members: &Members<'_>) -> bool {
+        let rules = self.check.rules;
+        for name in form.names() {
+            let Some(tag) = rules.tag(form, name) else {
+                continue;
+            };
+            let Some((_, value)) = members.iter().find(|(member, _)| member == name) else {
+                continue;
+            };
+            let is_other = match (tag, value) {
+                (Json::String(tag), Json::String(text)) => tag != text && !same_letters(tag, text),
+                _ => rules.has_another_tag(form, members),
+            };
+            if is_other {
+                return true;
+            }
+        }
+        false
     }
 }

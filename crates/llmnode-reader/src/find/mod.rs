@@ -27,7 +27,7 @@ pub(super) use self::context::brackets;
 use self::context::{
     begins_json, begins_line, fills_tag, holds_members, matching_end, standalone_fault, tag_before,
 };
-use self::fence::Fence;
+use self::fence::{Fence, run_length};
 pub(super) use self::thinking::{Tag, find_closing, tag_at};
 pub use self::thoughts::{Spoken, Thoughts, without_thoughts};
 use super::json::Json;
@@ -36,22 +36,29 @@ use super::repair::{self, ParsedJson, Repairs, SyntaxError, is_quote, skip_blank
 /// Where a candidate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enclosure {
-    /// Except thinking.
+    /// All that is left of the text once its thinking is taken away.
     WholeText,
+    /// A code fence, which models put around an answer rather than around an example.
     Fence,
+    /// A tag that holds nothing else: `<answer>[3]</answer>`.
     Tag,
+    /// Between sentences. A list here may be a citation, so it is judged more strictly.
     Prose,
 }
 
+/// A part of the text that may be the answer.
 #[derive(Debug)]
 pub(super) struct Candidate<'t> {
     pub(super) place: Enclosure,
+    /// Bytes of the text.
     pub(super) part: Range<usize>,
     pub(super) content: Content<'t>,
 }
 
+/// What a candidate holds.
 #[derive(Debug)]
 pub(super) enum Content<'t> {
+    /// One value, and what was repaired to parse it.
     Json(Json<'t>, Repairs),
     /// One per line, fence or numbered item; becomes a list if the type wants one.
     Lines(Vec<(Range<usize>, Json<'t>)>, Repairs),
@@ -72,6 +79,7 @@ impl Content<'_> {
     }
 }
 
+/// What one pass over a text has found.
 #[derive(Debug, Default)]
 pub(super) struct Scan<'t> {
     pub(super) candidates: Vec<Candidate<'t>>,
@@ -85,7 +93,7 @@ pub(super) struct Scan<'t> {
 pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
-    let mut scan = Scanner {
+    let mut scanner = Scanner {
         text,
         lenient,
         at: 0,
@@ -94,16 +102,20 @@ pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
         whole_scans: 0,
         found: Scan::default(),
     };
-    scan.run();
-    scan.found
+    scanner.run();
+    scanner.found
 }
 
 /// What is in the only fence of a text that has nothing else which could be an answer.
+///
+/// The fast path reads it without a search, so any mark that the search would look at rules it out.
 pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     const OTHER_MARKS: [char; 6] = ['{', '[', '<', '◁', '`', '~'];
     let at = text.find("```")?;
     let fence = Fence::at(text, at)?;
-    if text[..at].contains(OTHER_MARKS) || text[fence.end..].contains(OTHER_MARKS) {
+    let before = &text[..at];
+    let behind = &text[fence.end..];
+    if before.contains(OTHER_MARKS) || behind.contains(OTHER_MARKS) {
         return None;
     }
     let content = trimmed(&text[fence.content]);
@@ -115,7 +127,10 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
 pub(super) fn enclosed_in_fence(text: &str) -> Option<&str> {
     let fence = Fence::at(text, 0)?;
     let content = trimmed(&text[fence.content]);
-    (fence.end == text.len() && !content.contains("```")).then_some(content)
+    let is_all = fence.end == text.len();
+    // Another fence within may be the real one.
+    let is_only_one = !content.contains("```");
+    (is_all && is_only_one).then_some(content)
 }
 
 /// Found in JSON and in marks of thinking, but not in words.
@@ -123,6 +138,7 @@ const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// Each may read the rest of the text.
 const MAX_WHOLE_SCANS: u32 = 32;
 
+/// The one pass. `at` only grows, but for a look into a fence, whose bytes are not looked at again behind it.
 struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
@@ -135,38 +151,54 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
+    /// Tries the whole text, then goes from mark to mark, and takes the words if there was nothing else.
     fn run(&mut self) {
         if self.try_whole_text() {
             return;
         }
-        while let Some(found) = self.text.as_bytes()[self.at..]
-            .iter()
-            .position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))
-        {
-            self.at += found;
-            if let Some(tag) = thinking::tag_at(self.text, self.at, self.start) {
-                if !self.skip_thinking(&tag) {
-                    return;
-                }
-            } else if let Some(fence) = Fence::at(self.text, self.at) {
-                self.fence(&fence);
-                self.at = fence.end;
-            } else if matches!(self.text.as_bytes()[self.at], b'{' | b'[') {
-                self.bracket();
-            } else {
-                // Each run of marks is examined once.
-                let byte = self.text.as_bytes()[self.at];
-                let run = self.text.as_bytes()[self.at..]
-                    .iter()
-                    .take_while(|one| **one == byte)
-                    .count();
-                self.at += if matches!(byte, b'`' | b'~') { run } else { 1 };
+        while let Some(mark) = self.next_mark() {
+            self.at = mark;
+            if !self.take_mark() {
+                return;
             }
         }
         self.only_words();
     }
 
-    /// A closing mark alone ends thinking too, since a template may put the opening one into the prompt.
+    /// Where the next byte is that may begin something. 0xe2 is the first byte of `◁`, and of dashes and curly quotes.
+    fn next_mark(&self) -> Option<usize> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let found = rest
+            .iter()
+            .position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))?;
+        Some(self.at + found)
+    }
+
+    /// Takes what begins at this mark and goes behind it. `false`: what follows is not to be searched.
+    ///
+    /// Thinking comes first, since it may hold fences and brackets, and a fence second, since it may hold brackets.
+    fn take_mark(&mut self) -> bool {
+        if let Some(tag) = thinking::tag_at(self.text, self.at, self.start) {
+            return self.skip_thinking(&tag);
+        }
+        if let Some(fence) = Fence::at(self.text, self.at) {
+            self.fence(&fence);
+            self.at = fence.end;
+            return true;
+        }
+        match self.text.as_bytes()[self.at] {
+            b'{' | b'[' => self.bracket(),
+            // Each run of marks is examined once, and not again from each of its bytes.
+            mark @ (b'`' | b'~') => self.at += run_length(self.text, self.at, mark),
+            _ => self.at += 1,
+        }
+        true
+    }
+
+    /// Goes behind thinking, where the answer may be all that is left. `false`: the search ends here.
+    ///
+    /// A closing mark alone ends thinking too, since a template may put the opening one into the prompt. Then all before it
+    /// was thinking, and no candidate.
     fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
         self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {
@@ -180,63 +212,69 @@ impl<'t> Scanner<'t> {
             return false;
         };
         self.at = end;
-        if tag.opens && !is_blank(&self.text[self.start..tag.at.start]) {
+        // With text before it, what is behind the thinking is not the whole answer.
+        let is_behind_text = !is_blank(&self.text[self.start..tag.at.start]);
+        if tag.opens && is_behind_text {
             return true;
         }
         self.start = end;
         self.whole_scans += 1;
-        self.whole_scans > MAX_WHOLE_SCANS || !self.try_whole_text()
+        if self.whole_scans > MAX_WHOLE_SCANS {
+            return true;
+        }
+        !self.try_whole_text()
     }
 
-    /// Whether all that is left is one value, which then is a candidate.
+    /// Whether all that is left is one value, which then is the only candidate.
     fn try_whole_text(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
         self.start = offset(self.text, text);
         let part = self.start..self.start + text.len();
-        match self
-            .value(part.clone())
-            .or_else(|| self.after_comments(part.clone()))
-        {
-            Some(content) => {
-                self.push(Enclosure::WholeText, part, content);
-                true
-            }
-            None => false,
-        }
+        let content = match self.value(part.clone()) {
+            Some(content) => Some(content),
+            None => self.after_comments(part.clone()),
+        };
+        let Some(content) = content else {
+            return false;
+        };
+        self.push(Enclosure::WholeText, part, content);
+        true
     }
 
+    /// A value behind comments at the begin of the text, unless a comment could hold the real one.
     fn after_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
-        let begin = skip_blank(&self.text[..part.end], part.start);
-        if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
+        if !self.lenient {
             return None;
         }
-        self.value(begin..part.end)?
-            .repaired(repair::kind::COMMENT, part.start)
+        let begin = skip_blank(&self.text[..part.end], part.start);
+        let comments = &self.text[part.start..begin];
+        if comments.is_empty() || comments.contains(MARKS) {
+            return None;
+        }
+        let content = self.value(begin..part.end)?;
+        content.repaired(repair::kind::COMMENT, part.start)
     }
 
-    /// Either one value, or only objects on separate lines.
+    /// Either one value that fills the part, or only objects on separate lines.
+    ///
+    /// Scalars are parsed strictly: nothing about them can be repaired that a sentence could not say as well.
     fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let text = &self.text[..part.end];
         let begin = part.start;
-        let first = text[begin..].chars().next()?;
-        let is_literal = || matches!(&text[begin..], "true" | "false" | "null");
-        if !(matches!(first, '{' | '[' | '"' | '-' | '0'..='9') || is_literal()) {
+        let value = &text[begin..];
+        let is_structured = value.starts_with(['{', '[']);
+        if !is_structured && !begins_scalar(value) {
             return None;
         }
-        let structured = matches!(first, '{' | '[');
-        if structured
-            && let Some(json) = self
-                .lenient
-                .then(|| parse_escaped(&text[begin..]))
-                .flatten()
-        {
+        let may_repair = is_structured && self.lenient;
+        if may_repair && let Some(json) = parse_escaped(value) {
             let mut repairs = Repairs::default();
             repairs.add(repair::kind::QUOTED, begin);
             return Some(Content::Json(json, repairs));
         }
-        let parsed = repair::parse(text, begin, structured && self.lenient).ok()?;
+        let parsed = repair::parse(text, begin, may_repair).ok()?;
         let mut repairs = parsed.repairs.clone();
-        if structured && self.lenient && text[parsed.end..].trim_end() == "," {
+        if may_repair && text[parsed.end..].trim_end() == "," {
             repairs.add(repair::kind::COMMA, parsed.end);
             return Some(Content::Json(parsed.json, repairs));
         }
@@ -245,8 +283,9 @@ impl<'t> Scanner<'t> {
         } else {
             parsed.end
         };
+        let is_all = rest == text.len();
         // A comment with brackets or quotes may hold another version.
-        if rest == text.len() && !text[parsed.end..].contains(MARKS) {
+        if is_all && !text[parsed.end..].contains(MARKS) {
             if parsed.end < rest {
                 repairs.add(repair::kind::COMMENT, parsed.end);
             }
@@ -256,70 +295,81 @@ impl<'t> Scanner<'t> {
     }
 
     /// Looks into a fence: one value, an assignment of one, or objects among other lines.
+    ///
+    /// If it holds none of these, its words are a candidate: some models fence a bare choice.
     fn fence(&mut self, fence: &Fence) {
         let content = trimmed(&self.text[fence.content.clone()]);
         let begin = offset(self.text, content);
         let part = begin..begin + content.len();
-        if let Some(content) = self
-            .value(part.clone())
-            .or_else(|| self.assignment_value(part.clone()))
-        {
-            return self.push(Enclosure::Fence, part, content);
+        let value = match self.value(part.clone()) {
+            Some(value) => Some(value),
+            None => self.assignment_value(part.clone()),
+        };
+        if let Some(value) = value {
+            return self.push(Enclosure::Fence, part, value);
         }
         let before = self.found.candidates.len();
+        self.search_fence(part.clone());
+        if self.found.candidates.len() == before && !part.is_empty() {
+            self.push(Enclosure::Fence, part, Content::Text);
+        }
+    }
+
+    /// Looks for objects in a fence with other lines. The search of the text around it is put aside meanwhile.
+    fn search_fence(&mut self, part: Range<usize>) {
         let at = self.at;
         let start = self.start;
         let end = self.end;
         self.at = part.start;
         self.start = part.start;
         self.end = part.end;
-        while let Some(found) = self.text.as_bytes()[self.at..part.end]
-            .iter()
-            .position(|byte| matches!(byte, b'{' | b'['))
-        {
+        while let Some(found) = self.text[self.at..part.end].find(['{', '[']) {
             self.at += found;
-            if begins_line(&self.text[part.start..self.at])
-                || !begins_json(&self.text[..part.end], self.at)
-            {
+            let begins_a_line = begins_line(&self.text[part.start..self.at]);
+            if begins_a_line || !begins_json(&self.text[..part.end], self.at) {
                 self.bracket();
-                continue;
+            } else {
+                self.code_bracket(part.end);
             }
-            let what = "the JSON is part of code; answer with only the JSON";
-            let fault = SyntaxError {
-                at: self.at,
-                what: Some(what.into()),
-            };
-            let end = matching_end(&self.text[..part.end], self.at).unwrap_or(part.end);
-            if self.text[self.at..end].contains(['{', '"']) {
-                self.push(Enclosure::Prose, self.at..end, Content::Broken(fault));
-            }
-            self.at = end;
         }
         self.at = at;
         self.start = start;
         self.end = end;
-        if self.found.candidates.len() == before && !part.is_empty() {
-            self.push(Enclosure::Fence, part, Content::Text);
+    }
+
+    /// A bracket in the midst of a line of a fence is code. It is broken, so that it is not taken for the answer.
+    fn code_bracket(&mut self, part_end: usize) {
+        let what = "the JSON is part of code; answer with only the JSON";
+        let fault = SyntaxError {
+            at: self.at,
+            what: Some(what.into()),
+        };
+        let end = matching_end(&self.text[..part_end], self.at).unwrap_or(part_end);
+        // An index such as `rows[0]` is nothing that anybody could mean.
+        if self.text[self.at..end].contains(['{', '"']) {
+            self.push(Enclosure::Prose, self.at..end, Content::Broken(fault));
         }
+        self.at = end;
     }
 
     /// `const filter = {..};`, if the fence contains nothing else.
     fn assignment_value(&self, part: Range<usize>) -> Option<Content<'t>> {
-        let text = self.text[..part.end].trim_end_matches(';');
-        let line = text.get(part.start..)?.lines().next()?;
-        let name = line.find('=').filter(|_| self.lenient)?;
-        let begin = part.start + name + 1;
-        let value = text[begin..].trim_start();
-        if name == 0
-            || !line[..name].chars().all(|c: char| {
-                c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',')
-            })
-            || !value.starts_with(['{', '['])
-        {
+        if !self.lenient {
             return None;
         }
-        let value = self.value(text.len() - value.len()..text.len())?;
-        value.repaired(repair::kind::ASSIGNMENT, part.start)
+        let text = self.text[..part.end].trim_end_matches(';');
+        let line = text.get(part.start..)?.lines().next()?;
+        let sign = line.find('=')?;
+        let name = &line[..sign];
+        if name.is_empty() || !name.chars().all(may_be_in_declaration) {
+            return None;
+        }
+        let value = text[part.start + sign + 1..].trim_start();
+        if !value.starts_with(['{', '[']) {
+            return None;
+        }
+        let content = self.value(text.len() - value.len()..text.len())?;
+        content.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
     /// A bracket in prose. What follows it is a candidate, unless it clearly is something else.
@@ -331,51 +381,68 @@ impl<'t> Scanner<'t> {
             return;
         }
         match repair::parse(text, begin, self.lenient) {
-            Ok(ParsedJson { json, end, repairs }) => {
-                self.at = end;
-                let place = if fills_tag(text, &(begin..end)) {
-                    Enclosure::Tag
-                } else {
-                    Enclosure::Prose
-                };
-                let odd = !repairs.is_empty() && !self.is_likely_json(begin);
-                if place == Enclosure::Prose && (!holds_members(&json) || odd) {
-                    return;
-                }
-                let content = match standalone_fault(text, begin..end) {
-                    Some(fault) => Content::Broken(fault),
-                    None => Content::Json(json, repairs),
-                };
-                self.push(place, begin..end, content);
-            }
-            Err(fault) => {
-                let end = matching_end(text, begin);
-                let part = begin..end.unwrap_or(text.len()).max(fault.at.min(text.len()));
-                self.at = part.end;
-                let is_all = is_blank(&text[self.start..begin]) && is_blank(&text[part.end..]);
-                let inner = &text[part.clone()];
-                let is_list = inner.starts_with('[') && !inner.contains(['{', '"']);
-                let is_template =
-                    end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
-                let is_odd = inner.starts_with('{')
-                    && !inner.starts_with("{{")
-                    && !self.is_likely_json(begin);
-                if is_all || !(is_list || is_template || is_odd) {
-                    self.push(Enclosure::Prose, part, Content::Broken(fault));
-                }
-            }
+            Ok(parsed) => self.parsed_bracket(begin, parsed),
+            Err(fault) => self.broken_bracket(begin, fault),
+        }
+    }
+
+    /// A bracket that parses is a candidate, but for citations such as `[1]`, and for what needed a repair where nothing but
+    /// the bracket says that it is JSON.
+    fn parsed_bracket(&mut self, begin: usize, parsed: ParsedJson<'t>) {
+        let ParsedJson { json, end, repairs } = parsed;
+        let text = &self.text[..self.end];
+        self.at = end;
+        let place = if fills_tag(text, &(begin..end)) {
+            Enclosure::Tag
+        } else {
+            Enclosure::Prose
+        };
+        let is_odd = !repairs.is_empty() && !self.is_likely_json(begin);
+        if place == Enclosure::Prose && (!holds_members(&json) || is_odd) {
+            return;
+        }
+        let content = match standalone_fault(text, begin..end) {
+            Some(fault) => Content::Broken(fault),
+            None => Content::Json(json, repairs),
+        };
+        self.push(place, begin..end, content);
+    }
+
+    /// A bracket that does not parse is a broken candidate, unless it is a list of words, a template's variable or a word in
+    /// braces. What is all of the text is always one: there is no other answer whose place it could take.
+    fn broken_bracket(&mut self, begin: usize, fault: SyntaxError) {
+        let text = &self.text[..self.end];
+        let closed_end = matching_end(text, begin);
+        // A fault behind the matching bracket belongs to the candidate, too.
+        let end = closed_end
+            .unwrap_or(text.len())
+            .max(fault.at.min(text.len()));
+        self.at = end;
+        let is_all = is_blank(&text[self.start..begin]) && is_blank(&text[end..]);
+        let inner = &text[begin..end];
+        let is_double = inner.starts_with("{{");
+        let is_list = inner.starts_with('[') && !inner.contains(['{', '"']);
+        let is_template = is_double && closed_end.is_some() && !inner.contains(['"', '\'', ':']);
+        let is_word = inner.starts_with('{') && !is_double && !self.is_likely_json(begin);
+        if is_all || !(is_list || is_template || is_word) {
+            self.push(Enclosure::Prose, begin..end, Content::Broken(fault));
         }
     }
 
     /// If the first key is quoted, or the line before the bracket has only a tag or words with a colon.
     fn is_likely_json(&self, begin: usize) -> bool {
-        let inner = self.text[begin..self.end]
-            .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
+        let inner = self.text[begin..self.end].trim_start_matches(is_bracket_or_space);
+        if inner.starts_with(is_quote) {
+            return true;
+        }
         let before = self.text[..begin].trim_end_matches([' ', '\t']);
-        inner.starts_with(is_quote)
-            || begins_line(before)
-            || before.ends_with(':')
-            || tag_before(before).is_some_and(|(before, _)| begins_line(before))
+        if begins_line(before) || before.ends_with(':') {
+            return true;
+        }
+        match tag_before(before) {
+            Some((before_tag, _)) => begins_line(before_tag),
+            None => false,
+        }
     }
 
     fn push(&mut self, place: Enclosure, part: Range<usize>, content: Content<'t>) {
@@ -386,24 +453,41 @@ impl<'t> Scanner<'t> {
         });
     }
 
-    /// A text without JSON is a candidate itself.
+    /// A text without JSON is a candidate itself: it may name a choice.
     fn only_words(&mut self) {
-        let text = trimmed(&self.text[self.start..]);
-        if self.found.candidates.is_empty() && !text.is_empty() {
-            let begin = offset(self.text, text);
-            self.push(
-                Enclosure::WholeText,
-                begin..begin + text.len(),
-                Content::Text,
-            );
+        if !self.found.candidates.is_empty() {
+            return;
         }
+        let text = trimmed(&self.text[self.start..]);
+        if text.is_empty() {
+            return;
+        }
+        let begin = offset(self.text, text);
+        let part = begin..begin + text.len();
+        self.push(Enclosure::WholeText, part, Content::Text);
     }
 }
 
-/// As in `{\"a\": 1}`.
+/// Whether a string, a number, or a literal that is all of the text begins here. Words may begin with a literal: `trueness`.
+fn begins_scalar(value: &str) -> bool {
+    value.starts_with(|c| matches!(c, '"' | '-' | '0'..='9'))
+        || matches!(value, "true" | "false" | "null")
+}
+
+/// Of `const filter`, `let rows: Vec<Row>`, `self.filter`.
+fn may_be_in_declaration(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',')
+}
+
+fn is_bracket_or_space(c: char) -> bool {
+    matches!(c, '{' | '[') || c.is_whitespace()
+}
+
+/// Parses JSON that stands as within a string, though no quotation marks are around it: `{\"a\": 1}`.
 fn parse_escaped(text: &str) -> Option<Json<'static>> {
     let inner = text.trim_start_matches(['{', '[', ' ', '\n', '\t', '\r']);
     let inner = inner.trim_start_matches("\\n").trim_start_matches(' ');
+    // Only an escaped first key shows that all is escaped.
     if !inner.starts_with("\\\"") {
         return None;
     }
@@ -411,30 +495,30 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
         .replace('\n', "\\n")
         .replace('\r', "\\r")
         .replace('\t', "\\t");
-    let plain: String = serde_json::from_str(&format!("\"{text}\"")).ok()?;
-    repair::parse_strict(&plain).map(Json::into_owned)
+    let quoted = format!("\"{text}\"");
+    let plain: String = serde_json::from_str(&quoted).ok()?;
+    let json = repair::parse_strict(&plain)?;
+    Some(json.into_owned())
 }
 
-/// Objects on lines of their own, of which this is the first.
+/// Objects on lines of their own, of which this is the first. `None`: there is anything else on the lines.
 fn lines<'t>(
     text: &'t str,
     begin: usize,
     first: ParsedJson<'t>,
     lenient: bool,
 ) -> Option<Content<'t>> {
-    let ParsedJson {
-        json: Json::Object(_),
-        ..
-    } = first
-    else {
+    if !matches!(first.json, Json::Object(_)) {
         return None;
-    };
+    }
     let mut objects = vec![(begin..first.end, first.json)];
     let mut repairs = first.repairs;
     let mut end = first.end;
     while end < text.len() {
-        let next = end + text[end..].find(|c: char| !c.is_whitespace())?;
-        if !text[end..next].contains('\n') || !text[next..].starts_with('{') {
+        let blank = text[end..].find(|c: char| !c.is_whitespace())?;
+        let next = end + blank;
+        let is_on_new_line = text[end..next].contains('\n');
+        if !is_on_new_line || !text[next..].starts_with('{') {
             return None;
         }
         let parsed = repair::parse(text, next, lenient).ok()?;
@@ -447,56 +531,69 @@ fn lines<'t>(
     Some(Content::Lines(objects, repairs))
 }
 
-/// If each fills a fence, or an item of one numbered list.
+/// Makes one candidate of several objects, if each fills a fence, or an item of one numbered list.
+///
+/// Any other candidate between them may be the answer, so nothing is joined beside one.
 pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
-    let fenced = candidates
-        .iter()
-        .all(|candidate| candidate.place == Enclosure::Fence);
     let [first, .., last] = &candidates[..] else {
         return candidates;
     };
-    if !candidates.iter().all(|candidate: &Candidate<'_>| {
-        matches!(candidate.content, Content::Json(Json::Object(_), _))
-    }) || !(fenced || is_numbered_list(text, &candidates))
-    {
-        return candidates;
-    }
     let place = first.place;
     let part = first.part.start..last.part.end;
+    let mut are_fenced = true;
+    for candidate in &candidates {
+        if !matches!(candidate.content, Content::Json(Json::Object(_), _)) {
+            return candidates;
+        }
+        are_fenced &= candidate.place == Enclosure::Fence;
+    }
+    if !are_fenced && !is_numbered_list(text, &candidates) {
+        return candidates;
+    }
     let mut objects = Vec::with_capacity(candidates.len());
-    let mut all = Repairs::default();
+    let mut all_repairs = Repairs::default();
     for candidate in candidates {
         if let Content::Json(object, repairs) = candidate.content {
-            repairs.iter().for_each(|one| all.add(one.kind, one.at));
+            for repair in repairs.iter() {
+                all_repairs.add(repair.kind, repair.at);
+            }
             objects.push((candidate.part, object));
         }
     }
     vec![Candidate {
         place,
         part,
-        content: Content::Lines(objects, all),
+        content: Content::Lines(objects, all_repairs),
     }]
 }
 
+/// Whether before each candidate there is a number on its line, one more than before the last one, and no other text between.
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     let mut end = 0;
-    let mut last = None;
+    let mut last: Option<u32> = None;
     for candidate in candidates {
-        let (between, line) = text[end..candidate.part.start]
-            .rsplit_once('\n')
-            .unwrap_or(("", &text[end..candidate.part.start]));
-        let number = line
-            .trim()
-            .strip_suffix(['.', ')'])
-            .and_then(|number| number.parse::<u32>().ok());
-        let follows =
-            last.is_none_or(|last: u32| number == last.checked_add(1) && is_blank(between));
-        if number.is_none() || !follows {
+        let before = &text[end..candidate.part.start];
+        let (between, line) = before.rsplit_once('\n').unwrap_or(("", before));
+        let Some(number) = item_number(line) else {
             return false;
+        };
+        if let Some(last) = last {
+            let follows = last.checked_add(1) == Some(number);
+            if !follows || !is_blank(between) {
+                return false;
+            }
         }
-        (end, last) = (candidate.part.end, number);
+        end = candidate.part.end;
+        last = Some(number);
     }
+    // Words behind the last object would belong to its item.
     text[end..].lines().next().is_none_or(is_blank)
+}
+
+/// The number in `2. ` or `2) `.
+fn item_number(line: &str) -> Option<u32> {
+    let number = line.trim().strip_suffix(['.', ')'])?;
+    number.parse().ok()
 }
 
 /// Also removes byte order marks and zero-width characters.

@@ -1,4 +1,7 @@
 //! The marks that models write around their thinking.
+//!
+//! The lists are of what models and their templates write today. A mark that is in no list is text. Both readers of thoughts ask
+//! here, the one for whole texts (`scan`) and the one for texts that come in pieces (`thoughts.rs`), so that they agree.
 
 use std::ops::Range;
 
@@ -6,6 +9,8 @@ use super::super::repair::is_quote;
 use crate::text::floor_char_boundary;
 
 /// Also with a second name: `<think:name>`, `<name:think>`.
+/// The names of tags, in letters of either case: `<think>`.
+///
 const NAMES: [&str; 10] = [
     "think",
     "thinking",
@@ -19,6 +24,7 @@ const NAMES: [&str; 10] = [
     "antthinking",
 ];
 
+/// Marks that are no tags, each with those that close it.
 pub(super) const PAIRS: [(&str, &[&str]); 10] = [
     ("◁think▷", &["◁/think▷"]),
     ("[THINK]", &["[/THINK]"]),
@@ -39,6 +45,7 @@ pub(super) const START: &str = "<|start|>assistant";
 /// How far a header is looked for, in bytes.
 pub(super) const LONGEST_HEADER: usize = 200;
 
+/// A mark around thinking. A closing one closes only the mark of its own name.
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) at: Range<usize>,
@@ -46,10 +53,12 @@ pub(crate) struct Tag {
     pub(crate) opens: bool,
 }
 
+/// The byte behind the mark that closes this one. Other marks in between are part of the thinking.
 pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     let mut at = open.at.end;
     loop {
-        at += text.as_bytes()[at..]
+        let rest = &text.as_bytes()[at..];
+        at += rest
             .iter()
             .position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
         match tag_at(text, at, open.at.end) {
@@ -60,7 +69,7 @@ pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     }
 }
 
-/// Ignores quoted marks. A header may begin before `at`, but not before `from`.
+/// The mark at this byte. A quoted one is text *about* thinking. A header may begin before `at`, but not before `from`.
 pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
@@ -77,55 +86,55 @@ fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     if let Some(header) = rest.strip_prefix(CHANNEL) {
         return channel(text, at, from, header);
     }
-    let pair = PAIRS.iter().find_map(|(open, closers)| {
-        let closes = || {
-            closers
-                .iter()
-                .find(|close| rest.starts_with(**close))
-                .map(|close| (close.len(), false))
-        };
-        let (length, opens) = if rest.starts_with(open) {
-            Some((open.len(), true))
-        } else {
-            closes()
-        }?;
-        Some(Tag {
-            at: at..at + length,
-            name: open,
-            opens,
-        })
-    });
-    pair.or_else(|| named(at, rest))
+    for (open, closers) in PAIRS {
+        if let Some((length, opens)) = mark_of_pair(rest, open, closers) {
+            return Some(Tag {
+                at: at..at + length,
+                name: open,
+                opens,
+            });
+        }
+    }
+    named(at, rest)
 }
 
+/// The length of a mark of this pair that stands here, and whether it opens.
+fn mark_of_pair(rest: &str, open: &str, closers: &[&str]) -> Option<(usize, bool)> {
+    if rest.starts_with(open) {
+        return Some((open.len(), true));
+    }
+    let close = closers.iter().find(|close| rest.starts_with(**close))?;
+    Some((close.len(), false))
+}
+
+/// A tag of [`NAMES`]. Of two names, one must be `think`: namespaces of XML have common words, too.
 fn named(at: usize, rest: &str) -> Option<Tag> {
     const LONGEST: usize = 40;
-    let inner = rest.strip_prefix('<')?;
-    let (opens, inner) = inner
-        .strip_prefix('/')
-        .map_or((true, inner), |inner| (false, inner));
+    let behind = rest.strip_prefix('<')?;
+    let (opens, inner) = match behind.strip_prefix('/') {
+        Some(inner) => (false, inner),
+        None => (true, behind),
+    };
     let length = inner
         .bytes()
         .take(LONGEST)
-        .take_while(|byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'))
+        .take_while(|byte| is_in_name(*byte))
         .count();
     if !inner[length..].starts_with('>') {
         return None;
     }
-    let whole = &inner[..length];
-    let is = |part: &str| {
-        NAMES
-            .into_iter()
-            .find(|name| part.eq_ignore_ascii_case(name))
+    let both = &inner[..length];
+    let name = match both.split_once(':') {
+        None => name_of_thinking(both)?,
+        Some((first, second)) => {
+            let is_think = [first, second]
+                .iter()
+                .any(|part| name_of_thinking(part) == Some("think"));
+            is_think.then_some("think")?
+        }
     };
-    let name = match whole.split_once(':') {
-        None => is(whole)?,
-        Some((first, second)) => [first, second]
-            .into_iter()
-            .filter_map(is)
-            .find(|name| *name == "think")?,
-    };
-    let end = at + rest.len() - inner.len() + length + 1;
+    let begin_length = rest.len() - inner.len();
+    let end = at + begin_length + length + 1;
     Some(Tag {
         at: at..end,
         name,
@@ -133,35 +142,49 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
     })
 }
 
+/// Of tags, with the sign between two names.
+pub(super) fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-')
+}
+
+fn name_of_thinking(part: &str) -> Option<&'static str> {
+    NAMES
+        .into_iter()
+        .find(|name| part.eq_ignore_ascii_case(name))
+}
+
 /// The answer's header ends thinking, any other begins it.
+///
+/// A header of the answer without its end is text. Another one counts even then, since what follows is no answer.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
-    let all = header.len();
     let name = header.trim_start_matches(' ');
     let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let before = text[..at].trim_end_matches(' ');
-    let begin = before
-        .strip_suffix(START)
-        .map(str::len)
-        .filter(|begin: &usize| *begin >= from && at - before.len() <= LONGEST_HEADER)
-        .unwrap_or(at);
     let opens = !name[..length].eq_ignore_ascii_case("final");
-    let header = header[..floor_char_boundary(header, LONGEST_HEADER)]
-        .split('\n')
-        .next()
-        .unwrap_or("");
-    let message = header.find(MESSAGE);
-    let end = match message {
+    let near = &header[..floor_char_boundary(header, LONGEST_HEADER)];
+    let line = near.split('\n').next().unwrap_or("");
+    let end = match line.find(MESSAGE) {
         Some(found) => found + MESSAGE.len(),
-        None if opens => all - name.len() + length,
+        None if opens => header.len() - name.len() + length,
         None => return None,
     };
     Some(Tag {
-        at: begin..at + CHANNEL.len() + end,
+        at: header_begin(text, at, from)..at + CHANNEL.len() + end,
         name: CHANNEL,
         opens,
     })
 }
 
+/// Where the header begins whose channel is at `at`: with the role before it, if that is near and not before `from`.
+fn header_begin(text: &str, at: usize, from: usize) -> usize {
+    let before = text[..at].trim_end_matches(' ');
+    let spaces = at - before.len();
+    match before.strip_suffix(START) {
+        Some(outside) if outside.len() >= from && spaces <= LONGEST_HEADER => outside.len(),
+        _ => at,
+    }
+}
+
+/// Any two quotation marks count, so that `"<think>”` is a quotation as well.
 fn is_quoted(text: &str, at: &Range<usize>) -> bool {
     text[..at.start].ends_with(is_quote) && text[at.end..].starts_with(is_quote)
 }

@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use super::super::repair::is_quote;
-use super::thinking::{CHANNEL, LONGEST_HEADER, MESSAGE, PAIRS, START, Tag, tag_at};
+use super::thinking::{CHANNEL, LONGEST_HEADER, MESSAGE, PAIRS, START, Tag, is_in_name, tag_at};
 use crate::text::floor_char_boundary;
 
 /// A piece of a text in which there may be thoughts.
@@ -35,8 +35,11 @@ pub enum Spoken<'t> {
 const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 
 /// Names that templates put into prompts: the model writes only the end of the thoughts.
+///
+/// Any other mark without its begin is a tag of the answer, such as `</reason>` in XML.
 const BEGUN_BY_TEMPLATES: [&str; 3] = ["think", "thinking", CHANNEL];
 
+/// Where in the text the reading is. It only goes down this list, but for thoughts, behind which a text may begin again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Nothing but space so far, or since the last thoughts.
@@ -49,6 +52,7 @@ enum State {
     Rest,
 }
 
+/// What stands where a mark could.
 enum Found {
     Nothing,
     /// More text may make it a mark.
@@ -59,6 +63,7 @@ enum Found {
 /// Divides a text into thoughts and answer while it comes.
 #[derive(Debug)]
 pub struct Thoughts {
+    /// All that has come. A mark may begin far before the piece that completes it.
     text: String,
     state: State,
     /// Up to here the text is read.
@@ -68,7 +73,9 @@ pub struct Thoughts {
     /// Behind what is shown, up to here there is only what may not be shown.
     waits: usize,
     before: Before,
+    /// Some thoughts were found, so that the space before the answer is left out.
     has_thoughts: bool,
+    /// Then marks that end a message are looked for, in the answer as well.
     has_channels: bool,
     /// Space at their begin is left out.
     begins_thoughts: bool,
@@ -87,7 +94,7 @@ struct Before {
 }
 
 impl Before {
-    /// No fence is partly behind `end`, where a mark begins.
+    /// No fence is partly behind `end`, where a mark begins. An `end` that was passed already is the same mark once more.
     fn read_to(&mut self, text: &str, end: usize) {
         let Some(piece) = text.get(self.at..end) else {
             return;
@@ -102,6 +109,7 @@ impl Before {
         self.at = end;
     }
 
+    /// An odd number of marks leaves one open.
     fn is_code(&self) -> bool {
         self.fences % 2 == 1 || self.ticks % 2 == 1
     }
@@ -128,23 +136,38 @@ pub fn without_thoughts(text: &str) -> Option<(String, String)> {
     if !text.contains(['<', '[', '◁']) {
         return None;
     }
-    let mut read = Thoughts::default();
-    let mut answer = String::new();
-    let mut thoughts = String::new();
-    let mut add = |piece: Spoken<'_>| match piece {
-        Spoken::Answer(piece) => answer += piece,
-        Spoken::Thought(piece) => thoughts += piece,
-        Spoken::Void => answer.clear(),
-    };
-    read.push(text, &mut add);
-    read.end(&mut add);
-    read.has_thoughts.then_some((answer, thoughts))
+    let mut divider = Thoughts::default();
+    let mut divided = Divided::default();
+    divider.push(text, &mut |piece| divided.add(piece));
+    divider.end(&mut |piece| divided.add(piece));
+    divider
+        .has_thoughts
+        .then_some((divided.answer, divided.thoughts))
+}
+
+/// What has been shown of a text.
+#[derive(Default)]
+struct Divided {
+    answer: String,
+    thoughts: String,
+}
+
+impl Divided {
+    fn add(&mut self, piece: Spoken<'_>) {
+        match piece {
+            Spoken::Answer(piece) => self.answer += piece,
+            Spoken::Thought(piece) => self.thoughts += piece,
+            Spoken::Void => self.answer.clear(),
+        }
+    }
 }
 
 impl Thoughts {
-    /// Takes the next piece of the text.
+    /// Takes the next piece of the text, and shows what is certain of it.
     pub fn push(&mut self, piece: &str, show: &mut dyn FnMut(Spoken<'_>)) {
-        if self.state == State::Rest && !self.has_channels && self.shown == self.text.len() {
+        // Behind the last mark nothing is kept: most of a long answer passes through here.
+        let nothing_waits = self.shown == self.text.len();
+        if self.state == State::Rest && !self.has_channels && nothing_waits {
             if !piece.is_empty() {
                 show(Spoken::Answer(piece));
             }
@@ -159,21 +182,22 @@ impl Thoughts {
         self.read(true, show);
     }
 
+    /// Goes on until a state has read all that has come. `is_end`: nothing more comes, so that nothing can wait.
     fn read(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) {
         loop {
-            let before = self.state;
-            let goes_on = match before {
+            let state_changed = match self.state {
                 State::Begin => self.begin(is_end, show),
                 State::Thinking { name, from } => self.thinking(name, from, is_end, show),
                 State::Answer => self.answer(is_end, show),
                 State::Rest => self.rest(is_end, show),
             };
-            if !goes_on {
+            if !state_changed {
                 return;
             }
         }
     }
 
+    /// At the begin of a text, or behind thoughts: more thoughts, or the answer.
     fn begin(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) -> bool {
         let rest = self.text[self.at..].trim_start();
         if rest.is_empty() {
@@ -208,6 +232,7 @@ impl Thoughts {
         true
     }
 
+    /// Goes behind a mark. What was before it is shown.
     fn enter(&mut self, tag: &Tag) {
         self.has_thoughts = true;
         self.has_channels |= tag.name == CHANNEL;
@@ -216,6 +241,9 @@ impl Thoughts {
         self.shown = tag.at.end;
     }
 
+    /// Shows thoughts up to the mark that closes them, which is the one that opened them, or for channels the next header.
+    ///
+    /// A call in a channel ends them, too: it is a part of the answer, for who reads calls in texts.
     fn thinking(
         &mut self,
         name: &'static str,
@@ -263,6 +291,7 @@ impl Thoughts {
         false
     }
 
+    /// Shows the answer, until a mark shows that it was thoughts, or that none can follow.
     fn answer(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) -> bool {
         while let Some(at) = self.next_mark() {
             match self.find(at, 0, is_end) {
@@ -307,6 +336,7 @@ impl Thoughts {
         if !is_pair && !BEGUN_BY_TEMPLATES.contains(&tag.name) {
             return Some(false);
         }
+        // Nobody mentions the header of a channel.
         if tag.name == CHANNEL {
             return Some(true);
         }
@@ -316,71 +346,84 @@ impl Thoughts {
         }
         match self.text[tag.at.end..].chars().next() {
             None if !is_end => None,
-            None => Some(self.text[self.before.line..tag.at.start].trim().is_empty()),
-            Some('\n' | '\r') => Some(true),
-            Some(next) => {
-                Some(!next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next))
+            // At the end of all it counts if it is alone on its line.
+            None => {
+                let before = &self.text[self.before.line..tag.at.start];
+                Some(before.trim().is_empty())
             }
+            Some('\n' | '\r') => Some(true),
+            Some(next) => Some(begins_answer(next)),
         }
     }
 
+    /// Shows what is left.
+    ///
     /// The end of the last message of a channel is no part of it.
     fn rest(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) -> bool {
         let mut end = self.text.len();
-        if self.waits > self.shown && !is_end && self.text[self.waits..].trim().is_empty() {
+        // An end of a message that waits may be followed by space, which is not looked at again.
+        let waits = self.waits > self.shown && !is_end;
+        if waits && self.text[self.waits..].trim().is_empty() {
             self.waits = end;
             return false;
         }
-        if self.has_channels {
-            let tail = self.text[self.shown..].trim_end();
-            let begun = tail.rfind('<').map(|at| &tail[at..]);
-            let ends = |tail: &str| ENDS.iter().any(|end| end.starts_with(tail));
-            if let Some(begun) = begun.filter(|tail| ends(tail))
-                && (!is_end || ENDS.contains(&begun))
-            {
-                self.waits = end;
-                end = self.shown + tail.len() - begun.len();
-            }
+        if let Some(message_end) = self.message_end_in_tail(is_end) {
+            self.waits = end;
+            end = message_end;
         }
         self.show_answer(end, show);
         self.at = end;
         false
     }
 
-    /// Where a mark may begin.
-    fn next_mark(&self) -> Option<usize> {
-        let rest = &self.text.as_bytes()[self.at..];
-        Some(
-            self.at
-                + rest
-                    .iter()
-                    .position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?,
-        )
+    /// Where at the end of the text a mark begins that ends a message of a channel, or may become one.
+    fn message_end_in_tail(&self, is_end: bool) -> Option<usize> {
+        if !self.has_channels {
+            return None;
+        }
+        let tail = self.text[self.shown..].trim_end();
+        let at = tail.rfind('<')?;
+        let mark = &tail[at..];
+        let is_complete = ENDS.contains(&mark);
+        let may_become_one = !is_end && ENDS.iter().any(|end| end.starts_with(mark));
+        (is_complete || may_become_one).then_some(self.shown + at)
     }
 
+    /// Where a mark may begin.
+    /// Whichever byte marks begin with: `<`, `[`, or the first of `◁`.
+    ///
+    fn next_mark(&self) -> Option<usize> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let found = rest
+            .iter()
+            .position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
+        Some(self.at + found)
+    }
+
+    /// What stands at `at`. `from`: a header of a channel does not begin before it.
     fn find(&self, at: usize, from: usize, is_end: bool) -> Found {
-        let rest = &self.text[at..];
         let mut mark = at;
-        if let Some(behind) = rest.strip_prefix(START) {
-            let spaces = behind.len();
-            let behind = behind.trim_start_matches(' ');
-            if spaces - behind.len() > LONGEST_HEADER {
+        if let Some(behind) = self.text[at..].strip_prefix(START) {
+            let header = behind.trim_start_matches(' ');
+            let spaces = behind.len() - header.len();
+            if spaces > LONGEST_HEADER {
                 return Found::Nothing;
             }
-            if behind.len() < CHANNEL.len() && CHANNEL.starts_with(behind) && !is_end {
+            let may_begin_channel = header.len() < CHANNEL.len() && CHANNEL.starts_with(header);
+            if may_begin_channel && !is_end {
                 return Found::Incomplete;
             }
-            if !behind.starts_with(CHANNEL) {
+            if !header.starts_with(CHANNEL) {
                 return Found::Nothing;
             }
-            mark = self.text.len() - behind.len();
+            mark = self.text.len() - header.len();
         }
         if !is_end && may_grow(&self.text[mark..]) {
             return Found::Incomplete;
         }
-        let Some(tag) = tag_at(&self.text, mark, from.min(at)).filter(|tag| tag.at.start >= at)
-        else {
-            return Found::Nothing;
+        let tag = match tag_at(&self.text, mark, from.min(at)) {
+            Some(tag) if tag.at.start >= at => tag,
+            _ => return Found::Nothing,
         };
         // The next character may be the other quote.
         let quoted = self.text[..tag.at.start].ends_with(is_quote) && tag.at.end == self.text.len();
@@ -393,20 +436,27 @@ impl Thoughts {
         Found::Mark(tag)
     }
 
+    /// Whether a header here names a recipient. Without its end it is not known yet, and no call.
     fn is_call(&self, at: usize) -> bool {
         let rest = &self.text[at..];
-        let header = rest
-            .strip_prefix(START)
-            .unwrap_or(rest)
-            .trim_start_matches(' ');
-        let header = &header[..floor_char_boundary(header, CHANNEL.len() + LONGEST_HEADER)];
-        header.starts_with(CHANNEL)
-            && names_recipient(header.split_once(MESSAGE).map_or("", |(header, _)| header))
+        let header = rest.strip_prefix(START).unwrap_or(rest);
+        let header = header.trim_start_matches(' ');
+        let near = &header[..floor_char_boundary(header, CHANNEL.len() + LONGEST_HEADER)];
+        if !near.starts_with(CHANNEL) {
+            return false;
+        }
+        match near.split_once(MESSAGE) {
+            Some((header, _)) => names_recipient(header),
+            None => false,
+        }
     }
 
     fn end_of_message(&self, at: usize) -> Option<&'static str> {
-        ENDS.into_iter()
-            .find(|end| self.has_channels && self.text[at..].starts_with(end))
+        if !self.has_channels {
+            return None;
+        }
+        let rest = &self.text[at..];
+        ENDS.into_iter().find(|end| rest.starts_with(end))
     }
 
     fn show_answer(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
@@ -417,14 +467,15 @@ impl Thoughts {
         }
     }
 
-    /// Space at the end of thoughts is not shown, so it waits.
+    /// Space at the end of thoughts is not shown, so it waits. Only what has not waited yet is looked at.
     fn show_thought(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
         let waits = self.waits.max(self.shown);
-        if self
-            .text
-            .get(waits..end)
-            .is_none_or(|piece| piece.trim().is_empty())
-        {
+        let is_space = match self.text.get(waits..end) {
+            Some(piece) => piece.trim().is_empty(),
+            // All of it has waited already.
+            None => true,
+        };
+        if is_space {
             self.waits = waits.max(end);
             return;
         }
@@ -441,6 +492,12 @@ impl Thoughts {
     }
 }
 
+/// Whether the answer may begin with this character right behind a mark. Behind a mark that is only mentioned the sentence goes on.
+fn begins_answer(next: char) -> bool {
+    !next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next)
+}
+
+/// A header that says to whom it speaks is a call: `to=functions.search`.
 fn names_recipient(header: &str) -> bool {
     header
         .split_whitespace()
@@ -451,26 +508,31 @@ fn names_recipient(header: &str) -> bool {
 fn may_grow(rest: &str) -> bool {
     const LONGEST_NAME: usize = 40;
     if let Some(header) = rest.strip_prefix(CHANNEL) {
-        return header.len() < LONGEST_HEADER
-            && !header.contains(MESSAGE)
-            && !header.contains('\n');
+        let is_complete = header.contains(MESSAGE) || header.contains('\n');
+        return header.len() < LONGEST_HEADER && !is_complete;
     }
-    let mut fixed = PAIRS
-        .iter()
-        .flat_map(|(open, ends)| std::iter::once(open).chain(*ends));
-    let others = [CHANNEL, START].into_iter().chain(ENDS);
-    let begins = |mark: &str| rest.len() < mark.len() && mark.starts_with(rest);
-    if fixed.any(|mark| begins(mark)) || others.into_iter().any(begins) {
+    if may_become_mark(rest) {
         return true;
     }
     let Some(name) = rest.strip_prefix('<') else {
         return false;
     };
     let name = name.strip_prefix('/').unwrap_or(name);
-    name.len() < LONGEST_NAME
-        && name
-            .bytes()
-            .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'))
+    name.len() < LONGEST_NAME && name.bytes().all(is_in_name)
+}
+
+/// Whether this is the begin of a mark that has no name, and not all of it.
+fn may_become_mark(rest: &str) -> bool {
+    for (open, closers) in PAIRS {
+        if is_begin(rest, open) || closers.iter().any(|close| is_begin(rest, close)) {
+            return true;
+        }
+    }
+    is_begin(rest, CHANNEL) || is_begin(rest, START) || ENDS.iter().any(|end| is_begin(rest, end))
+}
+
+fn is_begin(rest: &str, mark: &str) -> bool {
+    rest.len() < mark.len() && mark.starts_with(rest)
 }
 
 #[cfg(test)]

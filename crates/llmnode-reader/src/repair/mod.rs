@@ -32,6 +32,7 @@ use super::json::Json;
 /// As in serde_json: the parser calls itself for each level, and must not run out of stack.
 const MAX_DEPTH: usize = 127;
 
+/// A value that begins in a text, and what it took to parse it.
 #[derive(Debug)]
 pub(super) struct ParsedJson<'t> {
     pub(super) json: Json<'t>,
@@ -40,6 +41,7 @@ pub(super) struct ParsedJson<'t> {
     pub(super) repairs: Repairs,
 }
 
+/// The first thing in a text that is no JSON, or that no repair can make JSON without a guess.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SyntaxError {
     /// The byte where it is.
@@ -99,6 +101,7 @@ enum Role {
     Item,
 }
 
+/// Where the parser is in its text. The text may be longer than the value: what is behind it is the caller's.
 struct Parser<'t> {
     text: &'t str,
     /// Always a character boundary.
@@ -129,10 +132,12 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// The byte that comes next. All that JSON has a meaning for is one byte.
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// The character that comes next, for what only models write.
     fn char(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
@@ -162,6 +167,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    /// Parses the value that begins here. Its first byte decides what it is; whatever JSON does not know is a word.
     fn value(&mut self, role: Role, depth: usize) -> ParseResult<Json<'t>> {
         self.open_ended = false;
         match self.byte() {
@@ -179,6 +185,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Parses an object, whose bracket comes next. Duplicates are looked for at its end, once.
     fn object(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         let begin = self.at;
         self.at += 1;
@@ -191,14 +198,18 @@ impl<'t> Parser<'t> {
         self.reject_duplicates(begin, members)
     }
 
+    /// Whether a key may begin here, so that between two lines only the comma is missing.
     fn is_key(&self) -> bool {
-        self.char()
-            .is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
+        match self.char() {
+            Some(c) => is_quote(c) || c.is_alphabetic() || c == '_',
+            None => false,
+        }
     }
 
+    /// Parses a key, its colon, and the space around both.
     fn key(&mut self) -> ParseResult<Cow<'t, str>> {
-        let quoted = self.char().is_some_and(is_quote);
-        let key = if quoted {
+        let is_quoted = self.char().is_some_and(is_quote);
+        let key = if is_quoted {
             self.string(Role::Key)?
         } else {
             self.bare_key()?
@@ -213,19 +224,25 @@ impl<'t> Parser<'t> {
         Ok(key)
     }
 
+    /// Parses a list, whose bracket comes next.
+    ///
+    /// A single word without quotation marks in brackets is a place to fill in, `[name]`, rather than a list of it. An address
+    /// is one.
     fn list(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         self.at += 1;
         self.lists += 1;
         let mut items = Vec::new();
-        let words = self.repairs.times(kind::BARE_STRING);
+        let words_before = self.repairs.times(kind::BARE_STRING);
         while self.has_next(true, items.is_empty(), |parser| {
             parser.is_next_item(items.last())
         })? {
-            items.push(self.value(Role::Item, depth + 1)?);
+            let item = self.value(Role::Item, depth + 1)?;
+            items.push(item);
         }
         self.lists -= 1;
+        let has_bare_word = self.repairs.times(kind::BARE_STRING) > words_before;
         let is_one_word = matches!(&items[..], [Json::String(word)] if !word.contains("://"));
-        if is_one_word && self.repairs.times(kind::BARE_STRING) > words {
+        if is_one_word && has_bare_word {
             return self.wrong(self.at - 1, "a word in brackets is not taken for a list");
         }
         Ok(Json::Array(items))
@@ -245,6 +262,9 @@ impl<'t> Parser<'t> {
     /// Goes over what is between two members or items, and says whether another one follows; `false`: the bracket was closed.
     ///
     /// `first`: there was none yet. `is_next`: whether what stands here begins another one, so that only the comma is missing.
+    ///
+    /// A comma too many is dropped where it can hide nothing: behind the last member, and in objects, whose members have names.
+    /// In a list each comma may stand for an item that is missing.
     fn has_next(
         &mut self,
         list: bool,
@@ -262,18 +282,22 @@ impl<'t> Parser<'t> {
             self.space()?;
         }
         let closes = matches!(self.byte(), Some(b'}' | b']'));
-        if (list && commas > 1) || (first && closes && commas > 0) {
+        let is_only_commas = first && closes && commas > 0;
+        if (list && commas > 1) || is_only_commas {
             return self.wrong(comma, "a value is missing at this comma");
         }
-        if commas > usize::from(!first && !closes) {
+        // Between two members there is one comma, elsewhere none.
+        let is_between = !first && !closes;
+        if commas > usize::from(is_between) {
             self.repair(kind::COMMA, comma, "one comma too many")?;
         }
+        let may_begin = first || commas > 0;
         match self.byte() {
             Some(b'}') if !list => self.close(),
             Some(b']') if list => self.close(),
             Some(b'}' | b']') => self.wrong(self.at, "a bracket of the wrong kind"),
-            None => self.end_of_text(first || commas > 0),
-            Some(_) if first || commas > 0 => Ok(true),
+            None => self.end_of_text(may_begin),
+            Some(_) if may_begin => Ok(true),
             Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => {
                 self.repair(kind::COMMA, end, "a comma is missing")?;
                 Ok(true)
@@ -282,6 +306,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Goes behind a closing bracket. What is behind it is complete, whatever was before.
     fn close(&mut self) -> ParseResult<bool> {
         self.at += 1;
         self.open_ended = false;
@@ -289,9 +314,12 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
+    /// Adds the closing bracket of an object, if only that is missing.
+    ///
     /// A complete object lacks only its bracket. A list may lack items, a number digits; a comment may hide anything.
     fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
-        if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
+        let may_lack_more = unfinished || self.lists > 0 || self.open_ended || self.commented;
+        if !self.lenient || may_lack_more {
             return self.truncated();
         }
         self.repair(kind::CLOSER, self.at, "a closing bracket is missing")?;
@@ -304,37 +332,44 @@ impl<'t> Parser<'t> {
         begin: usize,
         mut members: Vec<(Cow<'t, str>, Json<'t>)>,
     ) -> ParseResult<Json<'t>> {
-        let duplicate_keys = duplicate_keys(&members);
-        if duplicate_keys.is_empty() {
+        let pairs = duplicate_keys(&members);
+        if pairs.is_empty() {
             return Ok(Json::Object(members));
         }
-        let different = duplicate_keys
-            .iter()
-            .find(|(one, other)| members[*one].1 != members[*other].1);
-        if let Some((first, _)) = different {
-            let key = crate::text::one_line(&*members[*first].0, 60);
-            return self.wrong(
-                begin,
-                format!("the key {key:?} appears twice in one object, with different values"),
-            );
+        for pair in &pairs {
+            let (key, value) = &members[pair.first];
+            let (_, other) = &members[pair.second];
+            if value != other {
+                let key = crate::text::one_line(&**key, 60);
+                let what =
+                    format!("the key {key:?} appears twice in one object, with different values");
+                return self.wrong(begin, what);
+            }
         }
         self.repair(
             kind::DUPLICATE_KEY,
             begin,
             "a key appears twice in one object",
         )?;
-        let mut dropped = vec![false; members.len()];
-        for (_, second) in duplicate_keys {
-            dropped[second] = true;
+        let mut is_dropped = vec![false; members.len()];
+        for pair in pairs {
+            is_dropped[pair.second] = true;
         }
-        let mut dropped = dropped.into_iter();
-        members.retain(|_| !dropped.next().unwrap_or(false));
+        let mut is_dropped = is_dropped.into_iter();
+        members.retain(|_| !is_dropped.next().unwrap_or(false));
         Ok(Json::Object(members))
     }
 }
 
-/// Pairs of members with the same key, by their indexes, the earlier one first.
-fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
+/// Two members of an object that have the same key, by their indexes.
+struct DuplicatePair {
+    first: usize,
+    /// Behind the first one in the text.
+    second: usize,
+}
+
+/// The pairs of members with the same key; of three, the first with the second and the second with the third.
+fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<DuplicatePair> {
     // Most objects are small, and comparing pairs allocates nothing.
     if members.len() <= 12 && !has_duplicate(members) {
         return Vec::new();
@@ -342,20 +377,23 @@ fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
     // A stable sort: members with the same key stay in their order.
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
-    let mut duplicates = Vec::new();
-    for pair in order.windows(2) {
-        let first = pair[0];
-        let second = pair[1];
+    let mut pairs = Vec::new();
+    for neighbours in order.windows(2) {
+        let first = neighbours[0];
+        let second = neighbours[1];
         if members[first].0 == members[second].0 {
-            duplicates.push((first, second));
+            pairs.push(DuplicatePair { first, second });
         }
     }
-    duplicates
+    pairs
 }
 
 fn has_duplicate<T>(members: &[(Cow<'_, str>, T)]) -> bool {
-    members.iter().enumerate().any(|(index, (key, _))| {
-        let mut earlier = members[..index].iter();
-        earlier.any(|(other, _)| other == key)
-    })
+    for (index, (key, _)) in members.iter().enumerate() {
+        let earlier = &members[..index];
+        if earlier.iter().any(|(other, _)| other == key) {
+            return true;
+        }
+    }
+    false
 }

@@ -15,22 +15,25 @@ pub(in super::super) struct Repaired {
 }
 
 impl Repairs {
+    /// Counts one more repair of this kind. The place of the first one is kept.
     pub(in super::super) fn add(&mut self, kind: &'static str, at: usize) {
-        match self
-            .by_kind
-            .iter_mut()
-            .find(|repaired| repaired.kind == kind)
-        {
-            Some(repaired) => repaired.times = repaired.times.saturating_add(1),
-            None => self.by_kind.push(Repaired { kind, at, times: 1 }),
+        for repaired in &mut self.by_kind {
+            if repaired.kind == kind {
+                repaired.times = repaired.times.saturating_add(1);
+                return;
+            }
         }
+        self.by_kind.push(Repaired { kind, at, times: 1 });
     }
 
+    /// How often this kind was repaired so far, so that a parser sees whether a part of the text needed it.
     pub(super) fn times(&self, kind: &str) -> u32 {
-        self.by_kind
-            .iter()
-            .find(|repaired| repaired.kind == kind)
-            .map_or(0, |repaired| repaired.times)
+        for repaired in &self.by_kind {
+            if repaired.kind == kind {
+                return repaired.times;
+            }
+        }
+        0
     }
 
     pub(in super::super) fn is_empty(&self) -> bool {
