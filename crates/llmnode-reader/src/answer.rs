@@ -1,4 +1,7 @@
 //! An answer as it was read, whatever it was read as.
+//!
+//! The doors to the reader, for those who have a type ([`read`]), a place for one ([`read_slot`]) or a schema alone
+//! ([`check_by`]). They differ in what serde reads into; the way to the answer is the same (`read.rs`).
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -33,7 +36,7 @@ pub struct Parsed<T> {
 }
 
 impl Parsed<()> {
-    fn of(outcome: Outcome) -> Self {
+    fn from_outcome(outcome: Outcome) -> Self {
         Parsed {
             value: (),
             repairs: outcome.notes,
@@ -41,15 +44,16 @@ impl Parsed<()> {
         }
     }
 
+    /// The same with the value, which the slot holds by now.
     fn with<T>(self, value: Option<T>) -> ReadResult<T> {
-        match value {
-            Some(value) => Ok(Parsed {
-                value,
-                repairs: self.repairs,
-                wrapped: self.wrapped,
-            }),
-            None => Err(vec![Violation::new("", "no value was read")]),
-        }
+        let Some(value) = value else {
+            return Err(vec![Violation::new("", "no value was read")]);
+        };
+        Ok(Parsed {
+            value,
+            repairs: self.repairs,
+            wrapped: self.wrapped,
+        })
     }
 }
 
@@ -89,7 +93,9 @@ pub fn read_slot(
     reader: Reader,
     to: &mut dyn Slot,
 ) -> ReadResult<()> {
-    read::read(answer, &reader.target(Some(schema)), to).map(Parsed::of)
+    let target = reader.target(Some(schema));
+    let outcome = read::read(answer, &target, to)?;
+    Ok(Parsed::from_outcome(outcome))
 }
 
 /// Checks that the JSON is a `T`, but returns the JSON.
@@ -109,6 +115,7 @@ pub fn read_json_of<T: DeserializeOwned>(
     read_slot(answer, schema, reader, &mut slot)?.with(slot.json)
 }
 
+/// A slot that has serde read a `T`, and keeps the JSON.
 struct TypedJson<T> {
     json: Option<Value>,
     of: PhantomData<fn() -> T>,
@@ -122,6 +129,7 @@ impl<T: DeserializeOwned> Slot for TypedJson<T> {
     }
 }
 
+/// Reads JSON that a schema describes, without a type. `extra_check`: what the schema says, as the value was written.
 pub(crate) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
@@ -130,29 +138,26 @@ pub(crate) fn read_by_schema(
 ) -> ReadResult<Value> {
     check_count(answer)?;
     let mut value = None::<Value>;
-    // No schema says that a `Value` holds no more than 64 bits.
-    let extra_check = |value: &Json<'_>, wrapped: bool| {
-        let mut found = extra_check(value, wrapped);
-        found.extend(rounded(value, wrapped));
-        found
-    };
-    let extra_check = &extra_check;
     let target = Target {
         mode: CheckMode::Schema,
-        extra_check,
+        // No schema says that a `Value` holds no more than 64 bits.
+        extra_check: &|value: &Json<'_>, wrapped: bool| {
+            let mut found = extra_check(value, wrapped);
+            found.extend(rounded(value, wrapped));
+            found
+        },
         ..reader.target(Some(schema))
     };
-    read::read(answer, &target, &mut value)
-        .map(Parsed::of)?
-        .with(value)
+    let outcome = read::read(answer, &target, &mut value)?;
+    Parsed::from_outcome(outcome).with(value)
 }
 
+/// Reads JSON of any kind.
 pub(crate) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     check_count(answer)?;
-    let mut slot = Any(None);
-    read::read(answer, &reader.target(None), &mut slot)
-        .map(Parsed::of)?
-        .with(slot.0)
+    let mut slot = AnyJson { value: None };
+    let outcome = read::read(answer, &reader.target(None), &mut slot)?;
+    Parsed::from_outcome(outcome).with(slot.value)
 }
 
 /// What is read into a type of the program takes the memory that the type does; a tree takes far more.
@@ -164,9 +169,12 @@ fn check_count(answer: &str) -> Result<(), Vec<Violation>> {
     }
 }
 
-struct Any(Option<Value>);
+/// A slot for JSON of any kind.
+struct AnyJson {
+    value: Option<Value>,
+}
 
-impl Slot for Any {
+impl Slot for AnyJson {
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
         let value = if observed.strict {
             let mut inner = serde_json::Deserializer::from_str(json);
@@ -176,7 +184,7 @@ impl Slot for Any {
         } else {
             serde_json::from_str(json)?
         };
-        self.0 = Some(value);
+        self.value = Some(value);
         Ok(())
     }
 }

@@ -1,4 +1,7 @@
 //! Numbers as decimal digits: as floating point, the ids of large systems would equal their neighbors.
+//!
+//! Only compared, never computed with, but for remainders of few digits. Digits that were written are borrowed, and zeros that mean
+//! nothing are left out, so that equal numbers are equal in all of their parts.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,6 +20,7 @@ pub(crate) struct Decimal<'d> {
 }
 
 impl<'d> Decimal<'d> {
+    /// `None`: it is no number of JSON.
     pub(crate) fn parse(text: &'d str) -> Option<Self> {
         if !is_number(text) {
             return None;
@@ -27,18 +31,16 @@ impl<'d> Decimal<'d> {
         let negative = text.starts_with('-');
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let whole = whole.trim_start_matches('-');
-        let (digits, point) = if fraction.is_empty() {
-            (Cow::Borrowed(whole), whole.len())
+        let digits = if fraction.is_empty() {
+            Cow::Borrowed(whole)
         } else {
-            (Cow::Owned(format!("{whole}{fraction}")), whole.len())
+            Cow::Owned(format!("{whole}{fraction}"))
         };
-        Some(Decimal::new(
-            negative,
-            digits,
-            i64::try_from(point).ok()?.saturating_add(power),
-        ))
+        let point = i64::try_from(whole.len()).ok()?.saturating_add(power);
+        Some(Decimal::new(negative, digits, point))
     }
 
+    /// `point`: how many of the digits are before it; it may be beyond them on either side.
     fn new(negative: bool, digits: Cow<'d, str>, point: i64) -> Self {
         let significant = digits.trim_start_matches('0');
         let leading = i64::try_from(digits.len() - significant.len()).unwrap_or(FAR);
@@ -64,76 +66,89 @@ impl<'d> Decimal<'d> {
         }
     }
 
+    /// Whether nothing is behind the point, in whatever form it was written: `3.0`, `1e2`.
     pub(crate) fn is_integer(&self) -> bool {
-        i64::try_from(self.digits.len()).is_ok_and(|length| length <= self.exponent.max(0))
-            || self.digits.is_empty()
+        if self.digits.is_empty() {
+            return true;
+        }
+        match i64::try_from(self.digits.len()) {
+            Ok(length) => length <= self.exponent.max(0),
+            Err(_) => false,
+        }
     }
 
+    /// All digits of an integer. `None`: it is none, or has more digits than any type holds.
     pub(crate) fn plain_integer(&self) -> Option<String> {
+        const MOST_DIGITS: usize = 40;
         if self.digits.is_empty() {
             return Some("0".to_owned());
         }
-        let length = usize::try_from(self.exponent)
-            .ok()
-            .filter(|length| *length <= 40)?;
+        let length = usize::try_from(self.exponent).ok()?;
+        if length > MOST_DIGITS {
+            return None;
+        }
         let zeros = length.checked_sub(self.digits.len())?;
         let sign = if self.negative { "-" } else { "" };
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
     }
 
+    /// How many times `10^unit` it is. `None`: that is no integer, or too large for the type.
     pub(crate) fn scaled(&self, unit: i64) -> Option<i128> {
         if self.digits.is_empty() {
             return Some(0);
         }
-        let last = self
-            .exponent
-            .checked_sub(i64::try_from(self.digits.len()).ok()?)?;
+        let length = i64::try_from(self.digits.len()).ok()?;
+        let last = self.exponent.checked_sub(length)?;
         let zeros = u32::try_from(last.checked_sub(unit)?).ok()?;
         let digits: i128 = self.digits.parse().ok()?;
-        let digits = if self.negative { -digits } else { digits };
-        digits.checked_mul(10_i128.checked_pow(zeros)?)
+        let signed = if self.negative { -digits } else { digits };
+        signed.checked_mul(10_i128.checked_pow(zeros)?)
     }
 
+    /// The power of ten of its last digit.
     pub(crate) fn last(&self) -> i64 {
-        self.exponent
-            .saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
+        let length = i64::try_from(self.digits.len()).unwrap_or(FAR);
+        self.exponent.saturating_sub(length)
     }
 }
 
 impl Decimal<'_> {
+    /// The nearest number of floating point, without the sign.
     pub(crate) fn magnitude(&self) -> f64 {
-        format!("0.{}e{}", self.digits, self.exponent)
-            .parse()
-            .unwrap_or(0.0)
+        let digits = format!("0.{}e{}", self.digits, self.exponent);
+        digits.parse().unwrap_or(0.0)
+    }
+
+    /// -1, 0 or 1.
+    fn sign(&self) -> i8 {
+        if self.digits.is_empty() {
+            0
+        } else if self.negative {
+            -1
+        } else {
+            1
+        }
     }
 }
 
 impl fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}0.{}e{}",
-            if self.negative { "-" } else { "" },
-            self.digits,
-            self.exponent
-        )
+        let sign = if self.negative { "-" } else { "" };
+        write!(f, "{sign}0.{}e{}", self.digits, self.exponent)
     }
 }
 
 impl Ord for Decimal<'_> {
+    /// The sign, then the size: the first digit is never 0, so that the larger exponent is the larger number.
     fn cmp(&self, other: &Self) -> Ordering {
-        let sign = |one: &Self| match (one.digits.is_empty(), one.negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
+        let by_exponent = self.exponent.cmp(&other.exponent);
+        let by_size = by_exponent.then_with(|| self.digits.cmp(&other.digits));
+        let by_value = if self.negative {
+            by_size.reverse()
+        } else {
+            by_size
         };
-        let size = self
-            .exponent
-            .cmp(&other.exponent)
-            .then_with(|| self.digits.cmp(&other.digits));
-        sign(self)
-            .cmp(&sign(other))
-            .then(if self.negative { size.reverse() } else { size })
+        self.sign().cmp(&other.sign()).then(by_value)
     }
 }
 
@@ -143,16 +158,16 @@ impl PartialOrd for Decimal<'_> {
     }
 }
 
+/// Whether the text is a number by JSON's grammar: no leading zero or plus, digits on both sides of the point.
 pub(crate) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let integer = count(digits);
+    let integer = digits_at_start(digits);
     if integer == 0 || (integer > 1 && digits.starts_with('0')) {
         return false;
     }
     let mut rest = &digits[integer..];
     if let Some(fraction) = rest.strip_prefix('.') {
-        let length = count(fraction);
+        let length = digits_at_start(fraction);
         if length == 0 {
             return false;
         }
@@ -160,10 +175,14 @@ pub(crate) fn is_number(text: &str) -> bool {
     }
     if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
         let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        let length = count(exponent);
+        let length = digits_at_start(exponent);
         return length > 0 && length == exponent.len();
     }
     rest.is_empty()
+}
+
+fn digits_at_start(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Violations for a text that yields no value, each one short sentence with line and column.
+//!
+//! Models read them, so each says what to do, where that is not plain: a change of a sentence is a change of prompts.
 
 use super::repair::SyntaxError;
 use crate::text::{floor_char_boundary, one_line};
 use crate::violation::Violation;
 
+/// On either side of a fault: enough to find it by.
 const EXCERPT_CHARS: usize = 30;
 
+/// As editors count: both from 1, columns in characters.
 pub(super) fn line_and_column(text: &str, at: usize) -> String {
     let before = &text[..floor_char_boundary(text, at)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -16,32 +20,33 @@ pub(super) fn line_and_column(text: &str, at: usize) -> String {
     )
 }
 
+/// JSON that does not parse. Of a text that breaks off, its end is shown, else what is around the fault.
 pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation {
     let Some(what) = &fault.what else {
-        let end = text.trim_end();
-        let from = end
-            .char_indices()
-            .rev()
-            .nth(EXCERPT_CHARS - 1)
-            .map_or(0, |(at, _)| at)
-            .max(begin.min(end.len()));
-        let excerpt = one_line(&end[floor_char_boundary(end, from)..], usize::MAX);
-        let message = format!(
-            "the JSON that begins at {} is not complete; it ends in `{excerpt}`",
-            line_and_column(text, begin)
-        );
-        return Violation::new("", message);
+        return incomplete(text, begin);
     };
     let from = floor_char_boundary(text, fault.at.saturating_sub(EXCERPT_CHARS));
     let to = floor_char_boundary(text, fault.at + EXCERPT_CHARS);
     let excerpt = one_line(&text[from..to.max(from)], usize::MAX);
-    Violation::new(
-        "",
-        format!(
-            "invalid JSON at {}: {what}, near `{excerpt}`",
-            line_and_column(text, fault.at)
-        ),
-    )
+    let place = line_and_column(text, fault.at);
+    let message = format!("invalid JSON at {place}: {what}, near `{excerpt}`");
+    Violation::new("", message)
+}
+
+fn incomplete(text: &str, begin: usize) -> Violation {
+    let text = text.trim_end();
+    let mut last_characters = text.char_indices().rev();
+    let near_end = match last_characters.nth(EXCERPT_CHARS - 1) {
+        Some((at, _)) => at,
+        None => 0,
+    };
+    let from = near_end.max(begin.min(text.len()));
+    let excerpt = one_line(&text[floor_char_boundary(text, from)..], usize::MAX);
+    let message = format!(
+        "the JSON that begins at {} is not complete; it ends in `{excerpt}`",
+        line_and_column(text, begin)
+    );
+    Violation::new("", message)
 }
 
 pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
@@ -61,17 +66,19 @@ pub(super) fn unclosed_thinking(text: &str, begin: usize) -> Violation {
     with_remedy(message, "close it, and answer with one JSON value")
 }
 
+/// A text without any JSON. `shape`: what was expected, in words.
 pub(super) fn nothing(text: &str, shape: Option<String>) -> Violation {
     let message = if text.trim().is_empty() {
         "the answer is empty"
     } else {
         "no JSON in the answer"
     };
-    let remedy = "answer with one JSON value only";
-    with_remedy(
-        message,
-        shape.map_or_else(|| remedy.to_owned(), |shape| format!("{remedy}: {shape}")),
-    )
+    let mut remedy = "answer with one JSON value only".to_owned();
+    if let Some(shape) = shape {
+        remedy.push_str(": ");
+        remedy.push_str(&shape);
+    }
+    with_remedy(message, remedy)
 }
 
 pub(super) fn not_only_json() -> Violation {

@@ -1,4 +1,7 @@
 //! JSON as it was written: numbers keep their digits, objects the order of their members, and nothing is rounded.
+//!
+//! A `serde_json::Value` would round numbers before anybody could say that they do not fit. What parses, coerces and checks works
+//! on this tree; serde reads it at last as text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +21,11 @@ pub(crate) enum Json<'t> {
     Object(Vec<(Cow<'t, str>, Json<'t>)>),
 }
 
+/// The members of an object.
 pub(crate) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
-/// Ignores the order of members. `1.0` and `1` differ, since not every type takes both.
+/// The same text for values that a type reads alike. Ignores the order of members. `1.0` and `1` differ, since not every type
+/// takes both.
 pub(super) fn canonical(mut tree: Json<'_>) -> String {
     normalise(&mut tree);
     tree.to_string()
@@ -29,19 +34,22 @@ pub(super) fn canonical(mut tree: Json<'_>) -> String {
 fn normalise(json: &mut Json<'_>) {
     match json {
         Json::Number(digits) => {
-            let fraction = if digits.contains(['.', 'e', 'E']) {
-                ".0"
-            } else {
-                ""
-            };
+            let is_fraction = digits.contains(['.', 'e', 'E']);
             if let Some(number) = Decimal::parse(digits) {
-                *digits = Cow::Owned(number.to_string() + fraction);
+                let mark = if is_fraction { ".0" } else { "" };
+                *digits = Cow::Owned(format!("{number}{mark}"));
             }
         }
-        Json::Array(items) => items.iter_mut().for_each(normalise),
+        Json::Array(items) => {
+            for item in items {
+                normalise(item);
+            }
+        }
         Json::Object(members) => {
             members.sort_by(|one, other| one.0.cmp(&other.0));
-            members.iter_mut().for_each(|(_, value)| normalise(value));
+            for (_, value) in members {
+                normalise(value);
+            }
         }
         Json::Null | Json::Bool(_) | Json::String(_) => {}
     }
@@ -56,18 +64,23 @@ impl fmt::Display for Json<'_> {
 }
 
 impl Json<'_> {
+    /// How many values it has, itself among them.
     pub(super) fn value_count(&self) -> u64 {
+        let mut count: u64 = 1;
         match self {
-            Json::Array(items) => items
-                .iter()
-                .map(Json::value_count)
-                .fold(1, u64::saturating_add),
-            Json::Object(members) => members
-                .iter()
-                .map(|(_, value)| value.value_count())
-                .fold(1, u64::saturating_add),
-            _ => 1,
+            Json::Array(items) => {
+                for item in items {
+                    count = count.saturating_add(item.value_count());
+                }
+            }
+            Json::Object(members) => {
+                for (_, value) in members {
+                    count = count.saturating_add(value.value_count());
+                }
+            }
+            _ => {}
         }
+        count
     }
 
     pub(super) fn as_text(&self) -> Option<&str> {
@@ -77,6 +90,7 @@ impl Json<'_> {
         }
     }
 
+    /// Its type by the name that schemas have for it. Whether a number is an integer is a question of its own.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -88,23 +102,25 @@ impl Json<'_> {
         }
     }
 
+    /// The same without the text that it was parsed from.
     pub(super) fn into_owned(self) -> Json<'static> {
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
             Json::Null => Json::Null,
             Json::Bool(value) => Json::Bool(value),
             Json::Number(digits) => Json::Number(owned(digits)),
             Json::String(text) => Json::String(owned(text)),
             Json::Array(items) => Json::Array(items.into_iter().map(Json::into_owned).collect()),
-            Json::Object(members) => Json::Object(
-                members
-                    .into_iter()
-                    .map(|(key, value)| (owned(key), value.into_owned()))
-                    .collect(),
-            ),
+            Json::Object(members) => {
+                let mut owned_members = Vec::with_capacity(members.len());
+                for (key, value) in members {
+                    owned_members.push((owned(key), value.into_owned()));
+                }
+                Json::Object(owned_members)
+            }
         }
     }
 
+    /// Writes compact JSON.
     fn write(&self, to: &mut String) {
         match self {
             Json::Null => to.push_str("null"),
@@ -114,42 +130,46 @@ impl Json<'_> {
             Json::String(text) => write_string(text, to),
             Json::Array(items) => {
                 to.push('[');
-                separated(items, to, Json::write);
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        to.push(',');
+                    }
+                    item.write(to);
+                }
                 to.push(']');
             }
             Json::Object(members) => {
                 to.push('{');
-                separated(members, to, |(key, value), to| {
+                for (index, (key, value)) in members.iter().enumerate() {
+                    if index > 0 {
+                        to.push(',');
+                    }
                     write_string(key, to);
                     to.push(':');
                     value.write(to);
-                });
+                }
                 to.push('}');
             }
         }
     }
 }
 
-fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
-    for (index, one) in list.iter().enumerate() {
-        if index > 0 {
-            to.push(',');
-        }
-        each(one, to);
-    }
+fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
 }
 
-/// serde_json only where something must be escaped.
+/// serde_json only where something must be escaped, which is rare.
 fn write_string(text: &str, to: &mut String) {
-    if !text
+    let has_escapes = text
         .bytes()
-        .any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-    {
+        .any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+    if has_escapes {
+        to.push_str(&serde_json::to_string(text).unwrap_or_default());
+    } else {
         to.push('"');
         to.push_str(text);
-        return to.push('"');
+        to.push('"');
     }
-    to.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
 impl<'v> From<&'v serde_json::Value> for Json<'v> {
@@ -161,42 +181,43 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
             Value::Number(number) => Json::Number(Cow::Owned(number.to_string())),
             Value::String(text) => Json::String(Cow::Borrowed(text)),
             Value::Array(items) => Json::Array(items.iter().map(Json::from).collect()),
-            Value::Object(members) => Json::Object(
-                members
-                    .iter()
-                    .map(|(key, value): (&'v String, &'v Value)| {
-                        (Cow::Borrowed(key.as_str()), value.into())
-                    })
-                    .collect(),
-            ),
+            Value::Object(object) => {
+                let mut members = Vec::with_capacity(object.len());
+                for (key, value) in object {
+                    members.push((Cow::Borrowed(key.as_str()), Json::from(value)));
+                }
+                Json::Object(members)
+            }
         }
     }
 }
 
-/// By JSON Schema, `1` equals `1.0`.
+/// Whether two values are equal by JSON Schema, where `1` equals `1.0` and the order of members means nothing.
 pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
-            one == other
-                || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
+            if one == other {
+                return true;
+            }
+            let number = Decimal::parse(one);
+            number.is_some() && number == Decimal::parse(other)
         }
         (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| json_eq(one, other))
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| json_eq(one, other))
         }
         (Json::Object(one), Json::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, value): &(Cow<'_, str>, Json<'_>)| {
-                    other
-                        .iter()
-                        .any(|(key, other)| key == name && json_eq(value, other))
-                })
+            one.len() == other.len() && one.iter().all(|member| has_equal_member(other, member))
         }
         _ => one == other,
     }
+}
+
+fn has_equal_member(members: &Members<'_>, member: &(Cow<'_, str>, Json<'_>)) -> bool {
+    let (name, value) = member;
+    members
+        .iter()
+        .any(|(key, other)| key == name && json_eq(value, other))
 }
 
 #[cfg(test)]

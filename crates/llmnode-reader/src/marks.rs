@@ -1,4 +1,6 @@
 //! The marks that types with validators leave in their JSON schemas.
+//!
+//! A type's traversal is checked against them: a marked type that it misses would not be validated, and nobody would notice.
 
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -34,9 +36,15 @@ fn collect(part: &Value, marks: &mut Vec<String>) {
             {
                 marks.push(mark.clone());
             }
-            members.values().for_each(|member| collect(member, marks));
+            for member in members.values() {
+                collect(member, marks);
+            }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, marks)),
+        Value::Array(items) => {
+            for item in items {
+                collect(item, marks);
+            }
+        }
         _ => {}
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Only names change, and only where the schema has a member of that name: numbers keep their digits, texts their escapes.
 //! What is no JSON passes as it is, so that reading says what is wrong with it.
+//!
+//! A name is kept back until it ends; everything else goes out as it comes. What each open object or list may be of is followed
+//! along with the brackets, as a free member of the same name must keep it.
 
 use crate::check::{Rule, Rules};
 use crate::schema::{OutputSchema, Profile, WireNames};
@@ -27,12 +30,14 @@ pub struct Renamer<'s> {
     text: Text,
 }
 
+/// An object or a list that is not closed.
 struct Level<'s> {
     /// What the object or list may be of.
     forms: Vec<&'s Rule>,
     inside: Inside<'s>,
 }
 
+/// Where in it the text is.
 enum Inside<'s> {
     /// Between an opening bracket or a comma and a name.
     Name,
@@ -41,6 +46,7 @@ enum Inside<'s> {
     Item(usize),
 }
 
+/// Whether the text is within a string.
 enum Text {
     None,
     /// Of a name: as it was written so far.
@@ -75,7 +81,9 @@ impl<'s> Renamer<'s> {
     /// The next piece, but for a name that has not ended yet.
     pub fn piece(&mut self, piece: &str) -> String {
         let mut written = String::with_capacity(piece.len());
-        piece.chars().for_each(|c| self.next(c, &mut written));
+        for c in piece.chars() {
+            self.next(c, &mut written);
+        }
         written
     }
 
@@ -110,14 +118,7 @@ impl<'s> Renamer<'s> {
                 }
             }
             Text::None => match c {
-                '"' if matches!(
-                    self.open.last(),
-                    Some(Level {
-                        inside: Inside::Name,
-                        ..
-                    })
-                ) =>
-                {
+                '"' if self.is_before_name() => {
                     self.text = Text::Name {
                         written: "\"".to_owned(),
                         is_escaped: false,
@@ -135,31 +136,40 @@ impl<'s> Renamer<'s> {
         to.push(c);
     }
 
+    fn is_before_name(&self) -> bool {
+        match self.open.last() {
+            Some(level) => matches!(level.inside, Inside::Name),
+            None => false,
+        }
+    }
+
+    /// Opens an object or a list, with what it may be of by its place.
     fn begin(&mut self, inside: Inside<'s>) {
         let forms = match self.open.last() {
             _ if self.open.len() >= MAX_DEPTH => Vec::new(),
             None => self.rules.forms(self.rules.root_rule()),
-            Some(Level {
-                inside: Inside::Name,
-                ..
-            }) => Vec::new(),
-            Some(Level {
-                inside: Inside::Member(forms),
-                ..
-            }) => forms.clone(),
-            Some(Level {
-                forms,
-                inside: Inside::Item(at),
-            }) => {
-                let items = forms.iter().filter_map(|form| form.item(*at));
-                items
-                    .flat_map(|item| self.rules.forms(self.rules.at(item)))
-                    .collect()
-            }
+            Some(level) => match &level.inside {
+                Inside::Name => Vec::new(),
+                Inside::Member(forms) => forms.clone(),
+                Inside::Item(index) => {
+                    let items = level.forms.iter().filter_map(|form| form.item(*index));
+                    self.forms_of(items)
+                }
+            },
         };
         self.open.push(Level { forms, inside });
     }
 
+    /// What values of these rules may be of.
+    fn forms_of(&self, numbers: impl Iterator<Item = usize>) -> Vec<&'s Rule> {
+        let mut forms = Vec::new();
+        for number in numbers {
+            forms.extend(self.rules.forms(self.rules.at(number)));
+        }
+        forms
+    }
+
+    /// Another item, or another name.
     fn comma(&mut self) {
         if let Some(level) = self.open.last_mut() {
             level.inside = match level.inside {
@@ -169,28 +179,31 @@ impl<'s> Renamer<'s> {
         }
     }
 
-    /// `written`: with its quotes. Also looks up what the member's value may be of.
+    /// The name to write. `written`: with its quotes. Also looks up what the member's value may be of.
     fn renamed(&mut self, written: String) -> String {
-        let Some(level) = self.open.last_mut() else {
+        let Some(mut level) = self.open.pop() else {
             return written;
         };
         let name: String = serde_json::from_str(&written).unwrap_or_default();
-        let (other, own) = match self.to {
+        let (other, of_type) = match self.to {
             Names::OfWire => (self.names.wire(&name), Some(name.as_str())),
             Names::OfType => (self.names.own(&name), self.names.own(&name)),
         };
-        let own = own.filter(|own| level.forms.iter().any(|form| form.has_property(own)));
+        // A name of the wire that no form here has belongs to a free member.
+        let of_type = of_type.filter(|of_type| {
+            let mut forms = level.forms.iter();
+            forms.any(|form| form.has_property(of_type))
+        });
+        let member_name = of_type.unwrap_or(&name);
         let members = level
             .forms
             .iter()
-            .filter_map(|form| form.member(own.unwrap_or(&name)));
-        let forms = members
-            .flat_map(|member| self.rules.forms(self.rules.at(member)))
-            .collect();
-        level.inside = Inside::Member(forms);
-        match other.filter(|_| own.is_some()) {
-            Some(other) => serde_json::Value::from(other).to_string(),
-            None => written,
+            .filter_map(|form| form.member(member_name));
+        level.inside = Inside::Member(self.forms_of(members));
+        self.open.push(level);
+        match other {
+            Some(other) if of_type.is_some() => serde_json::Value::from(other).to_string(),
+            _ => written,
         }
     }
 }

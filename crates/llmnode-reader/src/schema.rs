@@ -1,4 +1,16 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
+//!
+//! A schema comes in as schemars writes it, or from a program or a server. In this order, once for each type:
+//!
+//! 1. what is too deep is cut (`depth`), and what an answer could never be is found (`tagged`, `foreign`);
+//! 2. it is made the *plain* dialect (`normalize`, `merge`): one object as the root, and nothing that readers overlook;
+//! 3. the plain dialect is compiled to the rules by which answers are checked.
+//!
+//! From the plain dialect the others are written when they are first asked for: OpenAI's strict one (`strict`), from that those of
+//! Anthropic and Gemini, which enforce less, and for servers that enforce nothing a schema (`writer`) or a form (`form`).
+//! What the program's state allows at a place is put into a copy (`choices`).
+//!
+//! No dialect is checked against: a dialect may allow more than the type, and never less.
 
 mod anthropic;
 pub(crate) mod choices;
@@ -24,7 +36,7 @@ use std::any::TypeId;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -75,12 +87,15 @@ pub(crate) use wire_names::WireNames;
 /// ```
 pub struct OutputSchema {
     name: String,
+    /// The plain dialect.
     tree: Value,
     pub(super) rules: Rules,
+    /// The same as text.
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     anthropic: OnceLock<Option<Box<RawValue>>>,
     form: OnceLock<Option<Box<Form>>>,
+    /// What the state allows.
     lists: Option<Box<choices::Lists>>,
     /// The type's schema, if `lists` is set.
     own: Option<Arc<OutputSchema>>,
@@ -89,7 +104,9 @@ pub struct OutputSchema {
     /// Why it cannot be written for models.
     fault: Option<String>,
     strict_error_was_taken: AtomicBool,
+    /// The answer is `{"value": ..}`.
     wrapped: bool,
+    /// Levels were cut off.
     truncated: bool,
     /// Values of `x-llmnode-validated`, without duplicates.
     marks: Vec<String>,
@@ -117,17 +134,15 @@ impl OutputSchema {
     ) -> Arc<OutputSchema> {
         static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
         let cache = CACHE.get_or_init(RwLock::default);
-        if let Some(known) = cache
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&id)
-        {
-            return Arc::clone(known);
+        let schemas = cache.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = schemas.get(&id) {
+            return Arc::clone(cached);
         }
+        drop(schemas);
         // Not under the lock, since `JsonSchema` is foreign code. The first of two threads wins.
         let built = Arc::new(Self::from_value(&name(), schema()));
-        let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(cache.entry(id).or_insert(built))
+        let mut schemas = cache.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(schemas.entry(id).or_insert(built))
     }
 
     /// Creates a schema that is known only at run time. `name` is cleaned as in [`name`](Self::name). What is nested
@@ -182,13 +197,17 @@ impl OutputSchema {
         &self.name
     }
 
+    /// Whether the value of the members with these names can be a list.
     pub(crate) fn has_list_at(&self, path: &[String]) -> bool {
         let mut forms = self.rules.leaves(self.rules.own());
         for name in path {
-            let members = forms.into_iter().filter_map(|form| form.named(name));
-            forms = members
-                .flat_map(|member| self.rules.leaves(self.rules.at(member.rule)))
-                .collect();
+            let mut inner = Vec::new();
+            for form in forms {
+                if let Some(property) = form.named(name) {
+                    inner.extend(self.rules.leaves(self.rules.at(property.rule)));
+                }
+            }
+            forms = inner;
         }
         forms.iter().any(|form| form.has_type("array"))
     }
@@ -202,18 +221,21 @@ impl OutputSchema {
         if self.marks.is_empty() {
             return None;
         }
-        let known = || {
-            self.uncovered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some((_, found)) = known().iter().find(|(one, _)| *one == traversal) {
-            return found.clone();
+        for (cached, found) in self.lock_uncovered().iter() {
+            if *cached == traversal {
+                return found.clone();
+            }
         }
         // Not under the lock: `find` calls foreign code.
         let found = find(&self.marks).map(Arc::new);
-        known().push((traversal, found.clone()));
+        self.lock_uncovered().push((traversal, found.clone()));
         found
+    }
+
+    fn lock_uncovered(&self) -> MutexGuard<'_, Vec<(usize, Option<Arc<Uncovered>>)>> {
+        self.uncovered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the schema as plain JSON Schema (2020-12).
@@ -231,22 +253,29 @@ impl OutputSchema {
     /// All places that strict mode cannot express (maps, tuples of mixed types, free-form values), each with its
     /// remedy. Send the plain dialect then.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
-        let write =
-            || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
-        self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
+        let strict = self.strict.get_or_init(|| {
+            let tree = self.strict_tree()?;
+            Ok(raw(&tree))
+        });
+        strict.as_ref().map(|raw| &**raw)
+    }
+
+    fn strict_tree(&self) -> Result<Value, StrictError> {
+        strict::strict(&self.tree, &self.name, self.truncated)
     }
 
     /// Returns the schema in the dialect of Anthropic's structured outputs: the strict one without bounds, which go into the
     /// description. `None`: it cannot express the type.
     pub fn anthropic(&self) -> Option<&RawValue> {
-        let write = || {
-            let mut strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+        let written = self.anthropic.get_or_init(|| {
+            let mut strict = self.strict_tree().ok()?;
             if let Some(names) = self.wire_names(Profile::Anthropic) {
                 names.rename(&mut strict);
             }
-            anthropic::subset(&strict).map(|tree| raw(&tree))
-        };
-        self.anthropic.get_or_init(write).as_deref()
+            let subset = anthropic::subset(&strict)?;
+            Some(raw(&subset))
+        });
+        written.as_deref()
     }
 
     /// The schema as an API takes it that does not enforce it.
@@ -263,7 +292,9 @@ impl OutputSchema {
         self.fault.as_deref()
     }
 
-    /// The flag: the values may be part of the schema.
+    /// A copy that allows only the lists' values. The flag: the values may be part of the schema.
+    ///
+    /// Where strict mode takes the type, but not with the lists, they are left to the prompt: an enforced schema is worth more.
     pub(crate) fn with_choices(
         own: &Arc<OutputSchema>,
         lists: Vec<(ChoiceList, bool)>,
@@ -274,23 +305,26 @@ impl OutputSchema {
             schema = Self::like(own, own.tree.clone());
             lists.leave_schema();
         }
-        (schema.lists, schema.own) = (Some(Box::new(lists)), Some(Arc::clone(own)));
+        schema.lists = Some(Box::new(lists));
+        schema.own = Some(Arc::clone(own));
         Ok(schema)
     }
 
+    /// A copy that has this list, too. `None`: it has it already, or cannot say so.
     pub(crate) fn narrowed(this: &Arc<OutputSchema>, list: &ChoiceList) -> Option<OutputSchema> {
-        let others = this
-            .lists()
-            .map_or(Some(Vec::new()), |lists| lists.besides(list))?;
-        let all = others.into_iter().chain([(list.clone(), true)]).collect();
-        let narrowed = Self::with_choices(this.own.as_ref().unwrap_or(this), all).ok()?;
-        narrowed
-            .lists()
-            .is_some_and(Lists::has_last_in_schema)
-            .then_some(narrowed)
+        let mut lists = match this.lists() {
+            Some(lists) => lists.besides(list)?,
+            None => Vec::new(),
+        };
+        lists.push((list.clone(), true));
+        let type_schema = this.own.as_ref().unwrap_or(this);
+        let narrowed = Self::with_choices(type_schema, lists).ok()?;
+        let is_in_schema = narrowed.lists().is_some_and(Lists::has_last_in_schema);
+        is_in_schema.then_some(narrowed)
     }
 
     /// The tree does not show whether it was wrapped or cut.
+    /// The schema of a changed tree of this one.
     fn like(own: &OutputSchema, tree: Value) -> OutputSchema {
         let mut schema = OutputSchema::from_value(&own.name, tree);
         schema.truncated |= own.truncated;
@@ -309,29 +343,39 @@ impl OutputSchema {
         self.lists.as_deref()
     }
 
+    /// The schema as a form to fill in. `None`: a form cannot say what it does.
     pub(crate) fn form(&self) -> Option<&Form> {
-        let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
-        self.form
-            .get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new))
-            .as_deref()
+        let form = self.form.get_or_init(|| {
+            if self.truncated {
+                return None;
+            }
+            let tree = match &self.lists {
+                Some(lists) => &lists.form,
+                None => &self.tree,
+            };
+            Form::from_tree(tree).map(Box::new)
+        });
+        form.as_deref()
     }
 
     /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
     /// description. `None`: it cannot express the type.
     pub fn gemini(&self) -> Option<&RawValue> {
-        self.gemini
-            .get_or_init(|| {
-                let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
-                gemini::subset(&strict).map(|tree| raw(&tree))
-            })
-            .as_deref()
+        let written = self.gemini.get_or_init(|| {
+            let strict = self.strict_tree().ok()?;
+            let subset = gemini::subset(&strict)?;
+            Some(raw(&subset))
+        });
+        written.as_deref()
     }
 
+    /// Why there is no strict dialect; `None` from the second time on.
     pub(crate) fn take_strict_error(&self) -> Option<&StrictError> {
         let error = self.strict().err()?;
         // Copies of calls share the flag of the type.
-        let taken = &self.without_choices().strict_error_was_taken;
-        (!taken.swap(true, Ordering::Relaxed)).then_some(error)
+        let was_taken = &self.without_choices().strict_error_was_taken;
+        let is_first = !was_taken.swap(true, Ordering::Relaxed);
+        is_first.then_some(error)
     }
 
     /// Returns whether both dialects have `{"value": ..}`, because the type is not a JSON object.
@@ -341,17 +385,11 @@ impl OutputSchema {
 
     /// Schema only: serde may still refuse the value.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
-        let met = |json| {
-            faults(
-                &self.rules,
-                self.rules.root_rule(),
-                CheckMode::Schema,
-                &json,
-                false,
-            )
-            .is_empty()
+        let Some(json) = super::repair::parse_strict(text) else {
+            return false;
         };
-        super::repair::parse_strict(text).is_some_and(met)
+        let root = self.rules.root_rule();
+        faults(&self.rules, root, CheckMode::Schema, &json, false).is_empty()
     }
 }
 
@@ -375,25 +413,28 @@ impl std::fmt::Debug for OutputSchema {
     }
 }
 
+/// The schema of the value, within its wrapper.
 fn unwrapped(tree: &Value, wrapped: bool) -> &Value {
-    let wrapper = tree.get("properties").filter(|_| wrapped);
-    wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(tree)
+    if !wrapped {
+        return tree;
+    }
+    match tree.get("properties") {
+        Some(members) => members.get(WRAPPER).unwrap_or(tree),
+        None => tree,
+    }
 }
 
 fn sanitised(name: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '-' {
-            c
-        } else {
-            '_'
-        }
-    };
-    let name: String = name.chars().map(plain).take(64).collect();
-    if name.is_empty() {
-        "output".to_owned()
-    } else {
-        name
+    const LONGEST: usize = 64;
+    let mut sanitised = String::new();
+    for c in name.chars().take(LONGEST) {
+        let is_allowed = c.is_ascii_alphanumeric() || c == '-';
+        sanitised.push(if is_allowed { c } else { '_' });
     }
+    if sanitised.is_empty() {
+        return "output".to_owned();
+    }
+    sanitised
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
 //! Rewords serde's errors for a model, with the path in the JSON.
+//!
+//! serde says what it refuses by line and column, and of a value that it cannot quote only its kind. The place is found by going
+//! over the JSON up to the column (`reached`); the message is told by its first words, which are serde's own and serde_json's, and
+//! may change with their versions: one that is not known stays as it is.
 
 use std::borrow::Cow;
 
@@ -9,6 +13,7 @@ use super::repair;
 use crate::text::{one_line, one_line_shortened};
 use crate::violation::Violation;
 
+/// Bytes of a message. A type's own words may be long.
 const LENGTH: usize = 600;
 
 /// `rules`: those of the type, whose words for the form of a text are better than serde's.
@@ -18,67 +23,82 @@ pub(super) fn violation(json: &str, error: &serde_json::Error, rules: &Rules) ->
     if let Some(words) = message.strip_suffix(&place) {
         message.truncate(words.len());
     }
-    let line = json
-        .split_inclusive('\n')
-        .take(error.line().saturating_sub(1))
-        .map(str::len)
-        .sum::<usize>();
-    let Reached { steps, key } = reached(json, line + error.column().saturating_sub(1));
-    if let Some(key) = key {
-        let message = of_key(&key, &message);
-        return Violation::new(path(&steps), one_line_shortened(message, LENGTH));
-    }
-    let tree = repair::parse_strict(json);
-    let value = tree.as_ref().and_then(|tree| value_at(tree, &steps));
+    let Reached { steps, key } = reached(json, byte_of(json, error));
+    let message = match key {
+        Some(key) => of_key(&key, &message),
+        None => {
+            let tree = repair::parse_strict(json);
+            let value = tree.as_ref().and_then(|tree| value_at(tree, &steps));
+            reworded(message, value, text_in_words(rules, &steps))
+        }
+    };
     // serde quotes the unexpected value first, and lists what it expected at the end.
-    let message = reworded(message, value, wanted(rules, &steps));
     Violation::new(path(&steps), one_line_shortened(message, LENGTH))
+}
+
+/// The byte that an error names by line and column.
+fn byte_of(json: &str, error: &serde_json::Error) -> usize {
+    let lines_before = error.line().saturating_sub(1);
+    let mut byte = 0;
+    for line in json.split_inclusive('\n').take(lines_before) {
+        byte += line.len();
+    }
+    byte + error.column().saturating_sub(1)
 }
 
 /// A name in a map whose keys are no texts.
 fn of_key(key: &str, message: &str) -> String {
     let key = format!("has the key {:?}", excerpt(key));
-    match message
-        .rsplit_once(", expected ")
-        .and_then(|(_, kind)| bounds(kind))
-    {
+    match expected_bounds(message) {
         Some((least, most)) => format!("{key}, must be a whole number from {least} to {most}"),
         None => format!("{key}: {message}"),
     }
 }
 
+/// The range of the integer that serde has expected.
+fn expected_bounds(message: &str) -> Option<(i128, i128)> {
+    let (_, kind) = message.rsplit_once(", expected ")?;
+    bounds(kind)
+}
+
 /// What the schema says of the text at a place.
-fn wanted(rules: &Rules, steps: &[Step]) -> Option<&'static str> {
+fn text_in_words(rules: &Rules, steps: &[Step]) -> Option<&'static str> {
     let mut forms = rules.forms(rules.own());
     for step in steps {
-        let inner = forms.iter().filter_map(|form| match step {
-            Step::Member(name) => form.member(name),
-            Step::Item(index) => form.item(*index),
-            Step::Nothing => None,
-        });
-        forms = inner
-            .flat_map(|number| rules.forms(rules.at(number)))
-            .collect();
+        let mut inner = Vec::new();
+        for form in forms {
+            let number = match step {
+                Step::Member(name) => form.member(name),
+                Step::Item(index) => form.item(*index),
+                Step::Nothing => None,
+            };
+            if let Some(number) = number {
+                inner.extend(rules.forms(rules.at(number)));
+            }
+        }
+        forms = inner;
     }
     forms.iter().find_map(|form| form.text_in_words())
 }
 
 fn value_at<'j>(tree: &'j Json<'j>, steps: &[Step]) -> Option<&'j Json<'j>> {
-    steps
-        .iter()
-        .try_fold(tree, |value, step| match (value, step) {
-            (Json::Object(members), Step::Member(wanted)) => members
-                .iter()
-                .find(|(name, _)| name == wanted)
-                .map(|(_, value)| value),
-            (Json::Array(items), Step::Item(index)) => items.get(*index),
-            (value, Step::Nothing) => Some(value),
-            _ => None,
-        })
+    let mut value = tree;
+    for step in steps {
+        value = match (value, step) {
+            (Json::Object(members), Step::Member(member)) => {
+                let (_, inner) = members.iter().find(|(name, _)| name == member)?;
+                inner
+            }
+            (Json::Array(items), Step::Item(index)) => items.get(*index)?,
+            (value, Step::Nothing) => value,
+            _ => return None,
+        };
+    }
+    Some(value)
 }
 
-/// Always with the value, if it is no list or object: a type's own words may lack it.
-fn reworded(message: String, value: Option<&Json<'_>>, wanted: Option<&str>) -> String {
+/// Always with the value, if it is no list or object: a type's own words may lack it. `in_words`: what the text must be.
+fn reworded(message: String, value: Option<&Json<'_>>, in_words: Option<&str>) -> String {
     if let Some(name) = message.strip_prefix("missing field ") {
         return format!("missing property {name}");
     }
@@ -89,20 +109,21 @@ fn reworded(message: String, value: Option<&Json<'_>>, wanted: Option<&str>) -> 
         return "matches none of the allowed forms".to_owned();
     }
     // A length is that of the list around the value.
-    let is_told = message.starts_with("invalid length ");
-    let scalar =
-        value.filter(|value| !is_told && !matches!(value, Json::Array(_) | Json::Object(_)));
-    let is = scalar
-        .map(|value| format!("is {}, ", describe(value)))
-        .unwrap_or_default();
-    if let Some((least, most)) = message
-        .rsplit_once(", expected ")
-        .and_then(|(_, kind)| bounds(kind))
-    {
+    let is_length = message.starts_with("invalid length ");
+    let scalar = match value {
+        Some(Json::Array(_) | Json::Object(_)) => None,
+        _ if is_length => None,
+        value => value,
+    };
+    let is = match scalar {
+        Some(value) => format!("is {}, ", describe(value)),
+        None => String::new(),
+    };
+    if let Some((least, most)) = expected_bounds(&message) {
         return format!("{is}must be an integer from {least} to {most}");
     }
-    if let (Some(wanted), Some(Json::String(_))) = (wanted, scalar) {
-        return format!("{is}must be {wanted}");
+    if let (Some(in_words), Some(Json::String(_))) = (in_words, scalar) {
+        return format!("{is}must be {in_words}");
     }
     match scalar {
         Some(value) if !message.contains(&*shown(value)) => {
@@ -112,12 +133,15 @@ fn reworded(message: String, value: Option<&Json<'_>>, wanted: Option<&str>) -> 
     }
 }
 
+/// A value as serde quotes it.
 fn shown<'j>(value: &'j Json<'j>) -> Cow<'j, str> {
-    value
-        .as_text()
-        .map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+    match value.as_text() {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(value.to_string()),
+    }
 }
 
+/// The least and the most of a type of integers.
 fn bounds(kind: &str) -> Option<(i128, i128)> {
     Some(match kind {
         "i8" => (i8::MIN.into(), i8::MAX.into()),
@@ -140,6 +164,7 @@ enum Step {
     Item(usize),
 }
 
+/// Where in the JSON a place is.
 #[derive(Default)]
 struct Reached {
     steps: Vec<Step>,
@@ -147,21 +172,24 @@ struct Reached {
     key: Option<String>,
 }
 
+/// What is open at a byte of the JSON, which serde has parsed up to there.
 fn reached(json: &str, at: usize) -> Reached {
-    let Some(end) = json.get(..at.min(json.len())) else {
+    let Some(before) = json.get(..at.min(json.len())) else {
         return Reached::default();
     };
     // Later steps overwrite earlier ones, which leaves the last value before `at`.
     let mut open: Vec<Step> = Vec::new();
-    let bytes = end.as_bytes();
+    let bytes = before.as_bytes();
     let mut position = 0;
     let mut key = None::<String>;
     while let Some(byte) = bytes.get(position) {
+        // The error may be at a bracket or a comma, which then is no part of what is before it.
+        let is_last = position + 1 == bytes.len();
         match byte {
             b'{' => open.push(Step::Nothing),
             b'[' => open.push(Step::Item(0)),
-            b'}' | b']' if position + 1 < bytes.len() => drop(open.pop()),
-            b',' if position + 1 < bytes.len() => {
+            b'}' | b']' if !is_last => drop(open.pop()),
+            b',' if !is_last => {
                 key = None;
                 match open.last_mut() {
                     Some(Step::Item(index)) => *index += 1,
@@ -177,9 +205,8 @@ fn reached(json: &str, at: usize) -> Reached {
             b'"' => {
                 // The place may be within the text.
                 let length = string_length(&json.as_bytes()[position..]);
-                if let Some(Json::String(text)) = json
-                    .get(position..position + length)
-                    .and_then(repair::parse_strict)
+                if let Some(string) = json.get(position..position + length)
+                    && let Some(Json::String(text)) = repair::parse_strict(string)
                 {
                     key = Some(text.into_owned());
                 }
@@ -189,12 +216,14 @@ fn reached(json: &str, at: usize) -> Reached {
         }
         position += 1;
     }
+    let is_before_value = matches!(open.last(), Some(Step::Nothing));
     Reached {
-        key: key.filter(|_| matches!(open.last(), Some(Step::Nothing))),
+        key: key.filter(|_| is_before_value),
         steps: open,
     }
 }
 
+/// As paths are everywhere: `steps[2].item`.
 fn path(steps: &[Step]) -> String {
     let mut path = String::new();
     for step in steps {
@@ -212,6 +241,7 @@ fn path(steps: &[Step]) -> String {
     path
 }
 
+/// How long the string is that begins here, with its quotation marks.
 fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = text.get(at) {

@@ -1,4 +1,8 @@
 //! What an answer is read as, and the fast path for text that is already JSON of the type.
+//!
+//! The fast path is most calls: serde reads the text, and an observer watches that nothing was lost without a word. What it is not
+//! sure of goes the slow way, which comes to the same value or says what is wrong; so the fast path may refuse, but must never
+//! accept what the slow way would not.
 
 use serde::de::DeserializeOwned;
 
@@ -34,10 +38,13 @@ impl<T: DeserializeOwned> Slot for Option<T> {
     }
 }
 
+/// What an answer is read as, and how leniently.
 pub(super) struct Target<'a> {
     pub(super) schema: Option<&'a OutputSchema>,
     pub(super) mode: CheckMode,
+    /// Nothing is repaired or coerced.
     pub(super) exact: bool,
+    /// Nothing may be around the JSON.
     pub(super) whole_text: bool,
     /// The flag is set for `{"value": ..}`.
     pub(super) extra_check: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
@@ -55,10 +62,11 @@ impl Target<'_> {
         }
     }
 
-    /// Returns false if the text has to take the slow path.
+    /// Has serde read the text. Returns false if the text has to take the slow path; the slot's value does not count then.
     pub(super) fn try_fast_path(&self, text: &str, slot: &mut dyn Slot) -> bool {
-        if self.mode == CheckMode::Schema || self.schema.is_some_and(|schema| schema.states_bounds)
-        {
+        let states_bounds = self.schema.is_some_and(|schema| schema.states_bounds);
+        // serde checks neither a schema nor bounds.
+        if self.mode == CheckMode::Schema || states_bounds {
             return false;
         }
         let json = if self.is_wrapped() {
@@ -66,34 +74,35 @@ impl Target<'_> {
         } else {
             Some(text)
         };
-        let absent = self.schema.map_or(&[][..], |schema| &schema.absent_as_null);
-        json.is_some_and(|json| {
-            let has_null = !absent.is_empty() && json.contains("null");
-            let observed = Observed::strict(json, if has_null { absent } else { &[] });
-            slot.fill(json, &observed).is_ok()
-                && observed.is_clean()
-                && !has_control_escape(json)
-                && !is_unfilled_template(json)
-        })
+        let Some(json) = json else {
+            return false;
+        };
+        let mut absent_as_null: &[String] = match self.schema {
+            Some(schema) => &schema.absent_as_null,
+            None => &[],
+        };
+        // Members are compared with the names only if there is a `null` at all.
+        if !absent_as_null.is_empty() && !json.contains("null") {
+            absent_as_null = &[];
+        }
+        let observed = Observed::strict(json, absent_as_null);
+        let is_read = slot.fill(json, &observed).is_ok() && observed.is_clean();
+        is_read && !has_control_escape(json) && !is_unfilled_template(json)
     }
 
+    /// What is asked for, in a few words.
     pub(super) fn expected_answer(&self) -> Option<String> {
-        self.schema
-            .and_then(|schema| expected_answer(&schema.rules, schema.is_wrapped()))
+        let schema = self.schema?;
+        expected_answer(&schema.rules, schema.is_wrapped())
     }
 }
 
+/// The text of the value in `{"value": ..}`, found without parsing it.
 pub(super) fn wrapped_value(text: &str) -> Option<&str> {
-    let key = text
-        .strip_prefix('{')?
-        .trim_ascii_start()
-        .strip_prefix('"')?
-        .strip_prefix(WRAPPER)?;
-    let value = key
-        .strip_prefix('"')?
-        .trim_ascii_start()
-        .strip_prefix(':')?
-        .trim_ascii_start();
+    let object = text.strip_prefix('{')?.trim_ascii_start();
+    let key = object.strip_prefix('"')?.strip_prefix(WRAPPER)?;
+    let behind_key = key.strip_prefix('"')?.trim_ascii_start();
+    let value = behind_key.strip_prefix(':')?.trim_ascii_start();
     Some(value.strip_suffix('}')?.trim_ascii_end())
 }
 
@@ -110,12 +119,13 @@ fn has_control_escape(json: &str) -> bool {
     }
     // An escaped backslash starts no escape.
     let json = json.replace("\\\\", "");
-    let is_text = |at: usize| {
-        json.as_bytes()
-            .get(at + 2)
-            .is_some_and(u8::is_ascii_alphabetic)
-    };
-    ["\\b", "\\f"]
-        .iter()
-        .any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))
+    for escape in ["\\b", "\\f"] {
+        for (at, _) in json.match_indices(escape) {
+            let next = json.as_bytes().get(at + escape.len());
+            if next.is_some_and(u8::is_ascii_alphabetic) {
+                return true;
+            }
+        }
+    }
+    false
 }

@@ -7,40 +7,32 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
-/// The last boundary between characters at or before `at`, in bytes.
-///
-/// ```
-/// assert_eq!(llmnode_reader::text::floor_char_boundary("né", 2), 1);
-/// ```
+/// The last boundary between characters at or before `at`.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }
-    (0..=at)
-        .rev()
-        .find(|index| text.is_char_boundary(*index))
-        .unwrap_or(0)
+    let mut boundary = at;
+    while !text.is_char_boundary(boundary) {
+        boundary -= 1;
+    }
+    boundary
 }
 
 /// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
 /// already is not copied.
-///
-/// ```
-/// assert_eq!(llmnode_reader::text::one_line("not\nfound", 100), "not found");
-/// ```
 pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     let text = text.into();
     let end = floor_char_boundary(&text, cap);
-    if end == text.len() && !text.contains(breaks_line) {
+    let is_whole = end == text.len();
+    if is_whole && !text.contains(breaks_line) {
         return text.into_owned();
     }
     let mut line = String::with_capacity(end + " …".len());
-    line.extend(
-        text[..end]
-            .chars()
-            .map(|c| if breaks_line(c) { ' ' } else { c }),
-    );
-    if end < text.len() {
+    for c in text[..end].chars() {
+        line.push(if breaks_line(c) { ' ' } else { c });
+    }
+    if !is_whole {
         line.push_str(" …");
     }
     line
@@ -63,81 +55,107 @@ pub fn one_line_shortened(text: String, cap: usize) -> String {
 
 /// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
 pub fn same_name(one: &str, other: &str) -> bool {
-    let letters = |name: &str| -> String {
-        name.chars()
-            .filter(|c| *c != '_')
-            .flat_map(char::to_lowercase)
-            .collect()
-    };
-    letters(one) == letters(other)
+    without_underscores(one) == without_underscores(other)
 }
 
-/// Ignores case and what separates words: `unitPrice`, `Unit price`.
+fn without_underscores(name: &str) -> String {
+    name.chars()
+        .filter(|c| *c != '_')
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Whether they are one name in other letters. Ignores case and what separates words: `unitPrice`, `Unit price`.
 pub fn same_letters(one: &str, other: &str) -> bool {
-    let letters = |name: &str| -> Vec<char> {
-        let kept = name
-            .chars()
-            .filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
-        kept.flat_map(char::to_lowercase).collect()
-    };
+    let one_trimmed = one.trim();
+    let other_trimmed = other.trim();
     // `A-` is not `A`, and `-1` is not `1`.
-    let edges = |name: &str| (name.trim().starts_with('-'), name.trim().ends_with('-'));
-    edges(one) == edges(other) && letters(one) == letters(other)
+    let same_begin = one_trimmed.starts_with('-') == other_trimmed.starts_with('-');
+    let same_end = one_trimmed.ends_with('-') == other_trimmed.ends_with('-');
+    same_begin && same_end && letters(one).eq(letters(other))
+}
+
+/// The small letters of a name, without what separates its words.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'))
+        .flat_map(char::to_lowercase)
 }
 
 /// The one known name of which this is a misspelling: it has the same letters, or differs by typos in at most one letter of
 /// five. `None` where two are as near: a wrong hint is worse than none.
 pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
-    let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
-    let given = letters(name);
-    let mut near = Vec::new();
-    for known in known
-        .into_iter()
-        .filter(|known| known.len() <= LONGEST_TYPO && name.len() <= LONGEST_TYPO)
-    {
-        let other = letters(known);
-        let allowed = given.len().min(other.len()) / 5;
-        if same_letters(name, known) {
-            near.push((0, known));
-        } else if let Some(distance) = distance(&given, &other, allowed) {
-            near.push((distance, known));
+    if name.len() > LONGEST_TYPO {
+        return None;
+    }
+    let letters = small_letters(name);
+    let mut nearest: Option<(usize, &str)> = None;
+    let mut is_only_one = true;
+    for candidate in known {
+        if candidate.len() > LONGEST_TYPO {
+            continue;
+        }
+        let other = small_letters(candidate);
+        let allowed = letters.len().min(other.len()) / 5;
+        let distance = if same_letters(name, candidate) {
+            Some(0)
+        } else {
+            distance(&letters, &other, allowed)
+        };
+        let Some(distance) = distance else {
+            continue;
+        };
+        match nearest {
+            Some((least, _)) if distance > least => {}
+            Some((least, _)) if distance == least => is_only_one = false,
+            _ => {
+                nearest = Some((distance, candidate));
+                is_only_one = true;
+            }
         }
     }
-    let least = near.iter().map(|(distance, _)| *distance).min()?;
-    let mut nearest = near
-        .into_iter()
-        .filter(|(distance, _)| *distance == least)
-        .map(|(_, known)| known);
-    nearest.next().filter(|_| nearest.next().is_none())
+    let (_, candidate) = nearest?;
+    is_only_one.then_some(candidate)
 }
 
-/// The known name that was most likely intended; `None`: none is near.
+/// The known name that was most likely intended; `None`: none is near. Of two that are as near, the first.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
-    let letters: Vec<char> = name.to_lowercase().chars().collect();
+    let letters = small_letters(name);
     if letters.len() > LONGEST_TYPO {
         return None;
     }
     let mut nearest: Option<(usize, &str)> = None;
-    for known in known
-        .into_iter()
-        .filter(|known| known.len() <= 4 * LONGEST_TYPO)
-    {
-        let other: Vec<char> = known.to_lowercase().chars().collect();
+    for candidate in known {
+        if candidate.len() > 4 * LONGEST_TYPO {
+            continue;
+        }
+        let other = small_letters(candidate);
         let allowed = letters.len().max(other.len()).div_ceil(3);
-        let below = nearest.map_or(other.len(), |(least, _)| least.min(other.len()));
-        let Some(most) = below.checked_sub(1) else {
+        // Nearer than the last one, and than a name of which no letter is right.
+        let limit = match nearest {
+            Some((least, _)) => least.min(other.len()),
+            None => other.len(),
+        };
+        let Some(most) = limit.checked_sub(1) else {
             continue;
         };
         if let Some(distance) = distance(&letters, &other, most.min(allowed)) {
-            nearest = Some((distance, known));
+            nearest = Some((distance, candidate));
         }
     }
-    nearest.map(|(_, known)| known)
+    nearest.map(|(_, candidate)| candidate)
 }
 
-/// `None`: more than `most`. A swap reaches two rows up, so both must exceed it.
+fn small_letters(name: &str) -> Vec<char> {
+    name.to_lowercase().chars().collect()
+}
+
+/// How many letters are changed, added, left out or swapped with their neighbour. `None`: more than `most`.
+///
+/// Row by row of the table of distances between the begins of both. A swap reaches two rows up, so the search ends only where both
+/// exceed `most`.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -148,9 +166,12 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     let mut least_above = 0;
     for (index, letter) in one.iter().enumerate() {
         next[0] = index + 1;
+        let mut least_of_row = next[0];
         for (column, candidate) in other.iter().enumerate() {
             let changed = row[column] + usize::from(letter != candidate);
-            let mut least = changed.min(row[column + 1] + 1).min(next[column] + 1);
+            let left_out = row[column + 1] + 1;
+            let added = next[column] + 1;
+            let mut least = changed.min(left_out).min(added);
             let is_swapped = index > 0
                 && column > 0
                 && one[index - 1] == *candidate
@@ -159,16 +180,17 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
                 least = least.min(above[column - 1] + 1);
             }
             next[column + 1] = least;
+            least_of_row = least_of_row.min(least);
         }
-        let least = next.iter().copied().min().unwrap_or_default();
-        if least > most && least_above > most {
+        if least_of_row > most && least_above > most {
             return None;
         }
-        least_above = least;
+        least_above = least_of_row;
         std::mem::swap(&mut above, &mut row);
         std::mem::swap(&mut row, &mut next);
     }
-    Some(row[other.len()]).filter(|distance| *distance <= most)
+    let distance = row[other.len()];
+    (distance <= most).then_some(distance)
 }
 
 /// Writes all, with the text between each two.
@@ -180,14 +202,20 @@ pub fn write_joined<T: Display>(
     between: &str,
     to: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let mut parts = all.iter().enumerate();
-    parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
+    for (index, one) in all.iter().enumerate() {
+        if index > 0 {
+            to.write_str(between)?;
+        }
+        write!(to, "{one}")?;
+    }
+    Ok(())
 }
 
 /// `1 call`, `2 calls`.
 pub fn plural(number: impl Into<u128>, what: &str) -> String {
     let number = number.into();
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
 }
 
 /// Whether a person does not see this character, or sees others in another order because of it: control characters but line ends
@@ -220,12 +248,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_hidden(c) {
-            c.encode_utf16(&mut [0; 2])
-                .iter()
-                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
-        } else {
+        if !is_hidden(c) {
             shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
         }
     }
     Cow::Owned(shown)
@@ -242,21 +270,22 @@ fn breaks_line(c: char) -> bool {
 /// # Errors
 /// The pattern is invalid, or its program is larger than 16 KiB.
 pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, usize), E> {
-    let step = 256;
-    let most = 16 * 1024;
-    let work = 50 << 20;
-    let regex = build(most)?;
+    const STEP: usize = 256;
+    const MOST: usize = 16 * 1024;
+    /// Bytes of the program times bytes of the text.
+    const WORK: usize = 50 << 20;
+    let regex = build(MOST)?;
     let mut low = 1;
-    let mut high = most / step;
+    let mut high = MOST / STEP;
     while low < high {
         let middle = (low + high) / 2;
-        if build(middle * step).is_ok() {
-            high = middle
+        if build(middle * STEP).is_ok() {
+            high = middle;
         } else {
-            low = middle + 1
+            low = middle + 1;
         }
     }
-    Ok((regex, work / (high * step)))
+    Ok((regex, WORK / (high * STEP)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
 //! Traversal of JSON schemas: which members of a schema are schemas, and where a reference leads.
+//!
+//! The tables are the only place that knows it. A member of `properties` may have the name of a keyword, so no code looks for
+//! keywords without going through them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,6 +13,7 @@ pub(crate) type Node = Map<String, Value>;
 /// The only member of the object that wraps an answer whose type is not an object.
 pub const WRAPPER: &str = "value";
 
+/// Their value is a schema.
 const SCHEMA_KEYWORDS: [&str; 11] = [
     "items",
     "additionalProperties",
@@ -23,7 +27,9 @@ const SCHEMA_KEYWORDS: [&str; 11] = [
     "then",
     "else",
 ];
+/// Their value is a list of schemas.
 const SCHEMA_LIST_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Their value is an object, whose members are schemas with names.
 const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
     "properties",
     "patternProperties",
@@ -32,48 +38,54 @@ const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
     "definitions",
 ];
 
+/// The schemas within a schema, one level down.
 pub(crate) fn children(node: &Node) -> impl Iterator<Item = &Value> {
-    node.iter()
-        .flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
-            match value {
-                value if SCHEMA_KEYWORDS.contains(&key.as_str()) => {
-                    Box::new(std::iter::once(value))
-                }
-                Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key.as_str()) => {
-                    Box::new(list.iter())
-                }
-                Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key.as_str()) => {
-                    Box::new(named.values())
-                }
-                _ => Box::new(std::iter::empty()),
+    let mut children = Vec::new();
+    for (key, value) in node {
+        let key = key.as_str();
+        match value {
+            value if SCHEMA_KEYWORDS.contains(&key) => children.push(value),
+            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => children.extend(list),
+            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
+                children.extend(named.values());
             }
-        })
+            _ => {}
+        }
+    }
+    children.into_iter()
 }
 
+/// The same, to change them, each with the keyword that holds it.
 pub(crate) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
-    node.iter_mut().flat_map(
-        |(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
-            let key = key.as_str();
-            match value {
-                value if SCHEMA_KEYWORDS.contains(&key) => Box::new(std::iter::once((key, value))),
-                Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => {
-                    Box::new(list.iter_mut().map(move |value| (key, value)))
+    let mut children = Vec::new();
+    for (key, value) in node.iter_mut() {
+        let key = key.as_str();
+        match value {
+            value if SCHEMA_KEYWORDS.contains(&key) => children.push((key, value)),
+            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => {
+                for value in list {
+                    children.push((key, value));
                 }
-                Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
-                    Box::new(named.values_mut().map(move |value| (key, value)))
-                }
-                _ => Box::new(std::iter::empty()),
             }
-        },
-    )
+            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
+                for value in named.values_mut() {
+                    children.push((key, value));
+                }
+            }
+            _ => {}
+        }
+    }
+    children.into_iter()
 }
 
+/// Whether a keyword with this value is one of those.
 pub(crate) fn holds_schemas(key: &str, value: &Value) -> bool {
     SCHEMA_KEYWORDS.contains(&key)
         || (value.is_array() && SCHEMA_LIST_KEYWORDS.contains(&key))
         || (value.is_object() && SCHEMA_MAP_KEYWORDS.contains(&key))
 }
 
+/// The name of the definition that a reference leads to. `None`: it leads into one, or elsewhere.
 pub(crate) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     let encoded = reference.strip_prefix("#/$defs/")?;
     if encoded.contains('/') {
@@ -82,41 +94,46 @@ pub(crate) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     if !encoded.contains(['%', '~']) {
         return Some(Cow::Borrowed(encoded));
     }
-    Some(Cow::Owned(
-        percent_decoded(encoded)?
-            .replace("~1", "/")
-            .replace("~0", "~"),
-    ))
+    // `~` is an escape of the pointer, which the URL's escapes are around.
+    let pointer = percent_decoded(encoded)?;
+    let name = pointer.replace("~1", "/").replace("~0", "~");
+    Some(Cow::Owned(name))
 }
 
+/// Undoes the escapes of a URL. `None`: one is cut short, or the bytes are no text.
 pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.bytes();
     while let Some(byte) = rest.next() {
-        bytes.push(if byte == b'%' {
-            let high = rest.next()?;
-            let low = rest.next()?;
-            let digit = |b: u8| {
-                char::from(b)
-                    .to_digit(16)
-                    .and_then(|d| u8::try_from(d).ok())
-            };
-            digit(high)? * 16 + digit(low)?
-        } else {
-            byte
-        });
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = hex_digit(rest.next()?)?;
+        let low = hex_digit(rest.next()?)?;
+        bytes.push(high * 16 + low);
     }
     String::from_utf8(bytes).ok()
 }
 
-pub(crate) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
-    defs?.get(def_name(node.get("$ref")?.as_str()?)?.as_ref())
+fn hex_digit(byte: u8) -> Option<u8> {
+    let digit = char::from(byte).to_digit(16)?;
+    u8::try_from(digit).ok()
 }
 
+/// The definition that a schema refers to.
+pub(crate) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
+    let reference = node.get("$ref")?.as_str()?;
+    let name = def_name(reference)?;
+    defs?.get(name.as_ref())
+}
+
+/// The forms of a union.
 pub(crate) fn branches(node: &Node) -> Option<&Vec<Value>> {
     node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
 }
 
+/// Whether a schema names this type, alone or among others.
 pub(crate) fn has_type(node: &Node, kind: &str) -> bool {
     match node.get("type") {
         Some(Value::String(only)) => only == kind,
@@ -126,15 +143,12 @@ pub(crate) fn has_type(node: &Node, kind: &str) -> bool {
 }
 
 pub(crate) fn required(node: &Node) -> HashSet<&str> {
-    let names = node
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    names.filter_map(Value::as_str).collect()
+    let Some(Value::Array(names)) = node.get("required") else {
+        return HashSet::new();
+    };
+    names.iter().filter_map(Value::as_str).collect()
 }
 
-/// Keywords that allow and forbid nothing.
 /// Whether the keyword describes, and constrains nothing.
 pub fn is_annotation(key: &str) -> bool {
     matches!(

@@ -1,4 +1,7 @@
 //! What is wrong with an answer.
+//!
+//! A violation is read by a model and by people, and is data for a program. So the list of what is allowed is a field, and so is
+//! what the model is asked to do.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,6 +27,7 @@ pub struct Violation {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
     #[serde(skip)]
+    /// There are more allowed values than are listed.
     pub(crate) more: bool,
     /// For the model; empty if obvious.
     #[serde(skip)]
@@ -44,6 +48,7 @@ pub struct ChoiceList {
     pub values: BTreeSet<String>,
 }
 
+/// How many allowed values are listed.
 const MAX_LISTED: usize = 100;
 
 impl Violation {
@@ -62,6 +67,7 @@ impl Violation {
         }
     }
 
+    /// Lists the first of the allowed values. A list that was closed before is another one, and goes.
     pub(crate) fn list_allowed(&mut self, values: impl IntoIterator<Item = String>) {
         let mut values = values.into_iter();
         self.allowed = values.by_ref().take(MAX_LISTED).collect();
@@ -69,29 +75,30 @@ impl Violation {
         self.closed = None;
     }
 
+    /// Closes the list: the schema of a correction may have it. Not where it is not all of it.
     pub(crate) fn allow_only(&mut self) {
-        if !self.more && !self.allowed.is_empty() {
-            let values = self.allowed.iter().cloned().collect();
-            self.closed = Some(Box::new(ChoiceList {
-                path: "".into(),
-                source: "".into(),
-                values,
-            }));
+        if self.more || self.allowed.is_empty() {
+            return;
         }
+        let list = ChoiceList {
+            path: "".into(),
+            source: "".into(),
+            values: self.allowed.iter().cloned().collect(),
+        };
+        self.closed = Some(Box::new(list));
     }
 
     /// About a kilobyte, on one line, with a share for the allowed values: a long quotation must not push them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
-        let fitting = self
-            .allowed
-            .iter()
-            .take_while(|value: &&String| {
-                let left = room.checked_sub(value.len());
-                room = left.unwrap_or(room);
-                left.is_some()
-            })
-            .count();
+        let mut fitting = 0;
+        for value in &self.allowed {
+            let Some(left) = room.checked_sub(value.len()) else {
+                break;
+            };
+            room = left;
+            fitting += 1;
+        }
         if fitting < self.allowed.len() {
             self.more = true;
             self.allowed.truncate(fitting);
@@ -110,16 +117,12 @@ impl Display for Violation {
         }
         f.write_str(&self.message)?;
         for (index, value) in self.allowed.iter().enumerate() {
-            write!(
-                f,
-                "{}{value:?}",
-                if index == 0 { "; allowed: " } else { ", " }
-            )?;
+            let before = if index == 0 { "; allowed: " } else { ", " };
+            write!(f, "{before}{value:?}")?;
         }
-        f.write_str(if self.more && !self.allowed.is_empty() {
-            ", …"
-        } else {
-            ""
-        })
+        if self.more && !self.allowed.is_empty() {
+            f.write_str(", …")?;
+        }
+        Ok(())
     }
 }

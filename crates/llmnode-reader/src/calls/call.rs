@@ -1,4 +1,4 @@
-//! Calls as a text has them.
+//! Calls as a text has them, before anybody has decided whether they are executed.
 
 /// What a text is that consists of calls.
 #[derive(Debug, PartialEq)]

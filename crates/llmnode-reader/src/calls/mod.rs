@@ -24,10 +24,13 @@ pub use self::attempted::attempted;
 pub use self::call::{InText, WrittenCall};
 pub use self::shown::Shown;
 
+use self::notation::ReadCalls;
 use super::find::{enclosed_in_fence, without_thoughts};
 
-/// The calls that a text consists of. `tools`: the names of those that are listed. `typed`: calls may be fenced, which in raw
-/// text is how models show JSON to people, and calls without marks may name an unknown tool. `None`: it is a text.
+/// The calls that a text consists of. `None`: it is a text.
+///
+/// `tools`: the names of those that are listed. `typed`: calls may be fenced, which in raw text is how models show JSON to people,
+/// and calls without marks may name an unknown tool.
 pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> {
     let answer = without_thoughts(text).map(|(answer, _)| answer);
     let text = answer.as_deref().unwrap_or(text).trim();
@@ -38,27 +41,28 @@ pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> 
     };
     let text = without_stray_fence(text);
     // Most answers are ruled out by their first character.
-    let read = match text.chars().next()? {
+    let calls = match text.chars().next()? {
         '{' | '[' | '<' => notation::read(text),
         _ => None,
     };
-    match read {
-        Some((calls, marked)) => {
-            let are_known = || calls.iter().all(|call| tools.contains(&call.name.as_str()));
-            (typed || marked || are_known()).then_some(InText::Calls { calls, marked })
-        }
-        None => unread::of(text, tools),
-    }
+    let Some(ReadCalls { calls, marked }) = calls else {
+        return unread::unread_calls(text, tools);
+    };
+    // JSON that happens to look like a call of something is more likely an answer.
+    let is_certain = typed || marked;
+    let names_tools = calls.iter().all(|call| tools.contains(&call.name.as_str()));
+    (is_certain || names_tools).then_some(InText::Calls { calls, marked })
 }
 
 /// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.
 fn without_stray_fence(text: &str) -> &str {
-    let inner = text
-        .strip_suffix("```")
-        .filter(|_| text.starts_with(['{', '[']));
-    inner
-        .filter(|inner| !inner.contains("```"))
-        .map_or(text, str::trim_end)
+    if !text.starts_with(['{', '[']) {
+        return text;
+    }
+    match text.strip_suffix("```") {
+        Some(inner) if !inner.contains("```") => inner.trim_end(),
+        _ => text,
+    }
 }
 
 #[cfg(test)]

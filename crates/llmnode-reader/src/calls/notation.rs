@@ -1,4 +1,10 @@
 //! The notations of calls that are read. Nothing is repaired, and a member that stands twice is refused: a call is executed.
+//!
+//! ```text
+//! {"name": "search", "arguments": {..}}       also in a list, and behind [TOOL_CALLS]
+//! <tool_call>{"name": .., ..}</tool_call>     several, one behind the other
+//! <function=search>{..}</function>            also within <tool_call>
+//! ```
 
 use super::call::WrittenCall;
 use crate::json::Json;
@@ -14,22 +20,38 @@ const LIST: &str = "[TOOL_CALLS]";
 /// The names that servers have for the arguments.
 pub(super) const ARGUMENTS: [&str; 2] = ["arguments", "parameters"];
 
-/// The calls of a text that is nothing but calls, and whether they have marks.
-pub(super) fn read(text: &str) -> Option<(Vec<WrittenCall>, bool)> {
+/// Calls that were read.
+pub(super) struct ReadCalls {
+    pub(super) calls: Vec<WrittenCall>,
+    /// Marks of calls surround them.
+    pub(super) marked: bool,
+}
+
+/// The calls of a text that is nothing but calls.
+pub(super) fn read(text: &str) -> Option<ReadCalls> {
     if let Some(list) = text.strip_prefix(LIST) {
-        return Some((listed(list.trim())?, true));
+        return Some(ReadCalls {
+            calls: listed(list.trim())?,
+            marked: true,
+        });
     }
     if !text.starts_with('<') {
-        return Some((listed(text)?, false));
+        return Some(ReadCalls {
+            calls: listed(text)?,
+            marked: false,
+        });
     }
     let mut calls = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let (read, behind) = tagged(rest)?;
-        calls.extend(read);
+        let (of_tag, behind) = tagged(rest)?;
+        calls.extend(of_tag);
         rest = behind.trim_start();
     }
-    Some((calls, true))
+    Some(ReadCalls {
+        calls,
+        marked: true,
+    })
 }
 
 /// The calls of one tag, and what follows it.
@@ -39,23 +61,25 @@ fn tagged(text: &str) -> Option<(Vec<WrittenCall>, &str)> {
         return Some((vec![call], behind));
     }
     let inner = text.strip_prefix(TAG)?.trim_start();
-    let (calls, behind) = if inner.starts_with(FUNCTION) {
-        let (call, behind) = function(inner)?;
-        (vec![call], behind)
+    let (calls, rest) = if inner.starts_with(FUNCTION) {
+        let (call, rest) = function(inner)?;
+        (vec![call], rest)
     } else {
-        let (json, behind) = json_at(inner)?;
-        (calls_of(json)?, behind)
+        let (json, rest) = json_at(inner)?;
+        (calls_of(json)?, rest)
     };
-    Some((calls, behind.trim_start().strip_prefix(END_OF_TAG)?))
+    let behind = rest.trim_start().strip_prefix(END_OF_TAG)?;
+    Some((calls, behind))
 }
 
 /// `<function=name>{..}</function>`, and what follows it.
 fn function(text: &str) -> Option<(WrittenCall, &str)> {
     let (name, inner) = text.strip_prefix(FUNCTION)?.split_once('>')?;
-    let (arguments, behind) = json_at(inner.trim_start())?;
-    let Json::Object(_) = arguments else {
+    let (arguments, rest) = json_at(inner.trim_start())?;
+    if !matches!(arguments, Json::Object(_)) {
         return None;
-    };
+    }
+    let behind = rest.trim_start().strip_prefix(END_OF_FUNCTION)?;
     let arguments = arguments.to_string();
     let written = format!("{FUNCTION}{name}>{arguments}{END_OF_FUNCTION}");
     let call = WrittenCall {
@@ -64,19 +88,26 @@ fn function(text: &str) -> Option<(WrittenCall, &str)> {
         id: None,
         written,
     };
-    Some((call, behind.trim_start().strip_prefix(END_OF_FUNCTION)?))
+    Some((call, behind))
 }
 
+/// The calls of JSON that is all of the text.
 fn listed(text: &str) -> Option<Vec<WrittenCall>> {
     let (json, behind) = json_at(text)?;
-    behind.trim().is_empty().then(|| calls_of(json))?
+    if !behind.trim().is_empty() {
+        return None;
+    }
+    calls_of(json)
 }
 
+/// The JSON that a text begins with, and what follows it.
 fn json_at(text: &str) -> Option<(Json<'_>, &str)> {
-    let parsed = parse(text, skip_blank(text, 0), false).ok()?;
+    let begin = skip_blank(text, 0);
+    let parsed = parse(text, begin, false).ok()?;
     Some((parsed.json, &text[parsed.end..]))
 }
 
+/// One call, or a list of calls and of nothing else.
 fn calls_of(json: Json<'_>) -> Option<Vec<WrittenCall>> {
     match json {
         Json::Array(calls) if !calls.is_empty() => calls.into_iter().map(call_of).collect(),
@@ -85,6 +116,7 @@ fn calls_of(json: Json<'_>) -> Option<Vec<WrittenCall>> {
     }
 }
 
+/// A call, with the members that servers have for one. With any other member the object is something else.
 fn call_of(json: Json<'_>) -> Option<WrittenCall> {
     let written = json.to_string();
     let Json::Object(members) = json else {
@@ -113,12 +145,12 @@ fn call_of(json: Json<'_>) -> Option<WrittenCall> {
     })
 }
 
-/// The arguments may be JSON as a text.
+/// The arguments as compact JSON. They may be JSON as a text.
 fn object_of(arguments: &Json<'_>) -> Option<String> {
-    let text = match arguments {
-        Json::Object(_) => return Some(arguments.to_string()),
-        other => other.as_text()?,
-    };
-    let (json, behind) = json_at(text)?;
-    (matches!(json, Json::Object(_)) && behind.trim().is_empty()).then(|| json.to_string())
+    if matches!(arguments, Json::Object(_)) {
+        return Some(arguments.to_string());
+    }
+    let (json, behind) = json_at(arguments.as_text()?)?;
+    let is_object = matches!(json, Json::Object(_));
+    (is_object && behind.trim().is_empty()).then(|| json.to_string())
 }

@@ -12,11 +12,14 @@ use crate::text::is_hidden;
 
 /// A result within a result within a result, each escaped, and one more.
 const MOST_ESCAPES: usize = 4;
+/// Bytes of a name of HTML, such as `ZeroWidthSpace`.
 const LONGEST_ENTITY: usize = 16;
+/// Bytes. A longer one is a comparison.
 const LONGEST_TAG: usize = 256;
 /// Of a character, in braces.
 const MOST_DIGITS: usize = 6;
 
+/// The plain form of a text.
 pub(super) fn plain(text: &str) -> String {
     folded(&decoded(text))
 }
@@ -24,10 +27,12 @@ pub(super) fn plain(text: &str) -> String {
 /// The plain form, and the one without tags of HTML, where it has any: code on a page is in colours.
 pub(super) fn plain_forms(text: &str) -> (String, Option<String>) {
     let decoded = decoded(text);
-    let untagged = without_tags(&decoded).map(|untagged| folded(&untagged));
-    (folded(&decoded), untagged)
+    let untagged = without_tags(&decoded);
+    let folded_untagged = untagged.map(|text| folded(&text));
+    (folded(&decoded), folded_untagged)
 }
 
+/// The text without its escapes, nor those within them.
 fn decoded(text: &str) -> Cow<'_, str> {
     let mut decoded = Cow::Borrowed(text);
     for _ in 0..MOST_ESCAPES {
@@ -39,47 +44,59 @@ fn decoded(text: &str) -> Cow<'_, str> {
     decoded
 }
 
+/// Only what tells texts apart, in one spelling.
 fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     // A text may be a piece of another one, so that its first line has no margin.
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    first.chars().for_each(|c| fold(c, &mut folded));
+    for c in first.chars() {
+        fold(c, &mut folded);
+    }
     for line in rest.lines() {
-        without_margin(line)
-            .chars()
-            .for_each(|c| fold(c, &mut folded));
+        for c in without_margin(line).chars() {
+            fold(c, &mut folded);
+        }
     }
     folded
 }
 
+/// The text without tags of HTML. `None`: it has none.
 fn without_tags(text: &str) -> Option<String> {
     let mut untagged = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let behind = &rest[at + 1..];
-        let is_tag =
-            behind.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
-        let end = behind
-            .find(['<', '>'])
-            .filter(|end| is_tag && *end < LONGEST_TAG);
-        match end.filter(|end| behind[*end..].starts_with('>')) {
-            Some(end) => {
-                untagged.push_str(&rest[..at]);
-                rest = &behind[end + 1..];
-            }
-            None => {
-                untagged.push_str(&rest[..=at]);
-                rest = behind;
-            }
+        if let Some(end) = end_of_tag(behind) {
+            untagged.push_str(&rest[..at]);
+            rest = &behind[end + 1..];
+        } else {
+            untagged.push_str(&rest[..=at]);
+            rest = behind;
         }
     }
     untagged.push_str(rest);
     (untagged.len() < text.len()).then_some(untagged)
 }
 
+/// Where the tag closes whose `<` is before this text.
+fn end_of_tag(behind: &str) -> Option<usize> {
+    if !behind.starts_with(may_begin_tag) {
+        return None;
+    }
+    let end = behind.find(['<', '>'])?;
+    let is_closed = behind[end..].starts_with('>');
+    (is_closed && end < LONGEST_TAG).then_some(end)
+}
+
+fn may_begin_tag(c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '/' | '!')
+}
+
+/// Adds what is left of one character.
 fn fold(c: char, to: &mut String) {
     if c.is_ascii() {
-        if !matches!(c, '\\' | '"' | '\'' | '`' | '*') && !c.is_whitespace() && !c.is_control() {
+        let is_mark = matches!(c, '\\' | '"' | '\'' | '`' | '*');
+        if !is_mark && !c.is_whitespace() && !c.is_control() {
             to.push(c.to_ascii_lowercase());
         }
         return;
@@ -94,13 +111,14 @@ fn fold(c: char, to: &mut String) {
         0x300..=0x36f => return,
         _ => c,
     };
-    let is_layout =
-        c.is_whitespace() || is_quote(c) || is_hidden(c) || matches!(c, '‹' | '›' | '‟' | '‛');
-    if !is_layout {
-        to.extend(c.to_lowercase().map(bare));
+    let is_quotation = is_quote(c) || matches!(c, '‹' | '›' | '‟' | '‛');
+    if is_quotation || c.is_whitespace() || is_hidden(c) {
+        return;
     }
+    to.extend(c.to_lowercase().map(bare));
 }
 
+/// A letter is a digit of base 36, from 10 on.
 fn digit_of(number: u32, radix: u32) -> char {
     char::from_digit(number, radix).unwrap_or('0')
 }
@@ -135,135 +153,186 @@ fn bare(c: char) -> char {
 
 /// Without what stands before the lines of a file, a quotation, a difference, a comment or a list: `12\t`, `12: `, `> `, `+ `.
 fn without_margin(line: &str) -> &str {
-    let mut rest = line.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let behind = &rest[digits..];
-    if digits > 0
-        && let Some(numbered) = behind
-            .trim_start_matches(' ')
-            .strip_prefix(['\t', '|', ':', '│', '→'])
-    {
-        rest = numbered.trim_start();
-    }
+    let numbered = line.trim_start();
+    let rest = without_line_number(numbered).unwrap_or(numbered);
     let rest = rest.trim_start_matches(['>', '|', '#', '*', '+', ' ', '\t']);
-    ["//", "- "]
-        .into_iter()
-        .find_map(|mark| rest.strip_prefix(mark))
-        .unwrap_or(rest)
+    for mark in ["//", "- "] {
+        if let Some(behind) = rest.strip_prefix(mark) {
+            return behind;
+        }
+    }
+    rest
 }
 
-/// `None`: there are no escapes.
+/// What is behind the number of a line and the sign that follows it.
+fn without_line_number(line: &str) -> Option<&str> {
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if behind.len() == line.len() {
+        return None;
+    }
+    let sign = behind.trim_start_matches(' ');
+    let rest = sign.strip_prefix(['\t', '|', ':', '│', '→'])?;
+    Some(rest.trim_start())
+}
+
+/// What an escape stands for, and how many bytes it has. `None` stands for what nobody sees.
+#[derive(Clone, Copy)]
+struct Escape {
+    c: Option<char>,
+    length: usize,
+}
+
+/// Undoes one level of escapes. `None`: there are no escapes.
 fn unescaped(text: &str) -> Option<String> {
     let mut to = String::new();
     let mut rest = text;
-    let mut shown = 0;
+    let mut has_escapes = false;
     let mut at = 0;
     while let Some(found) = rest[at..].find(['\\', '&', '%']) {
         at += found;
-        let (decoded, length) = match rest.as_bytes()[at] {
-            b'\\' => backslash(&rest[at..]),
-            b'&' => entity(&rest[at..]).unwrap_or((None, 0)),
-            _ => percent(&rest[at..]).unwrap_or((None, 0)),
+        let escaped = &rest[at..];
+        let escape = match escaped.as_bytes()[0] {
+            b'\\' => Some(backslash(escaped)),
+            b'&' => entity(escaped),
+            _ => percent(escaped),
         };
-        if length == 0 {
+        let Some(escape) = escape else {
             at += 1;
             continue;
-        }
+        };
         to.push_str(&rest[..at]);
-        to.extend(decoded);
-        rest = &rest[at + length..];
-        shown += 1;
+        to.extend(escape.c);
+        rest = &rest[at + escape.length..];
+        has_escapes = true;
         at = 0;
     }
     to.push_str(rest);
-    (shown > 0).then_some(to)
+    has_escapes.then_some(to)
 }
 
-/// What any number of backslashes and the character behind them are, and their length.
-fn backslash(text: &str) -> (Option<char>, usize) {
+/// Any number of backslashes and the character behind them: how often a text was escaped is not known.
+fn backslash(text: &str) -> Escape {
     let run = text.bytes().take_while(|byte| *byte == b'\\').count();
+    let only_backslashes = Escape {
+        c: None,
+        length: run,
+    };
     let behind = &text[run..];
     match behind.bytes().next() {
         Some(b'u') => match unicode(&behind[1..]) {
-            Some((c, length)) => (Some(c), run + 1 + length),
-            None => (None, run),
+            Some((c, length)) => Escape {
+                c: Some(c),
+                length: run + 1 + length,
+            },
+            None => only_backslashes,
         },
         Some(b'x') => match hex(behind, 1, 2) {
-            Some(code) => (char::from_u32(code), run + 3),
-            None => (None, run),
+            Some(code) => Escape {
+                c: char::from_u32(code),
+                length: run + 3,
+            },
+            None => only_backslashes,
         },
-        Some(b'n' | b'r') => (Some('\n'), run + 1),
-        Some(b't' | b'b' | b'f') => (Some('\t'), run + 1),
-        _ => (None, run),
+        Some(b'n' | b'r') => Escape {
+            c: Some('\n'),
+            length: run + 1,
+        },
+        Some(b't' | b'b' | b'f') => Escape {
+            c: Some('\t'),
+            length: run + 1,
+        },
+        _ => only_backslashes,
     }
 }
 
-/// `0065`, `{65}`, and a pair of halves.
+/// `0065`, `{65}`, and a pair of halves: the character, and the bytes behind the `u`.
 fn unicode(text: &str) -> Option<(char, usize)> {
     if let Some(braced) = text.strip_prefix('{') {
-        let length = braced
-            .bytes()
-            .take(MOST_DIGITS + 1)
-            .position(|byte| byte == b'}')?;
-        let digits = &braced[..length];
-        return Some((
-            char::from_u32(u32::from_str_radix(digits, 16).ok()?)?,
-            digits.len() + 2,
-        ));
+        return in_braces(braced);
     }
     let first = hex(text, 0, 4)?;
-    if !(0xd800..0xdc00).contains(&first) {
-        return Some((
-            char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
-            4,
-        ));
+    let is_first_half = (0xd800..0xdc00).contains(&first);
+    if !is_first_half {
+        let c = char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER);
+        return Some((c, 4));
     }
-    let run = text[4..].bytes().take_while(|byte| *byte == b'\\').count();
-    let second = text[4 + run..]
-        .strip_prefix('u')
-        .and_then(|low| hex(low, 0, 4));
-    match second.filter(|second| (0xdc00..0xe000).contains(second)) {
-        Some(second) => {
+    let behind = &text[4..];
+    let run = behind.bytes().take_while(|byte| *byte == b'\\').count();
+    let second = match behind[run..].strip_prefix('u') {
+        Some(digits) => hex(digits, 0, 4),
+        None => None,
+    };
+    match second {
+        Some(second) if (0xdc00..0xe000).contains(&second) => {
             let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
             Some((char::from_u32(code)?, 4 + run + 1 + 4))
         }
-        None => Some((char::REPLACEMENT_CHARACTER, 4)),
+        _ => Some((char::REPLACEMENT_CHARACTER, 4)),
     }
 }
 
+/// A character by its digits, the brace that closes them, and the bytes of all with both braces.
+fn in_braces(braced: &str) -> Option<(char, usize)> {
+    let length = braced
+        .bytes()
+        .take(MOST_DIGITS + 1)
+        .position(|byte| byte == b'}')?;
+    let code = u32::from_str_radix(&braced[..length], 16).ok()?;
+    Some((char::from_u32(code)?, length + 2))
+}
+
+/// The number that so many hexadecimal digits from `from` on are.
 fn hex(text: &str, from: usize, length: usize) -> Option<u32> {
     let digits = text.get(from..from + length)?;
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hex {
-        u32::from_str_radix(digits, 16).ok()
-    } else {
-        None
+    // `from_str_radix` alone would take a sign.
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
     }
+    u32::from_str_radix(digits, 16).ok()
 }
 
-fn percent(text: &str) -> Option<(Option<char>, usize)> {
-    let code = hex(text, 1, 2).filter(|code| *code < 0x80)?;
-    Some((char::from_u32(code), 3))
+/// As in URLs. Bytes of longer characters stay: two of them would be needed.
+fn percent(text: &str) -> Option<Escape> {
+    let code = hex(text, 1, 2)?;
+    if code >= 0x80 {
+        return None;
+    }
+    Some(Escape {
+        c: char::from_u32(code),
+        length: 3,
+    })
 }
 
 /// An entity of HTML; browsers take it without the semicolon, too.
-fn entity(text: &str) -> Option<(Option<char>, usize)> {
-    let length = text
+fn entity(text: &str) -> Option<Escape> {
+    let name_length = text
         .bytes()
         .skip(1)
         .take(LONGEST_ENTITY)
-        .take_while(|byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#')
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
         .count();
-    let name = &text[1..1 + length];
-    let end = 1 + length + usize::from(text[1 + length..].starts_with(';'));
-    if let Some(number) = name.strip_prefix('#') {
-        let code = match number.strip_prefix(['x', 'X']) {
-            Some(hex) => u32::from_str_radix(hex, 16),
-            None => number.parse(),
-        };
-        return Some((char::from_u32(code.ok()?), end));
-    }
-    let c = match name {
+    let name = &text[1..1 + name_length];
+    let has_semicolon = text[1 + name_length..].starts_with(';');
+    let length = 1 + name_length + usize::from(has_semicolon);
+    let c = match name.strip_prefix('#') {
+        Some(number) => numbered(number)?,
+        None => Some(named(name)?),
+    };
+    Some(Escape { c, length })
+}
+
+/// The character of `&#101;` or `&#x65;`. `Some(None)`: a number that is no character's.
+fn numbered(number: &str) -> Option<Option<char>> {
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    Some(char::from_u32(code.ok()?))
+}
+
+/// Of some two thousand names, those of characters that calls have, and of those that nobody sees.
+fn named(name: &str) -> Option<char> {
+    Some(match name {
         "quot" | "apos" | "ldquo" | "rdquo" | "lsquo" | "rsquo" | "nbsp" | "shy" | "zwj"
         | "zwnj" | "ZeroWidthSpace" | "Tab" | "NewLine" | "bsol" => ' ',
         "amp" => '&',
@@ -281,8 +350,7 @@ fn entity(text: &str) -> Option<(Option<char>, usize)> {
         "lowbar" | "UnderBar" => '_',
         "period" => '.',
         _ => return None,
-    };
-    Some((Some(c), end))
+    })
 }
 
 #[cfg(test)]

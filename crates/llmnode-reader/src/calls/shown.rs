@@ -36,6 +36,7 @@ const BEFORE_NAME: [&str; 4] = ["functions.", "to=", "calls]", "begin|>"];
 const BEHIND_NAME: [&str; 9] = ["(", "{", ":{", ">{", ",{", "|{", "[args]", "<|", "json{"];
 /// Words before arguments that may have no brackets, as in YAML. `input` is a heading of many prompts.
 const BEFORE_BARE: [&str; 4] = ["arguments", "parameters", "args", "params"];
+/// Marks that end arguments that are in marks themselves.
 const ENDS: [&str; 9] = [
     "</function",
     "</invoke",
@@ -52,6 +53,7 @@ const ENDS: [&str; 9] = [
 const LONGEST_LIST: usize = 4 << 10;
 /// Texts with more bytes in lists of arguments are taken to hold the call: looking through them takes time.
 const MOST_LISTED: usize = 1 << 20;
+/// Of a call with more, the first ones decide.
 const MOST_VALUES: usize = 32;
 
 /// The texts that a model was shown.
@@ -98,32 +100,29 @@ impl Texts {
         self.ends.push(self.joined.len());
     }
 
+    /// Whether the call stands in these texts. First all of it, which is the most common; then in parts.
     fn have(&self, call: &WrittenCall) -> bool {
         if self.joined.contains(&plain(&call.written)) {
             return true;
         }
         let name = plain(&call.name);
         let arguments = plain(&call.arguments);
-        let wanted = Wanted::of(&call.arguments, &arguments);
-        if wanted.values.is_empty() {
+        let sought = SoughtArguments::new(&call.arguments, &arguments);
+        if sought.values.is_empty() {
             return self.has_empty(&name, &arguments);
         }
         let names = self.names(&name);
-        !names.is_empty()
-            && (self.has_verbatim(&names, &name, &arguments)
-                || self.has_in_list(&name, &wanted)
-                || self.has_in_marks(&names, &name, &wanted))
+        if names.is_empty() {
+            return false;
+        }
+        self.has_verbatim(&names, &name, &arguments)
+            || self.has_in_list(&name, &sought)
+            || self.has_in_marks(&names, &name, &sought)
     }
 
     /// Without arguments, only what stands beside the name tells a call from other uses of it.
     fn has_empty(&self, name: &str, arguments: &str) -> bool {
-        let in_json = ARGUMENTS.iter().flat_map(|key| {
-            [
-                format!("name:{name},{key}:{arguments}"),
-                format!("{key}:{arguments},name:{name}"),
-            ]
-        });
-        let in_marks = [
+        const BETWEEN_MARKS: [&str; 7] = [
             "",
             ">",
             "(",
@@ -131,67 +130,104 @@ impl Texts {
             "json",
             "<|message|>",
             "<|constrain|>json<|message|>",
-        ]
-        .map(|between| format!("{name}{between}{arguments}"));
-        in_json
-            .chain(in_marks)
-            .any(|call| self.joined.contains(&call))
+        ];
+        for key in ARGUMENTS {
+            let name_first = format!("name:{name},{key}:{arguments}");
+            let name_last = format!("{key}:{arguments},name:{name}");
+            if self.joined.contains(&name_first) || self.joined.contains(&name_last) {
+                return true;
+            }
+        }
+        BETWEEN_MARKS.iter().any(|between| {
+            let call = format!("{name}{between}{arguments}");
+            self.joined.contains(&call)
+        })
     }
 
     /// The places at which calls have the name.
     fn names(&self, name: &str) -> Vec<usize> {
-        let places = self.joined.match_indices(name).map(|(at, _)| at);
-        places
-            .filter(|at| is_name_of_call(&self.joined[..*at], &self.joined[at + name.len()..]))
-            .collect()
+        let mut names = Vec::new();
+        for (at, _) in self.joined.match_indices(name) {
+            let before = &self.joined[..at];
+            let behind = &self.joined[at + name.len()..];
+            if is_name_of_call(before, behind) {
+                names.push(at);
+            }
+        }
+        names
     }
 
     /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
     fn has_verbatim(&self, names: &[usize], name: &str, arguments: &str) -> bool {
-        let named: BTreeSet<usize> = names.iter().map(|at| self.part_of(*at)).collect();
-        self.joined.match_indices(arguments).any(|(at, _)| {
+        let texts_with_name: BTreeSet<usize> = names.iter().map(|at| self.part_of(*at)).collect();
+        for (at, _) in self.joined.match_indices(arguments) {
             let before = &self.joined[..at];
-            match is_behind(before, &ARGUMENTS) {
-                true => !is_named_otherwise(before, name),
-                false => named.contains(&self.part_of(at)),
+            let is_found = if is_behind(before, &ARGUMENTS) {
+                !is_named_otherwise(before, name)
+            } else {
+                texts_with_name.contains(&self.part_of(at))
+            };
+            if is_found {
+                return true;
             }
-        })
+        }
+        false
     }
 
+    /// Which of the texts a place is in.
     fn part_of(&self, at: usize) -> usize {
         self.ends.partition_point(|end| *end <= at)
     }
 
     /// Whether all values stand in one list of arguments, unless it is that of another tool.
-    fn has_in_list(&self, name: &str, wanted: &Wanted) -> bool {
-        let begins = self.joined.match_indices(BETWEEN).map(|(at, _)| at + 1);
-        let lists = begins.filter(|at| {
-            let before = &self.joined[..*at];
-            is_behind(before, &ARGUMENTS) && !is_named_otherwise(before, name)
-        });
-        let lists = lists.filter_map(|at| {
+    fn has_in_list(&self, name: &str, sought: &SoughtArguments) -> bool {
+        let mut budget = ListBudget::default();
+        for (sign, _) in self.joined.match_indices(BETWEEN) {
+            let at = sign + 1;
+            let before = &self.joined[..at];
+            if !is_behind(before, &ARGUMENTS) || is_named_otherwise(before, name) {
+                continue;
+            }
             let text = &self.joined[at..];
-            list(text, wanted.longest).or_else(|| bare(&self.joined[..at], text, wanted.length))
-        });
-        wanted.are_in_one_of(lists)
+            let list = match list(text, sought.longest) {
+                Some(list) => list,
+                None => match bare(before, text, sought.length) {
+                    Some(list) => list,
+                    None => continue,
+                },
+            };
+            if budget.is_spent(list) || holds(list, &sought.values) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The same, of lists that begin right behind the name.
-    fn has_in_marks(&self, names: &[usize], name: &str, wanted: &Wanted) -> bool {
-        let lists = names
-            .iter()
-            .filter_map(|at| in_marks(&self.joined[at + name.len()..], wanted.longest));
-        wanted.are_in_one_of(lists)
+    fn has_in_marks(&self, names: &[usize], name: &str, sought: &SoughtArguments) -> bool {
+        let mut budget = ListBudget::default();
+        for at in names {
+            let behind = &self.joined[at + name.len()..];
+            let Some(list) = in_marks(behind, sought.longest) else {
+                continue;
+            };
+            if budget.is_spent(list) || holds(list, &sought.values) {
+                return true;
+            }
+        }
+        false
     }
 }
 
+/// Whether a name stands where calls have it, by what is before it or behind it.
 fn is_name_of_call(before: &str, behind: &str) -> bool {
-    let is_led = is_behind(before, &NAME) || BEFORE_NAME.iter().any(|lead| before.ends_with(lead));
-    is_led || BEHIND_NAME.iter().any(|follow| behind.starts_with(follow))
+    is_behind(before, &NAME)
+        || BEFORE_NAME.iter().any(|lead| before.ends_with(lead))
+        || BEHIND_NAME.iter().any(|follow| behind.starts_with(follow))
 }
 
 /// The arguments that are looked for.
-struct Wanted {
+struct SoughtArguments {
     values: Vec<Value>,
     /// Of their text, in plain form.
     length: usize,
@@ -199,26 +235,29 @@ struct Wanted {
     longest: usize,
 }
 
-impl Wanted {
+/// How much of lists was looked through for one call.
+#[derive(Default)]
+struct ListBudget {
+    listed: usize,
+}
+
+impl ListBudget {
+    /// Counts a list. If they are too many, the call is taken to stand in them: then it is not executed, which is the safe side.
+    fn is_spent(&mut self, list: &str) -> bool {
+        self.listed += list.len();
+        self.listed > MOST_LISTED
+    }
+}
+
+impl SoughtArguments {
     /// `plain`: the arguments in plain form.
-    fn of(arguments: &str, plain: &str) -> Self {
+    fn new(arguments: &str, plain: &str) -> Self {
         let length = plain.len();
-        Wanted {
+        SoughtArguments {
             values: values_of(arguments),
             length,
             longest: LONGEST_LIST.max(2 * length),
         }
-    }
-
-    fn are_in_one_of<'t>(&self, lists: impl Iterator<Item = &'t str>) -> bool {
-        let mut listed = 0;
-        for list in lists {
-            listed += list.len();
-            if listed > MOST_LISTED || holds(list, &self.values) {
-                return true;
-            }
-        }
-        false
     }
 }
 
@@ -228,6 +267,7 @@ struct Value {
     text: String,
 }
 
+/// The values in the arguments, at whatever depth.
 fn values_of(arguments: &str) -> Vec<Value> {
     let mut values = Vec::new();
     if let Ok(parsed) = parse(arguments, 0, false) {
@@ -236,55 +276,68 @@ fn values_of(arguments: &str) -> Vec<Value> {
     values
 }
 
+/// Empty lists and objects are values, too, but for the arguments themselves.
 fn collect(key: &str, json: &Json<'_>, to: &mut Vec<Value>) {
     if to.len() == MOST_VALUES {
         return;
     }
     match json {
         Json::Object(members) if !members.is_empty() => {
-            members
-                .iter()
-                .for_each(|(key, value)| collect(key, value, to));
+            for (key, value) in members {
+                collect(key, value, to);
+            }
         }
         Json::Array(items) if !items.is_empty() => {
-            items.iter().for_each(|item| collect(key, item, to))
+            for item in items {
+                collect(key, item, to);
+            }
         }
         Json::Object(_) if key.is_empty() => {}
-        // `None` in Python.
-        Json::Null => to.push(Value {
-            key: plain(key),
-            text: String::new(),
-        }),
-        Json::String(text) => to.push(Value {
-            key: plain(key),
-            text: plain(text),
-        }),
-        other => to.push(Value {
-            key: plain(key),
-            text: plain(&other.to_string()),
-        }),
+        scalar => {
+            let text = match scalar {
+                // `None` in Python.
+                Json::Null => String::new(),
+                Json::String(text) => plain(text),
+                other => plain(&other.to_string()),
+            };
+            to.push(Value {
+                key: plain(key),
+                text,
+            });
+        }
     }
 }
 
+/// Whether a list has all of the values, with their keys, in whatever order.
 fn holds(list: &str, values: &[Value]) -> bool {
     values
         .iter()
         .all(|value| list.contains(&value.key) && has_value(list, &value.text))
 }
 
-/// A number does not stand in a longer one.
+/// Whether a list has this value. A number does not stand in a longer one.
 fn has_value(list: &str, value: &str) -> bool {
-    let begins = value.starts_with(|c: char| c.is_ascii_digit());
-    let ends = value.ends_with(|c: char| c.is_ascii_digit());
-    list.match_indices(value).any(|(at, _)| {
-        let before = list[..at].ends_with(|c: char| c.is_ascii_digit());
-        let behind = list[at + value.len()..].starts_with(|c: char| c.is_ascii_digit());
-        let goes_on = (begins && before) || (ends && behind);
-        !goes_on
-    })
+    let begins_with_digit = value.starts_with(is_digit);
+    let ends_with_digit = value.ends_with(is_digit);
+    for (at, _) in list.match_indices(value) {
+        let is_behind_digit = list[..at].ends_with(is_digit);
+        let is_before_digit = list[at + value.len()..].starts_with(is_digit);
+        let is_longer_number =
+            (begins_with_digit && is_behind_digit) || (ends_with_digit && is_before_digit);
+        if !is_longer_number {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
 }
 
 /// The brackets that the text begins with.
+/// Kinds of brackets are not told apart, as strings have lost their marks and may have some.
+///
 fn in_brackets(text: &str, longest: usize) -> Option<&str> {
     if !text.starts_with(['{', '(', '[']) {
         return None;
@@ -307,43 +360,56 @@ fn in_brackets(text: &str, longest: usize) -> Option<&str> {
 /// The arguments behind a name: in brackets, perhaps behind marks, or in marks of their own.
 fn in_marks(behind: &str, longest: usize) -> Option<&str> {
     const LONGEST_MARKS: usize = 64;
+    const MARKS: [&str; 6] = ["[args]", "json", ">", ":", ",", "|"];
     if !behind.starts_with(['>', '<', '(', '{', '[', ':', ',', '|', 'j']) {
         return None;
     }
     let near = &behind[..floor_char_boundary(behind, LONGEST_MARKS)];
-    let marks = ["[args]", "json", ">", ":", ",", "|"]
-        .into_iter()
-        .find_map(|mark| near.strip_prefix(mark));
-    let marks = marks.unwrap_or(near);
+    let mut marks = near;
+    for mark in MARKS {
+        if let Some(rest) = near.strip_prefix(mark) {
+            marks = rest;
+            break;
+        }
+    }
     let begin = if marks.starts_with("<|") {
         marks.find('{').unwrap_or(0)
     } else {
         0
     };
-    let list = &behind[near.len() - marks.len() + begin..];
-    self::list(list, longest)
+    let at = near.len() - marks.len() + begin;
+    list(&behind[at..], longest)
 }
 
-/// In brackets, or in marks up to the one that ends them.
+/// Arguments in brackets, or in marks up to the one that ends them.
 fn list(text: &str, longest: usize) -> Option<&str> {
     if !text.starts_with('<') {
         return in_brackets(text, longest);
     }
-    let list = &text[..floor_char_boundary(text, longest)];
-    // Looked through no further than it is long.
-    let mut marks = list.match_indices('<').map(|(at, _)| at);
-    let end = marks.find(|at| ENDS.iter().any(|end| list[*at..].starts_with(end)));
-    Some(&list[..end.unwrap_or(list.len())])
+    let near = &text[..floor_char_boundary(text, longest)];
+    for (at, _) in near.match_indices('<') {
+        let mark = &near[at..];
+        if ENDS.iter().any(|end| mark.starts_with(end)) {
+            return Some(&near[..at]);
+        }
+    }
+    Some(near)
 }
 
 /// Without brackets, as in YAML: as much as the arguments take.
 fn bare<'t>(before: &str, text: &'t str, length: usize) -> Option<&'t str> {
-    is_behind(before, &BEFORE_BARE).then(|| &text[..floor_char_boundary(text, length)])
+    if !is_behind(before, &BEFORE_BARE) {
+        return None;
+    }
+    Some(&text[..floor_char_boundary(text, length)])
 }
 
+/// Whether one of the words and a sign stand before.
 fn is_behind(before: &str, words: &[&str]) -> bool {
-    let word = before.strip_suffix(BETWEEN);
-    word.is_some_and(|before| words.iter().any(|word| before.ends_with(word)))
+    match before.strip_suffix(BETWEEN) {
+        Some(before) => words.iter().any(|word| before.ends_with(word)),
+        None => false,
+    }
 }
 
 /// Whether the name of another tool stands right before the arguments, as in `name:other,arguments:`.

@@ -2,7 +2,10 @@
 //!
 //! Each character is read once. A string exists from its first quotation mark on, a member when its value begins, a number or
 //! word when it is complete. So each value is a part of every later one. Where that would not hold, as in broken JSON, parsing
-//! stops.
+//! stops, and the value stays as it is: the whole answer is read by the reader proper, which says what is wrong.
+//!
+//! A piece goes through `begin.rs` until the JSON begins, then character by character through `take`, but for plain text within
+//! strings, which is taken as a whole.
 
 mod begin;
 mod string;
@@ -13,11 +16,13 @@ use serde_json::{Map, Value};
 
 use self::begin::Preamble;
 
+/// As deep as serde_json reads.
 const MAX_DEPTH: usize = 128;
 
 /// Bytes. Keys are compared at each write below them.
 const MAX_KEY: usize = 1024;
 
+/// How far an escape in a string was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
@@ -48,21 +53,27 @@ enum Escape {
 /// ```
 #[derive(Debug, Default)]
 pub struct IncrementalParser {
+    /// What is before the JSON.
     begin: Preamble,
     root: Option<Value>,
+    /// The lists and objects that are not closed, from the outside in.
     open: Vec<Container>,
     state: ParseState,
+    /// The number or word that is being written.
     token: String,
     escape: Escape,
+    /// Parsing has stopped within a string, which is not complete then.
     ended_in_string: bool,
 }
 
+/// A list or an object that is not closed. Its key is that of the member that is being written.
 #[derive(Debug, Default)]
 struct Container {
     is_object: bool,
     key: String,
 }
 
+/// What may come next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ParseState {
     #[default]
@@ -99,44 +110,47 @@ impl IncrementalParser {
 
     /// Returns the complete items of the list at `path`; empty if there is no list.
     pub fn items(&self, path: &[String]) -> &[Value] {
-        let found = path
-            .iter()
-            .try_fold(self.root.as_ref(), |value, name| Some(value?.get(name)));
-        let Some(Value::Array(items)) = found.flatten() else {
+        let mut value = self.root.as_ref();
+        for name in path {
+            value = value.and_then(|value| value.get(name));
+        }
+        let Some(Value::Array(items)) = value else {
             return &[];
         };
-        let mut open = self.open.iter();
-        let is_open = path.iter().all(|name| {
-            open.next()
-                .is_some_and(|open| open.is_object && open.key == *name)
-        }) && open.next().is_some();
-        let is_written =
-            open.next().is_some() || self.state == ParseState::InString || self.ended_in_string;
-        &items[..items.len() - usize::from(is_open && is_written)]
+        // The last item is left out while it is being written.
+        let is_incomplete = self.is_open_at(path) && self.writes_within(path.len() + 1);
+        let complete = items.len() - usize::from(is_incomplete);
+        &items[..complete]
     }
 
+    /// Whether the list at this path is not closed.
+    fn is_open_at(&self, path: &[String]) -> bool {
+        if self.open.len() <= path.len() {
+            return false;
+        }
+        self.open
+            .iter()
+            .zip(path)
+            .all(|(open, name)| open.is_object && open.key == *name)
+    }
+
+    /// Whether a value within the container of this depth is being written.
+    fn writes_within(&self, depth: usize) -> bool {
+        self.open.len() > depth || self.state == ParseState::InString || self.ended_in_string
+    }
+
+    /// Reads a piece of the JSON itself.
     fn read_str(&mut self, text: &str) {
         if self.begin.is_open() {
             return;
         }
         let mut rest = text;
-        while let Some(c) = rest
-            .chars()
-            .next()
-            .filter(|_| self.state != ParseState::End)
-        {
-            let length = match self.state {
-                // One lookup of the value's place for each piece of plain text.
-                ParseState::InString if self.escape == Escape::None => rest
-                    .find(['"', '\\'])
-                    .filter(|at| *at > 0)
-                    .unwrap_or(if matches!(c, '"' | '\\') {
-                        0
-                    } else {
-                        rest.len()
-                    }),
-                _ => 0,
-            };
+        while let Some(c) = rest.chars().next() {
+            if self.state == ParseState::End {
+                return;
+            }
+            // One lookup of the value's place for each piece of plain text.
+            let length = self.plain_length(rest);
             if length > 0 {
                 self.write(&rest[..length]);
                 rest = &rest[length..];
@@ -150,6 +164,15 @@ impl IncrementalParser {
         }
     }
 
+    /// How much of a string's text comes before its next mark or escape.
+    fn plain_length(&self, rest: &str) -> usize {
+        if self.state != ParseState::InString || self.escape != Escape::None {
+            return 0;
+        }
+        rest.find(['"', '\\']).unwrap_or(rest.len())
+    }
+
+    /// Takes one character. Returns what the text is instead, if a word was no JSON: then it is prose, and JSON may follow.
     fn take(&mut self, c: char) -> Option<Preamble> {
         match (self.state, c) {
             (ParseState::InString | ParseState::InKey, _) => self.in_string(c),
@@ -159,6 +182,7 @@ impl IncrementalParser {
             }
             (ParseState::InToken, c) if c.is_whitespace() => {
                 if self.open.is_empty() {
+                    // Only at the end it is known whether more words follow.
                     self.token.push(c);
                 } else {
                     self.end_token();
@@ -187,6 +211,7 @@ impl IncrementalParser {
         None
     }
 
+    /// Starts again in prose. The word that seemed to be a value is dropped.
     fn is_prose(&mut self) -> Preamble {
         let begin = Preamble::prose(self.token.contains('\n'));
         self.token.clear();
@@ -194,25 +219,19 @@ impl IncrementalParser {
         begin
     }
 
+    /// Begins a value by its first character.
     fn begin_value(&mut self, c: char) {
         match c {
             '{' | '[' if self.open.len() == MAX_DEPTH => self.state = ParseState::End,
-            '{' | '[' => {
-                let is_object = c == '{';
-                self.put(if is_object {
-                    Value::Object(Map::new())
-                } else {
-                    Value::Array(Vec::new())
-                });
-                self.open.push(Container {
-                    is_object,
-                    key: String::new(),
-                });
-                self.state = if is_object {
-                    ParseState::FirstKey
-                } else {
-                    ParseState::FirstItem
-                };
+            '{' => {
+                self.put(Value::Object(Map::new()));
+                self.begin_container(true);
+                self.state = ParseState::FirstKey;
+            }
+            '[' => {
+                self.put(Value::Array(Vec::new()));
+                self.begin_container(false);
+                self.state = ParseState::FirstItem;
             }
             '"' => {
                 self.put(Value::String(String::new()));
@@ -225,6 +244,13 @@ impl IncrementalParser {
         }
     }
 
+    fn begin_container(&mut self, is_object: bool) {
+        self.open.push(Container {
+            is_object,
+            key: String::new(),
+        });
+    }
+
     fn after_comma(&mut self) {
         self.state = match self.open.last() {
             Some(open) if open.is_object => ParseState::Key,
@@ -233,6 +259,7 @@ impl IncrementalParser {
         };
     }
 
+    /// Closes the innermost list or object. A bracket of the wrong kind ends the parsing, with the container open.
     fn close(&mut self, is_object: bool) {
         self.state = match self.open.pop() {
             Some(open) if open.is_object == is_object && !self.open.is_empty() => ParseState::After,
@@ -244,16 +271,13 @@ impl IncrementalParser {
         };
     }
 
+    /// Ends a key. A duplicate ends the parsing: it would replace a value that was already shown.
     fn end_key(&mut self) {
-        let key = self
-            .open
-            .last()
-            .map(|open| open.key.as_str())
-            .unwrap_or_default();
-        // A duplicate would replace a value that was already shown.
-        let is_new = self
-            .innermost()
-            .is_some_and(|object| object.get(key).is_none());
+        let key = self.open.last().map_or("", |open| open.key.as_str());
+        let is_new = match self.innermost() {
+            Some(object) => object.get(key).is_none(),
+            None => false,
+        };
         self.state = if is_new {
             ParseState::Colon
         } else {
@@ -261,6 +285,7 @@ impl IncrementalParser {
         };
     }
 
+    /// Ends a number or a word, which is a value only if it is JSON.
     fn end_token(&mut self) {
         let token = std::mem::take(&mut self.token);
         self.state = match serde_json::from_str::<Value>(&token) {
@@ -272,6 +297,7 @@ impl IncrementalParser {
         };
     }
 
+    /// Puts a value where the next one belongs.
     fn put(&mut self, value: Value) {
         let Some(open) = self.open.last() else {
             self.root = Some(value);
@@ -286,23 +312,32 @@ impl IncrementalParser {
         }
     }
 
+    /// The list or object that is being written, or the value itself.
     fn innermost(&self) -> Option<&Value> {
-        let outer = &self.open[..self.open.len().saturating_sub(1)];
-        outer
-            .iter()
-            .try_fold(self.root.as_ref()?, |value, open| match value {
-                Value::Array(items) => items.last(),
-                value => value.get(&open.key),
-            })
+        let mut value = self.root.as_ref()?;
+        for open in outer(&self.open) {
+            value = match value {
+                Value::Array(items) => items.last()?,
+                value => value.get(&open.key)?,
+            };
+        }
+        Some(value)
     }
 }
 
+/// As `innermost`, to write to it.
 fn innermost_mut<'v>(root: &'v mut Option<Value>, open: &[Container]) -> Option<&'v mut Value> {
-    let outer = &open[..open.len().saturating_sub(1)];
-    outer
-        .iter()
-        .try_fold(root.as_mut()?, |value, open| match value {
-            Value::Array(items) => items.last_mut(),
-            value => value.get_mut(&open.key),
-        })
+    let mut value = root.as_mut()?;
+    for open in outer(open) {
+        value = match value {
+            Value::Array(items) => items.last_mut()?,
+            value => value.get_mut(&open.key)?,
+        };
+    }
+    Some(value)
+}
+
+/// All but the innermost.
+fn outer(open: &[Container]) -> &[Container] {
+    &open[..open.len().saturating_sub(1)]
 }

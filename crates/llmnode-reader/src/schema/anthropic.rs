@@ -1,9 +1,14 @@
 //! From OpenAI's strict subset to that of Anthropic's structured outputs, which has no bounds, no recursion and few unions.
 //! <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>
+//!
+//! Bounds are said in words: they are checked when the answer is read. Recursion and many unions cannot be said, so that then there is
+//! no such dialect, and the type is asked for in another way.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+
+use super::strict::describe;
 
 /// Moved into the description; reading the type checks them.
 const BOUNDS: [&str; 8] = [
@@ -19,88 +24,110 @@ const BOUNDS: [&str; 8] = [
 /// Members whose type is a union, in all.
 const UNIONS: usize = 16;
 
+/// `None`: it is beyond the subset.
 pub(super) fn subset(strict: &Value) -> Option<Value> {
     let mut subset = strict.clone();
     let mut unions = 0;
     rewrite(&mut subset, &mut unions);
-    (unions <= UNIONS && !is_recursive(strict)).then_some(subset)
+    let is_within = unions <= UNIONS && !is_recursive(strict);
+    is_within.then_some(subset)
 }
 
+/// Moves bounds into descriptions, and counts the unions.
 fn rewrite(schema: &mut Value, unions: &mut usize) {
     match schema {
-        Value::Array(list) => list.iter_mut().for_each(|one| rewrite(one, unions)),
+        Value::Array(schemas) => {
+            for schema in schemas {
+                rewrite(schema, unions);
+            }
+        }
         Value::Object(node) => {
-            for (name, inner) in node.iter_mut() {
-                match inner {
-                    Value::Object(named) if matches!(&**name, "properties" | "$defs") => {
-                        named.values_mut().for_each(|one| rewrite(one, unions));
+            for (keyword, inner) in node.iter_mut() {
+                match (keyword.as_str(), inner) {
+                    ("properties" | "$defs", Value::Object(named)) => {
+                        for schema in named.values_mut() {
+                            rewrite(schema, unions);
+                        }
                     }
-                    _ if matches!(&**name, "items" | "anyOf") => rewrite(inner, unions),
+                    ("items" | "anyOf", inner) => rewrite(inner, unions),
                     _ => {}
                 }
             }
-            let types = matches!(node.get("type"), Some(Value::Array(_)));
-            *unions += usize::from(types || node.contains_key("anyOf"));
+            let has_types = matches!(node.get("type"), Some(Value::Array(_)));
+            *unions += usize::from(has_types || node.contains_key("anyOf"));
             into_description(node, &BOUNDS);
         }
         _ => {}
     }
 }
 
-pub(super) fn into_description(node: &mut Map<String, Value>, names: &[&str]) {
-    let few =
-        |(name, value): (&str, &Value)| name == "minItems" && matches!(value.as_u64(), Some(0 | 1));
-    let bounds = names
-        .iter()
-        .filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
-    let bounds: Vec<&str> = bounds.copied().collect();
-    let notes: Vec<_> = bounds
-        .iter()
-        .filter_map(|name| Some(format!("{name}: {}", node.shift_remove(*name)?)))
-        .collect();
-    if notes.is_empty() {
-        return;
+/// Moves these keywords into the description.
+pub(super) fn into_description(node: &mut Map<String, Value>, keywords: &[&str]) {
+    let mut notes = Vec::new();
+    for keyword in keywords {
+        // The subset takes these two numbers.
+        let is_taken = *keyword == "minItems"
+            && matches!(node.get(*keyword).and_then(Value::as_u64), Some(0 | 1));
+        if is_taken {
+            continue;
+        }
+        if let Some(value) = node.shift_remove(*keyword) {
+            notes.push(format!("{keyword}: {value}"));
+        }
     }
-    let before = node
-        .get("description")
-        .and_then(Value::as_str)
-        .map(|text| format!("{text} "));
-    let described = format!("{}({})", before.unwrap_or_default(), notes.join(", "));
-    node.insert("description".to_owned(), Value::String(described));
+    describe(node, notes);
 }
 
+/// Whether a definition leads to itself, or anything to the root.
 pub(super) fn is_recursive(strict: &Value) -> bool {
-    let defs = strict.get("$defs").and_then(Value::as_object);
     let mut targets = BTreeSet::new();
     references(strict, &mut targets);
-    targets.contains("#")
-        || defs.into_iter().flatten().any(|(name, _)| {
-            let own = format!("#/$defs/{name}");
-            let mut reached = BTreeSet::new();
-            let mut open = vec![own.clone()];
-            while let Some(target) = open.pop() {
-                let mut next = BTreeSet::new();
-                let inner = target
-                    .strip_prefix("#/$defs/")
-                    .and_then(|name| defs?.get(name));
-                inner
-                    .into_iter()
-                    .for_each(|inner| references(inner, &mut next));
-                open.extend(
-                    next.into_iter()
-                        .filter(|target| reached.insert(target.clone())),
-                );
-            }
-            reached.contains(&own)
-        })
+    if targets.contains("#") {
+        return true;
+    }
+    let Some(Value::Object(defs)) = strict.get("$defs") else {
+        return false;
+    };
+    defs.keys().any(|name| leads_to_itself(name, defs))
 }
 
+fn leads_to_itself(name: &str, defs: &Map<String, Value>) -> bool {
+    let own = format!("#/$defs/{name}");
+    let mut reached = BTreeSet::new();
+    let mut open = vec![own.clone()];
+    while let Some(target) = open.pop() {
+        let Some(name) = target.strip_prefix("#/$defs/") else {
+            continue;
+        };
+        let Some(definition) = defs.get(name) else {
+            continue;
+        };
+        let mut next = BTreeSet::new();
+        references(definition, &mut next);
+        for target in next {
+            if reached.insert(target.clone()) {
+                open.push(target);
+            }
+        }
+    }
+    reached.contains(&own)
+}
+
+/// All references in a schema. A member that has the name of the keyword may be taken for one, which only makes it recursive.
 fn references(schema: &Value, to: &mut BTreeSet<String>) {
     match schema {
-        Value::Array(list) => list.iter().for_each(|one| references(one, to)),
+        Value::Array(schemas) => {
+            for schema in schemas {
+                references(schema, to);
+            }
+        }
         Value::Object(node) => {
-            to.extend(node.get("$ref").and_then(Value::as_str).map(str::to_owned));
-            node.values().for_each(|one| references(one, to));
+            if let Some(Value::String(reference)) = node.get("$ref") {
+                to.insert(reference.clone());
+            }
+            for schema in node.values() {
+                references(schema, to);
+            }
         }
         _ => {}
     }

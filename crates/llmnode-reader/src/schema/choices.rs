@@ -1,4 +1,8 @@
 //! The values that the state allows at a place of an answer, put into a copy of the type's schema.
+//!
+//! A place is named as Rust names it (`steps[].tool`), so the way to it goes through references, which are copied, and through
+//! unions, of which one form must be meant (`Walk`). The values go to two copies: into the schema, if they are few enough, and as
+//! a mark into the form, which shows them elsewhere. What the schema cannot take, the prompt lists.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,6 +15,7 @@ use crate::violation::ChoiceList;
 
 /// OpenAI's limit for one place in strict mode; the prompt names longer lists.
 const MAX_IN_SCHEMA: usize = 500;
+/// How many values a prompt lists, and bytes of each.
 const MAX_LISTED: usize = 40;
 const MAX_LISTED_BYTES: usize = 200;
 
@@ -26,14 +31,17 @@ pub enum ChoicesError {
     Values(String),
 }
 
+/// A list, and where it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     list: ChoiceList,
+    /// In the names of the JSON.
     path: String,
     values: Vec<Value>,
     in_schema: bool,
 }
 
+/// All lists of a schema.
 #[derive(Debug)]
 pub(crate) struct Lists {
     /// With marks in place of the lists' values.
@@ -41,32 +49,33 @@ pub(crate) struct Lists {
     listed: Vec<Listed>,
 }
 
+/// A schema with its lists.
 pub(crate) struct WithLists {
     pub(crate) tree: Value,
     pub(crate) lists: Lists,
 }
 
+/// Whether a schema may have the list.
 pub(crate) fn fits_in_schema(list: &ChoiceList) -> bool {
     list.values.len() <= MAX_IN_SCHEMA
 }
 
-/// The flag of a list: its values may be part of the schema.
+/// Puts lists into a schema. The flag of a list: its values may be part of the schema.
 pub(crate) fn with_lists(
     tree: &Value,
     wrapped: bool,
     lists: Vec<(ChoiceList, bool)>,
 ) -> Result<WithLists, ChoicesError> {
-    let mut with = tree.clone();
+    let mut with_values = tree.clone();
     let mut form = tree.clone();
     let mut listed = Vec::new();
     let defs = tree.get("$defs").and_then(Value::as_object);
     for (list, may_be_in_schema) in lists {
-        let (path, values) = set(defs, wrapped, &mut form, &list, &|_, node| {
-            node.insert(MARK.to_owned(), json!(true));
-        })?;
+        // The form has each list, so that a wrong place is found whatever becomes of the values.
+        let (path, values) = set(defs, wrapped, &mut form, &list, &set_mark)?;
         let in_schema = may_be_in_schema && fits_in_schema(&list);
         if in_schema {
-            set(defs, wrapped, &mut with, &list, &set_enum)?;
+            set(defs, wrapped, &mut with_values, &list, &set_enum)?;
         }
         listed.push(Listed {
             list,
@@ -76,11 +85,12 @@ pub(crate) fn with_lists(
         });
     }
     Ok(WithLists {
-        tree: with,
+        tree: with_values,
         lists: Lists { form, listed },
     })
 }
 
+/// Changes the place of a list. Returns its path in the JSON, and the values as the place takes them.
 fn set(
     defs: Option<&Node>,
     wrapped: bool,
@@ -95,11 +105,19 @@ fn set(
         set,
     };
     let steps = steps(&list.path);
-    let root = match tree.get_mut("properties").filter(|_| wrapped) {
+    let wrapper = if wrapped {
+        tree.get_mut("properties")
+    } else {
+        None
+    };
+    let root = match wrapper {
         Some(wrapper) => wrapper.get_mut(WRAPPER),
         None => Some(tree),
     };
-    let values = walk.at(root.ok_or_else(|| walk.no_place("is not there"))?, &steps)?;
+    let Some(root) = root else {
+        return Err(walk.no_place("is not there"));
+    };
+    let values = walk.at(root, &steps)?;
     if values.is_empty() {
         let ChoiceList { path, source, .. } = list;
         return Err(ChoicesError::Values(format!(
@@ -112,61 +130,67 @@ fn set(
 impl Lists {
     /// Beyond strict mode's limits, the prompt names the lists.
     pub(crate) fn leave_schema(&mut self) {
-        self.listed.iter_mut().for_each(|one| one.in_schema = false);
+        for listed in &mut self.listed {
+            listed.in_schema = false;
+        }
     }
 
+    /// Whether the list that was added last is in the schema.
     pub(crate) fn has_last_in_schema(&self) -> bool {
-        self.listed.last().is_some_and(|one| one.in_schema)
+        self.listed.last().is_some_and(|listed| listed.in_schema)
     }
 
     /// The lists of other places. `None`: the schema already has this list.
     pub(crate) fn besides(&self, list: &ChoiceList) -> Option<Vec<(ChoiceList, bool)>> {
-        let is_there = |one: &&Listed| one.list.path == list.path || one.path == list.path;
-        if self
-            .listed
-            .iter()
-            .filter(is_there)
-            .any(|one: &Listed| one.in_schema && one.list.values == list.values)
-        {
-            return None;
+        let mut others = Vec::new();
+        for listed in &self.listed {
+            let is_there = listed.list.path == list.path || listed.path == list.path;
+            if !is_there {
+                others.push((listed.list.clone(), listed.in_schema));
+                continue;
+            }
+            if listed.in_schema && listed.list.values == list.values {
+                return None;
+            }
         }
-        let others = self.listed.iter().filter(|one| !is_there(one));
-        Some(
-            others
-                .map(|one| (one.list.clone(), one.in_schema))
-                .collect(),
-        )
+        Some(others)
     }
 
     pub(crate) fn are_in_schema(&self) -> bool {
-        self.listed.iter().any(|one| one.in_schema)
+        self.listed.iter().any(|listed| listed.in_schema)
     }
 
-    /// For a request whose schema lacks them. `is_sent`: the request has a schema.
+    /// The values that a request does not have, for its prompt. `is_sent`: the request has a schema. `None`: it has all.
     pub(crate) fn in_words(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
-        for Listed { path, values, .. } in
-            self.listed.iter().filter(|one| !(is_sent && one.in_schema))
-        {
-            let shown = values
-                .iter()
-                .take(MAX_LISTED)
-                .map(shortened)
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = if values.len() > MAX_LISTED {
-                ", …"
-            } else {
-                ""
-            };
-            let place = if path.is_empty() {
+        for listed in &self.listed {
+            if is_sent && listed.in_schema {
+                continue;
+            }
+            let place = if listed.path.is_empty() {
                 "the answer".to_owned()
             } else {
-                format!("`{path}`")
+                format!("`{}`", listed.path)
             };
-            let _ = write!(words, "\n\nAllowed for {place}: {shown}{more}");
+            let values = listed.values_in_words();
+            let _ = write!(words, "\n\nAllowed for {place}: {values}");
         }
         (!words.is_empty()).then_some(words)
+    }
+}
+
+impl Listed {
+    /// The first values.
+    fn values_in_words(&self) -> String {
+        let mut shown = Vec::new();
+        for value in self.values.iter().take(MAX_LISTED) {
+            shown.push(shortened(value));
+        }
+        let mut words = shown.join(", ");
+        if self.values.len() > MAX_LISTED {
+            words.push_str(", …");
+        }
+        words
     }
 }
 
@@ -177,14 +201,21 @@ fn shortened(value: &Value) -> String {
     }
 }
 
+fn set_mark(_values: &[Value], node: &mut Node) {
+    node.insert(MARK.to_owned(), json!(true));
+}
+
 fn set_enum(values: &[Value], node: &mut Node) {
     node.insert("enum".to_owned(), Value::Array(values.to_vec()));
 }
 
+/// One part of a path in Rust's names.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Field(&'a str),
+    /// `Action::Use`.
     Variant(&'a str),
+    /// `[]`.
     Items,
 }
 
@@ -198,15 +229,21 @@ fn steps(path: &str) -> Vec<Step<'_>> {
                 None => Step::Field(name),
             });
         }
-        steps.extend((0..(part.len() - name.len()) / 2).map(|_| Step::Items));
+        let levels_of_items = (part.len() - name.len()) / "[]".len();
+        for _ in 0..levels_of_items {
+            steps.push(Step::Items);
+        }
     }
     steps
 }
 
+/// The way to the place of one list.
 struct Walk<'a> {
     defs: Option<&'a Node>,
     list: &'a ChoiceList,
+    /// The path so far, in the names of the JSON.
     json_path: String,
+    /// What is done at the place.
     set: &'a dyn Fn(&[Value], &mut Node),
 }
 
@@ -218,18 +255,18 @@ impl Walk<'_> {
         ))
     }
 
+    /// Goes on from a schema. At the end of the steps, the values are returned as the place takes them.
     fn at(&mut self, schema: &mut Value, steps: &[Step<'_>]) -> Result<Vec<Value>, ChoicesError> {
         self.copy_reference(schema)?;
         let Some(node) = schema.as_object_mut() else {
             return Err(self.no_place("allows anything"));
         };
-        let union = ["anyOf", "oneOf"]
-            .into_iter()
-            .find(|key| node.contains_key(*key));
-        if let Some(forms) = union
-            .and_then(|key| node.get_mut(key))
-            .and_then(Value::as_array_mut)
-        {
+        let union = if node.contains_key("anyOf") {
+            "anyOf"
+        } else {
+            "oneOf"
+        };
+        if let Some(Value::Array(forms)) = node.get_mut(union) {
             return self.in_union(forms, steps);
         }
         let Some((step, rest)) = steps.split_first() else {
@@ -240,49 +277,58 @@ impl Walk<'_> {
                 let Some(name) = member(node, name) else {
                     return Err(self.no_place(&format!("`{name}` is not there")));
                 };
-                let dot = if self.json_path.is_empty() { "" } else { "." };
-                self.json_path += &format!("{dot}{name}");
-                match node
-                    .get_mut("properties")
-                    .and_then(|all| all.get_mut(&name))
-                {
-                    Some(inner) => self.at(inner, rest),
-                    None => Err(self.no_place("is not there")),
-                }
+                self.at_member(node, &name, rest)
             }
             Step::Items => {
                 self.json_path += "[]";
-                match node.get_mut("items").filter(|items| items.is_object()) {
-                    Some(items) => self.at(items, rest),
-                    None => Err(self.no_place("is not the items of a list")),
+                match node.get_mut("items") {
+                    Some(items) if items.is_object() => self.at(items, rest),
+                    _ => Err(self.no_place("is not the items of a list")),
                 }
             }
-            Step::Variant(name) => match member(node, name) {
-                // An enum with one variant: the object around its fields.
-                Some(_) => {
-                    let field = std::iter::once(Step::Field(name));
-                    self.at(
-                        schema,
-                        &field.chain(rest.iter().copied()).collect::<Vec<_>>(),
-                    )
+            Step::Variant(name) => {
+                if member(node, name).is_none() {
+                    return self.at(schema, rest);
                 }
-                None => self.at(schema, rest),
-            },
+                // An enum with one variant: the object around its fields.
+                let mut steps = vec![Step::Field(name)];
+                steps.extend_from_slice(rest);
+                self.at(schema, &steps)
+            }
+        }
+    }
+
+    fn at_member(
+        &mut self,
+        node: &mut Node,
+        name: &str,
+        rest: &[Step<'_>],
+    ) -> Result<Vec<Value>, ChoicesError> {
+        if !self.json_path.is_empty() {
+            self.json_path.push('.');
+        }
+        self.json_path.push_str(name);
+        let inner = match node.get_mut("properties") {
+            Some(members) => members.get_mut(name),
+            None => None,
+        };
+        match inner {
+            Some(inner) => self.at(inner, rest),
+            None => Err(self.no_place("is not there")),
         }
     }
 
     /// Definitions are copied, since other paths may share them.
     fn copy_reference(&self, schema: &mut Value) -> Result<(), ChoicesError> {
         // Bounded, since a reference may lead to itself.
-        for _ in 0..32 {
-            let Some(name) = schema
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(def_name)
-            else {
+        const MOST: usize = 32;
+        for _ in 0..MOST {
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            let Some(name) = reference.and_then(def_name) else {
                 return Ok(());
             };
-            let Some(mut copy) = self.defs.and_then(|defs| defs.get(name.as_ref())).cloned() else {
+            let definition = self.defs.and_then(|defs| defs.get(name.as_ref()));
+            let Some(mut copy) = definition.cloned() else {
                 break;
             };
             let description = schema.get("description").cloned();
@@ -294,18 +340,27 @@ impl Walk<'_> {
         Err(self.no_place("leads nowhere"))
     }
 
+    /// Goes on in the one form of a union that the steps mean.
+    ///
+    /// With `null` beside a single form, that form. Else the form of the variant, by its tag or name; in an untagged enum, the fields
+    /// decide.
     fn in_union(
         &mut self,
         forms: &mut [Value],
         steps: &[Step<'_>],
     ) -> Result<Vec<Value>, ChoicesError> {
-        let is_null = |form: &Value| form.get("type").is_some_and(|kind| kind == "null");
-        let own: Vec<usize> = (0..forms.len())
-            .filter(|at| !is_null(&forms[*at]))
-            .collect();
-        if let [only] = own[..] {
+        let mut candidates = Vec::new();
+        for (index, form) in forms.iter().enumerate() {
+            let is_null = form.get("type").is_some_and(|kind| kind == "null");
+            if !is_null {
+                candidates.push(index);
+            }
+        }
+        if let [only] = candidates[..] {
             let values = self.at(&mut forms[only], steps)?;
-            if values.is_empty() && own.len() < forms.len() {
+            let may_be_null = candidates.len() < forms.len();
+            // No value of the list fits, but the place may be left empty.
+            if values.is_empty() && may_be_null {
                 forms[only] = json!({"type": "null"});
                 return Ok(vec![Value::Null]);
             }
@@ -316,72 +371,48 @@ impl Walk<'_> {
             _ => (None, steps),
         };
         let mut taken = Vec::new();
-        for at in own {
-            self.copy_reference(&mut forms[at])?;
-            if variant.is_none_or(|name| is_variant(&forms[at], name)) {
-                taken.push(at);
+        for index in candidates {
+            self.copy_reference(&mut forms[index])?;
+            if variant.is_none_or(|name| is_variant(&forms[index], name)) {
+                taken.push(index);
             }
         }
-        // In an untagged enum, the fields decide.
-        if let Some(Step::Field(name)) = rest.first().filter(|_| taken.len() != 1) {
-            taken = (0..forms.len())
-                .filter(|at| {
-                    forms[*at]
-                        .as_object()
-                        .is_some_and(|node| member(node, name).is_some())
-                })
-                .collect();
+        if taken.len() != 1
+            && let Some(Step::Field(name)) = rest.first()
+        {
+            taken = forms_with_member(forms, name);
         }
         let [only] = taken[..] else {
             return Err(self.no_place(&format!("is in {} forms of a union", taken.len())));
         };
-        let content = variant.and_then(|name| content(&forms[only], name, rest));
-        match content {
-            Some(name) => {
-                let dot = if self.json_path.is_empty() { "" } else { "." };
-                self.json_path += &format!("{dot}{name}");
-                match forms[only]
-                    .get_mut("properties")
-                    .and_then(|all| all.get_mut(&name))
-                {
-                    Some(inner) => self.at(inner, rest),
-                    None => Err(self.no_place("is not there")),
-                }
-            }
-            None => self.at(&mut forms[only], rest),
+        let form = &mut forms[only];
+        let content = variant.and_then(|name| content(form, name, rest));
+        match (content, form.as_object_mut()) {
+            (Some(name), Some(node)) => self.at_member(node, &name, rest),
+            _ => self.at(form, rest),
         }
     }
 
+    /// The place itself: it must be a text or a whole number that has no values of its own.
     fn end(&self, node: &mut Node) -> Result<Vec<Value>, ChoicesError> {
-        let ChoiceList {
-            path,
-            source,
-            values: given,
-        } = self.list;
-        let kinds: Vec<&str> = match node.get("type") {
-            Some(Value::String(kind)) => vec![kind],
-            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let nullable = kinds.contains(&"null");
         if node.contains_key("enum") || node.contains_key("const") {
             return Err(self.no_place("has names of its own"));
         }
-        let value = |text: &String| match text.parse::<i64>().map(Value::from) {
-            _ if kinds.contains(&"string") => Ok(json!(text)),
-            Ok(number) if kinds.contains(&"integer") => Ok(number),
-            _ if kinds.contains(&"integer") && text.parse::<u64>().is_ok() => {
-                Ok(json!(text.parse::<u64>().ok()))
-            }
-            _ if kinds.contains(&"integer") => Err(ChoicesError::Values(format!(
-                "`choices({path} = {source})`: {:?} is no whole number, and the place is one",
-                one_line(text, MAX_LISTED_BYTES)
-            ))),
-            _ => Err(self.no_place("is neither a text nor a whole number")),
+        let kinds = match node.get("type") {
+            Some(Value::String(kind)) => vec![kind.clone()],
+            Some(Value::Array(kinds)) => kinds
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            _ => Vec::new(),
         };
-        let mut values: Vec<Value> = given.iter().map(value).collect::<Result<_, _>>()?;
+        let mut values = Vec::new();
+        for text in &self.list.values {
+            values.push(self.value(text, &kinds)?);
+        }
         (self.set)(&values, node);
-        if nullable {
+        if kinds.iter().any(|kind| kind == "null") {
             if let Some(Value::Array(listed)) = node.get_mut("enum") {
                 listed.push(Value::Null);
             }
@@ -391,68 +422,118 @@ impl Walk<'_> {
         }
         Ok(values)
     }
+
+    /// A value of the list as the place takes it.
+    fn value(&self, text: &str, kinds: &[String]) -> Result<Value, ChoicesError> {
+        if kinds.iter().any(|kind| kind == "string") {
+            return Ok(json!(text));
+        }
+        if !kinds.iter().any(|kind| kind == "integer") {
+            return Err(self.no_place("is neither a text nor a whole number"));
+        }
+        if let Ok(number) = text.parse::<i64>() {
+            return Ok(json!(number));
+        }
+        if let Ok(number) = text.parse::<u64>() {
+            return Ok(json!(number));
+        }
+        let ChoiceList { path, source, .. } = self.list;
+        Err(ChoicesError::Values(format!(
+            "`choices({path} = {source})`: {:?} is no whole number, and the place is one",
+            one_line(text, MAX_LISTED_BYTES)
+        )))
+    }
 }
 
+fn forms_with_member(forms: &[Value], name: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (index, form) in forms.iter().enumerate() {
+        if let Some(node) = form.as_object()
+            && member(node, name).is_some()
+        {
+            found.push(index);
+        }
+    }
+    found
+}
+
+/// The name that the schema has for a field: its own, or the only one with the same letters.
 fn member(node: &Node, name: &str) -> Option<String> {
-    let all = node.get("properties")?.as_object()?;
-    if all.contains_key(name) {
+    let members = node.get("properties")?.as_object()?;
+    if members.contains_key(name) {
         return Some(name.to_owned());
     }
-    let mut near = all.keys().filter(|known| same_letters(known, name));
-    near.next().filter(|_| near.next().is_none()).cloned()
+    let mut alike = members.keys().filter(|other| same_letters(other, name));
+    let only = alike.next()?;
+    if alike.next().is_some() {
+        return None;
+    }
+    Some(only.clone())
 }
 
+/// Whether a form is that of a variant: a tag has its name, or its only member.
 fn is_variant(form: &Value, name: &str) -> bool {
     let Some(node) = form.as_object() else {
         return false;
     };
-    let tags = node
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flat_map(Node::values);
-    let is_name = |value: &Value| {
-        value
-            .as_str()
-            .is_some_and(|tag| tag == name || same_letters(tag, name))
-    };
-    let tagged = tags.into_iter().any(|tag| {
-        match (tag.get("const"), tag.get("enum").and_then(Value::as_array)) {
-            (Some(only), _) => is_name(only),
-            (None, Some(names)) => names.len() == 1 && names.iter().all(is_name),
-            (None, None) => false,
+    if let Some(Value::Object(members)) = node.get("properties") {
+        for schema in members.values() {
+            if is_tag_of(schema, name) {
+                return true;
+            }
         }
-    });
-    tagged || member(node, name).is_some()
+    }
+    member(node, name).is_some()
 }
 
+/// Whether the schema allows one value, which is the name.
+fn is_tag_of(schema: &Value, name: &str) -> bool {
+    let only = match (schema.get("const"), schema.get("enum")) {
+        (Some(only), _) => only,
+        (None, Some(Value::Array(values))) if values.len() == 1 => &values[0],
+        _ => return false,
+    };
+    match only.as_str() {
+        Some(tag) => tag == name || same_letters(tag, name),
+        None => false,
+    }
+}
+
+/// The member that holds a variant's content: that of its name, or the only one beside the tag. `None`: the fields are beside the
+/// tag.
 fn content(form: &Value, variant: &str, rest: &[Step<'_>]) -> Option<String> {
     let node = form.as_object()?;
     if let Some(name) = member(node, variant) {
         return Some(name);
     }
-    if matches!(rest.first(), Some(Step::Field(name)) if member(node, name).is_some()) {
+    if let Some(Step::Field(name)) = rest.first()
+        && member(node, name).is_some()
+    {
         return None;
     }
-    let is_tag = |member: &Value| member.get("const").is_some() || member.get("enum").is_some();
-    let mut inner = node
-        .get("properties")?
-        .as_object()?
-        .iter()
-        .filter(|(_, member)| !is_tag(member));
-    inner
-        .next()
-        .filter(|_| inner.next().is_none())
-        .map(|(name, _)| name.clone())
+    let mut content = None;
+    for (name, schema) in node.get("properties")?.as_object()? {
+        let is_tag = schema.get("const").is_some() || schema.get("enum").is_some();
+        if is_tag {
+            continue;
+        }
+        if content.is_some() {
+            return None;
+        }
+        content = Some(name.clone());
+    }
+    content
 }
 
+/// Of a value that is not in its list. The nearest is looked for among the first thousand.
 pub(crate) fn not_listed(value: &str, values: &BTreeSet<String>) -> String {
-    let near = nearest(value, values.iter().map(String::as_str).take(1000));
-    let near = near
-        .map(|near| format!("; did you mean {near:?}?"))
-        .unwrap_or_default();
+    let candidates = values.iter().map(String::as_str).take(1000);
+    let hint = match nearest(value, candidates) {
+        Some(near) => format!("; did you mean {near:?}?"),
+        None => String::new(),
+    };
     format!(
-        "is {:?}, which is not one of the allowed values{near}",
+        "is {:?}, which is not one of the allowed values{hint}",
         one_line(value, MAX_LISTED_BYTES)
     )
 }

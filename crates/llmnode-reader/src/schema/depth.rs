@@ -1,11 +1,15 @@
 //! Bounds the depth of schemas, by what readers of JSON accept and by a thread's stack.
+//!
+//! It comes first: whatever follows calls itself for each level of a schema. Nothing here does so beyond the bound, also not to
+//! drop what was cut off.
 
 use serde_json::{Value, json};
 
-use crate::tree::{Node, children_mut, holds_schemas};
+use crate::tree::{children_mut, holds_schemas};
 
 /// Two levels of JSON for a property: with the request around it, below the 128 that most readers accept.
 pub(super) const MAX_DEPTH: usize = 56;
+/// Of a value in a schema, such as a default: how much further it may go down.
 const MAX_VALUE_DEPTH: usize = 6;
 
 /// Deeper schemas allow anything, other deeper keywords are removed. Returns whether there were any.
@@ -13,12 +17,9 @@ pub(super) fn bound(schema: &mut Value) -> bool {
     bound_within(schema, MAX_DEPTH)
 }
 
+/// The same of a schema that may have so many levels.
 fn bound_within(schema: &mut Value, left: usize) -> bool {
-    if left == 0
-        && schema
-            .as_object()
-            .is_some_and(|node: &Node| node.iter().any(|(key, value)| holds_schemas(key, value)))
-    {
+    if left == 0 && has_schemas(schema) {
         dismantle(std::mem::replace(schema, json!({})));
         return true;
     }
@@ -29,12 +30,14 @@ fn bound_within(schema: &mut Value, left: usize) -> bool {
         }
         return is_deep;
     };
-    let mut truncated = false;
-    let deep = node
-        .iter()
-        .filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, MAX_VALUE_DEPTH));
-    for key in deep.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
-        truncated = true;
+    let mut deep_keys = Vec::new();
+    for (key, value) in node.iter() {
+        if !holds_schemas(key, value) && is_deeper(value, MAX_VALUE_DEPTH) {
+            deep_keys.push(key.clone());
+        }
+    }
+    let mut truncated = !deep_keys.is_empty();
+    for key in deep_keys {
         dismantle(node.shift_remove(&key).unwrap_or_default());
     }
     for (_, child) in children_mut(node) {
@@ -43,6 +46,14 @@ fn bound_within(schema: &mut Value, left: usize) -> bool {
     truncated
 }
 
+fn has_schemas(schema: &Value) -> bool {
+    match schema.as_object() {
+        Some(node) => node.iter().any(|(key, value)| holds_schemas(key, value)),
+        None => false,
+    }
+}
+
+/// Whether a value has more than so many levels of lists and objects.
 fn is_deeper(value: &Value, most: usize) -> bool {
     let mut inner: Box<dyn Iterator<Item = &Value>> = match value {
         Value::Array(items) => Box::new(items.iter()),
@@ -67,6 +78,7 @@ fn dismantle(value: Value) {
     }
 }
 
+/// How many values it has.
 pub(super) fn size(value: &Value) -> usize {
     let mut open = vec![value];
     let mut found = 0;

@@ -1,17 +1,15 @@
 //! Whether a schema that comes from elsewhere can be written for models at all.
 //!
 //! Keywords that only narrow a value and are malformed are left out when a schema is written. Those that give it its shape
-//! cannot be: a tool whose parameters nobody knows is better not offered.
+//! cannot be: a tool whose parameters nobody knows is better not offered. The first fault is said, with its place.
 
 use serde_json::Value;
 
 use super::depth::MAX_DEPTH;
+use super::kinds::{TYPE_NAMES, is_type_name};
 use crate::text::one_line;
 use crate::tree::Node;
 
-const TYPES: [&str; 7] = [
-    "null", "boolean", "integer", "number", "string", "array", "object",
-];
 const MOST_SHOWN: usize = 60;
 
 /// Says why it cannot, with the place.
@@ -27,16 +25,16 @@ pub fn fault_of_parameters(schema: &Value) -> Option<String> {
             shown(schema)
         ));
     };
-    match root
-        .get("type")
-        .and_then(Value::as_str)
-        .filter(|kind| *kind != "object" && TYPES.contains(kind))
+    if let Some(kind) = root.get("type")
+        && kind != "object"
+        && is_type_name(kind)
     {
-        Some(kind) => Some(format!("`type` is {kind:?}, and arguments are an object")),
-        None => fault(schema),
+        return Some(format!("`type` is {kind}, and arguments are an object"));
     }
+    fault(schema)
 }
 
+/// A place in the schema, which borrows the one around it. Its path is written only if there is a fault.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     up: Option<&'p Place<'p>>,
@@ -52,82 +50,101 @@ impl<'p> Place<'p> {
     }
 
     fn path(&self) -> String {
-        let before = self.up.map(Place::path).unwrap_or_default();
-        match before.is_empty() {
-            true => one_line(self.step, MOST_SHOWN),
-            false => format!("{before}.{}", one_line(self.step, MOST_SHOWN)),
+        let step = one_line(self.step, MOST_SHOWN);
+        let around = match self.up {
+            Some(up) => up.path(),
+            None => String::new(),
+        };
+        if around.is_empty() {
+            return step;
         }
+        format!("{around}.{step}")
     }
 
-    fn is(&self, value: &Value, wanted: &str) -> Option<String> {
+    /// The fault of a value that is something else.
+    fn must_be(&self, value: &Value, expected: &str) -> Option<String> {
         Some(format!(
-            "`{}` is {}, must be {wanted}",
+            "`{}` is {}, must be {expected}",
             self.path(),
             shown(value)
         ))
     }
 
-    /// What is deeper is not written.
+    /// The fault of a schema. What is deeper is not written, so that its faults do not count.
     fn schema(&self, schema: &Value, depth: usize) -> Option<String> {
-        match schema {
-            Value::Object(node) if depth <= MAX_DEPTH => node
-                .iter()
-                .find_map(|(keyword, value)| self.at(keyword).keyword(keyword, value, depth + 1)),
-            Value::Object(_) | Value::Bool(_) => None,
-            _ => self.is(schema, "a schema"),
+        let node = match schema {
+            Value::Object(node) => node,
+            Value::Bool(_) => return None,
+            _ => return self.must_be(schema, "a schema"),
+        };
+        if depth > MAX_DEPTH {
+            return None;
         }
+        for (keyword, value) in node {
+            let fault = self.at(keyword).keyword(keyword, value, depth + 1);
+            if fault.is_some() {
+                return fault;
+            }
+        }
+        None
     }
 
+    /// The fault of a keyword that gives a value its shape.
     fn keyword(&self, keyword: &str, value: &Value, depth: usize) -> Option<String> {
         match keyword {
             "type" => self.kind(value),
             "properties" | "patternProperties" | "$defs" | "definitions" => match value {
                 Value::Object(named) => self.named(named, depth),
-                _ => self.is(value, "an object of schemas"),
+                _ => self.must_be(value, "an object of schemas"),
             },
             "required" => match value {
                 Value::Array(names) if names.iter().all(Value::is_string) => None,
-                _ => self.is(value, "a list of names"),
+                _ => self.must_be(value, "a list of names"),
             },
             "items" if value.is_array() => self.list(value, depth),
             "items" | "additionalProperties" => self.schema(value, depth),
             "prefixItems" => self.list(value, depth),
-            "anyOf" | "oneOf" | "allOf" => {
-                match value.as_array().is_some_and(|forms| !forms.is_empty()) {
-                    true => self.list(value, depth),
-                    false => self.is(value, "a list of schemas"),
-                }
-            }
+            "anyOf" | "oneOf" | "allOf" => match value {
+                Value::Array(forms) if !forms.is_empty() => self.list(value, depth),
+                _ => self.must_be(value, "a list of schemas"),
+            },
             _ => None,
         }
     }
 
     fn kind(&self, value: &Value) -> Option<String> {
-        let is_known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
-        let are_known = match value {
-            Value::Array(kinds) => !kinds.is_empty() && kinds.iter().all(is_known),
-            kind => is_known(kind),
+        let are_types = match value {
+            Value::Array(kinds) => !kinds.is_empty() && kinds.iter().all(is_type_name),
+            kind => is_type_name(kind),
         };
-        if are_known {
-            None
-        } else {
-            self.is(value, &format!("one of {}", TYPES.join(", ")))
+        if are_types {
+            return None;
         }
+        self.must_be(value, &format!("one of {}", TYPE_NAMES.join(", ")))
     }
 
     fn named(&self, named: &Node, depth: usize) -> Option<String> {
-        named
-            .iter()
-            .find_map(|(name, schema)| self.at(name).schema(schema, depth))
+        for (name, schema) in named {
+            let fault = self.at(name).schema(schema, depth);
+            if fault.is_some() {
+                return fault;
+            }
+        }
+        None
     }
 
     fn list(&self, value: &Value, depth: usize) -> Option<String> {
         let Some(list) = value.as_array() else {
-            return self.is(value, "a list of schemas");
+            return self.must_be(value, "a list of schemas");
         };
-        list.iter()
-            .enumerate()
-            .find_map(|(at, schema)| self.at(&at.to_string()).schema(schema, depth))
+        for (index, schema) in list.iter().enumerate() {
+            let step = index.to_string();
+            let fault = self.at(&step).schema(schema, depth);
+            if fault.is_some() {
+                return fault;
+            }
+        }
+        None
     }
 }
 

@@ -1,5 +1,11 @@
 //! A form of the answer for models whose server does not enforce the schema: JSON to fill in, with what belongs in each place
 //! in angle brackets. Small models copy a JSON Schema; a form they fill in.
+//!
+//! The form is written from the outside in. A definition that is used once, or is short, is written in its place; any other is
+//! named there (`<Step>`) and written below, once. Where a form cannot say what the schema does, or gets too long, there is none
+//! (`None` on all ways), and the schema is sent.
+//!
+//! Each placeholder is kept, so that an answer that repeats one is found.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -18,6 +24,7 @@ const MAX_LEVELS: usize = 24;
 const MAX_MEMBERS_NAMED: usize = 20;
 const MAX_FORM_BYTES: usize = 16 * 1024;
 
+/// Keywords that change what is allowed in ways that no placeholder says.
 const INEXPRESSIBLE: [&str; 11] = [
     "not",
     "if",
@@ -32,77 +39,37 @@ const INEXPRESSIBLE: [&str; 11] = [
     "$dynamicRef",
 ];
 
+/// A form that was written.
 #[derive(Debug)]
 pub(crate) struct Form {
     pub(crate) text: String,
+    /// Without white space.
     placeholders: Vec<String>,
+    /// The names of the answer's members, in backticks.
     members: Vec<String>,
 }
 
 impl Form {
-    pub(super) fn of(tree: &Value) -> Option<Form> {
+    /// `tree`: the plain dialect. `None`: a form cannot say it.
+    pub(super) fn from_tree(tree: &Value) -> Option<Form> {
         let root = tree.as_object()?;
-        let defs = nulls::definitions(tree);
-        let mut uses = HashMap::new();
-        // A recursive root is also in `$defs`.
-        let is_root = |definition: &Node| {
-            definition
-                .get("properties")
-                .is_some_and(|own| root.get("properties") == Some(own))
-        };
-        let own = children(root)
-            .filter_map(Value::as_object)
-            .filter(|child| !is_root(child));
-        own.for_each(|child| count_references(child, &mut uses));
-        let definitions = defs
-            .into_iter()
-            .flat_map(Node::values)
-            .filter_map(Value::as_object);
-        let open = definitions
-            .filter(|definition| is_root(definition))
-            .collect();
-        let mut writer = Writer {
-            defs,
-            uses,
-            open,
-            named: Vec::new(),
-            placeholders: Vec::new(),
-        };
+        let mut writer = Writer::new(tree, root);
         let mut text = String::new();
         if let Some(description) = description(root) {
             text = description + "\n";
         }
         writer.value(root, "", &mut text, true)?;
-        let mut next = 0;
-        while let Some(name) = writer.named.get(next).cloned() {
-            next += 1;
-            let definition = writer.defs?.get(&name)?.as_object()?;
-            if is_root(definition) {
-                let _ = write!(
-                    text,
-                    "\nwhere {} is the whole form again",
-                    reference_name(&name)
-                );
-                continue;
-            }
-            let note = description(definition)
-                .map(|note| format!(" ({note})"))
-                .unwrap_or_default();
-            let _ = write!(text, "\nwhere {} is{note}: ", reference_name(&name));
-            writer.value(definition, "", &mut text, true)?;
-            if text.len() > MAX_FORM_BYTES {
-                return None;
+        writer.definitions(root, &mut text)?;
+        if text.len() > MAX_FORM_BYTES {
+            return None;
+        }
+        let mut members = Vec::new();
+        if let Some(Value::Object(properties)) = root.get("properties") {
+            for name in properties.keys() {
+                members.push(format!("`{}`", one_line(name, 64)));
             }
         }
-        let members = root
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(Node::keys);
-        let members = members
-            .map(|name| format!("`{}`", one_line(name, 64)))
-            .collect();
-        (text.len() <= MAX_FORM_BYTES).then_some(Form {
+        Some(Form {
             text,
             placeholders: writer.placeholders,
             members,
@@ -131,12 +98,19 @@ impl Form {
             return self.is_leaf_of(&json);
         }
         let answer = without_space(answer);
-        self.placeholders.iter().any(|placeholder| {
-            let mut places = answer.match_indices(placeholder.as_str());
-            places.any(|(at, shown)| is_whole_value(&answer[..at], &answer[at + shown.len()..]))
-        })
+        for placeholder in &self.placeholders {
+            for (at, shown) in answer.match_indices(placeholder.as_str()) {
+                let before = &answer[..at];
+                let behind = &answer[at + shown.len()..];
+                if is_whole_value(before, behind) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
+    /// Whether a placeholder is a text in the JSON.
     fn is_leaf_of(&self, json: &Value) -> bool {
         match json {
             Value::String(text) => {
@@ -149,13 +123,19 @@ impl Form {
     }
 }
 
+/// The JSON that is all of the answer, or is between its first and last brackets.
 fn json_in(answer: &str) -> Option<Value> {
-    let object = || answer.get(answer.find('{')?..=answer.rfind('}')?);
-    let list = || answer.get(answer.find('[')?..=answer.rfind(']')?);
-    let read = |text: &str| serde_json::from_str(text).ok();
-    read(answer)
-        .or_else(|| read(object()?))
-        .or_else(|| read(list()?))
+    if let Ok(json) = serde_json::from_str(answer) {
+        return Some(json);
+    }
+    json_between(answer, '{', '}').or_else(|| json_between(answer, '[', ']'))
+}
+
+fn json_between(answer: &str, open: char, close: char) -> Option<Value> {
+    let begin = answer.find(open)?;
+    let end = answer.rfind(close)?;
+    let text = answer.get(begin..=end)?;
+    serde_json::from_str(text).ok()
 }
 
 /// Whether `before` and `behind` delimit a complete value, in text without white space that is not JSON.
@@ -163,6 +143,7 @@ fn is_whole_value(before: &str, behind: &str) -> bool {
     let (before, behind) = match before.strip_suffix('"') {
         Some(before) => match behind.strip_prefix('"') {
             Some(behind) => (before, behind),
+            // The answer ends within the string.
             None if behind.is_empty() => (before, behind),
             None => return false,
         },
@@ -172,93 +153,149 @@ fn is_whole_value(before: &str, behind: &str) -> bool {
     let behind = behind.strip_prefix("ornull").unwrap_or(behind);
     let behind = behind.strip_prefix("(maybeleftout)").unwrap_or(behind);
     let begins = before.ends_with([':', '[', ',']);
-    begins && (behind.is_empty() || behind.starts_with([',', ']', '}']))
+    let ends = behind.is_empty() || behind.starts_with([',', ']', '}']);
+    begins && ends
 }
 
 fn without_space(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
+/// Counts how often each definition is referred to.
 fn count_references<'a>(node: &'a Node, uses: &mut HashMap<&'a str, usize>) {
-    if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+    if let Some(Value::String(reference)) = node.get("$ref") {
         *uses.entry(reference).or_default() += 1;
     }
-    children(node)
-        .filter_map(Value::as_object)
-        .for_each(|child| count_references(child, uses));
+    for child in children(node) {
+        if let Some(child) = child.as_object() {
+            count_references(child, uses);
+        }
+    }
 }
 
 /// On one line, without characters that end a placeholder or a text.
 fn description(node: &Node) -> Option<String> {
     let text = node.get("description")?.as_str()?;
-    let text = one_line(text, MAX_DESCRIPTION_BYTES)
+    let line = one_line(text, MAX_DESCRIPTION_BYTES)
         .replace('"', "'")
         .replace('<', "(")
         .replace('>', ")")
         .replace('\\', "/");
-    let text = text.trim().trim_end_matches('.');
-    (!text.is_empty()).then(|| text.to_owned())
+    let words = line.trim().trim_end_matches('.');
+    (!words.is_empty()).then(|| words.to_owned())
 }
 
 fn reference_name(name: &str) -> String {
     format!("<{}>", one_line(name, 64))
 }
 
+/// The writing of one form.
 struct Writer<'a> {
     defs: Option<&'a Node>,
+    /// How often each reference is used.
     uses: HashMap<&'a str, usize>,
+    /// The definitions that are being written, with the root where it is one.
     open: Vec<&'a Node>,
     /// To be written below, once.
     named: Vec<String>,
     placeholders: Vec<String>,
 }
 
+/// Whether a definition is the root: a recursive one is also in `$defs`.
+fn is_root(definition: &Node, root: &Node) -> bool {
+    match definition.get("properties") {
+        Some(properties) => root.get("properties") == Some(properties),
+        None => false,
+    }
+}
+
 impl<'a> Writer<'a> {
-    /// `note`: a description for values that have no place for one, which is written behind them.
+    fn new(tree: &'a Value, root: &'a Node) -> Self {
+        let defs = nulls::definitions(tree);
+        let mut uses = HashMap::new();
+        for child in children(root).filter_map(Value::as_object) {
+            if !is_root(child, root) {
+                count_references(child, &mut uses);
+            }
+        }
+        let mut open = Vec::new();
+        for definition in defs.into_iter().flat_map(Node::values) {
+            if let Some(definition) = definition.as_object()
+                && is_root(definition, root)
+            {
+                open.push(definition);
+            }
+        }
+        Writer {
+            defs,
+            uses,
+            open,
+            named: Vec::new(),
+            placeholders: Vec::new(),
+        }
+    }
+
+    /// Writes the definitions that were named, and those that they name.
+    fn definitions(&mut self, root: &'a Node, to: &mut String) -> Option<()> {
+        let mut next = 0;
+        while let Some(name) = self.named.get(next).cloned() {
+            next += 1;
+            let definition = self.defs?.get(&name)?.as_object()?;
+            let reference = reference_name(&name);
+            if is_root(definition, root) {
+                let _ = write!(to, "\nwhere {reference} is the whole form again");
+                continue;
+            }
+            let note = match description(definition) {
+                Some(note) => format!(" ({note})"),
+                None => String::new(),
+            };
+            let _ = write!(to, "\nwhere {reference} is{note}: ");
+            self.value(definition, "", to, true)?;
+            if to.len() > MAX_FORM_BYTES {
+                return None;
+            }
+        }
+        Some(())
+    }
+    /// Writes what may stand at a place. `note`: a description for values that have no place for one, which is written behind them.
     fn value(&mut self, node: &'a Node, note: &str, to: &mut String, is_root: bool) -> Option<()> {
-        if INEXPRESSIBLE.iter().any(|key| node.contains_key(*key))
-            || self.open.len() > MAX_LEVELS
-            || to.len() > MAX_FORM_BYTES
-        {
+        let is_inexpressible = INEXPRESSIBLE.iter().any(|key| node.contains_key(*key));
+        if is_inexpressible || self.open.len() > MAX_LEVELS || to.len() > MAX_FORM_BYTES {
             return None;
         }
-        let own = description(node).filter(|_| !is_root);
-        let note = own.as_deref().unwrap_or(note);
+        // The root's is written above the form.
+        let description = if is_root { None } else { description(node) };
+        let note = description.as_deref().unwrap_or(note);
         if node.contains_key(MARK) {
-            let null = matches!(node.get("type"), Some(Value::Array(_)));
-            self.placeholder(
-                "one of the values listed below the question",
-                note,
-                false,
-                to,
-            );
-            to.push_str(if null { " or null" } else { "" });
+            let kind = "one of the values listed below the question";
+            self.placeholder(kind, note, false, to);
+            if matches!(node.get("type"), Some(Value::Array(_))) {
+                to.push_str(" or null");
+            }
             return Some(());
         }
-        if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+        if let Some(Value::String(reference)) = node.get("$ref") {
             return self.reference(node, reference, note, to);
         }
-        if let Some(list) = branches(node) {
-            return self.union(list, note, to);
+        if let Some(forms) = branches(node) {
+            return self.union(forms, note, to);
         }
-        if let Some(values) = node.get("enum").and_then(Value::as_array) {
+        if let Some(Value::Array(values)) = node.get("enum") {
             return self.one_of(values, note, to);
         }
         if let Some(value) = node.get("const") {
             to.push_str(&value.to_string());
             return Some(());
         }
-        if let Some(Value::Array(kinds)) = node.get("type") {
-            return self.kinds(kinds, node, note, to);
+        match node.get("type") {
+            Some(Value::Array(kinds)) => self.kinds(kinds, node, note, to),
+            Some(Value::String(kind)) => self.kind(kind, node, note, to),
+            _ => self.kind("", node, note, to),
         }
-        self.kind(
-            node.get("type").and_then(Value::as_str).unwrap_or_default(),
-            node,
-            note,
-            to,
-        )
     }
 
+    /// Writes a definition in its place, or its name.
     fn reference(
         &mut self,
         node: &'a Node,
@@ -269,59 +306,77 @@ impl<'a> Writer<'a> {
         let name = def_name(reference)?.into_owned();
         let definition = target(self.defs, node)?.as_object()?;
         let is_short = !definition.contains_key("properties") && branches(definition).is_none();
-        let once = self.uses.get(reference).is_none_or(|uses| *uses < 2);
+        let is_used_once = match self.uses.get(reference) {
+            Some(uses) => *uses < 2,
+            None => true,
+        };
         let is_open = self.open.iter().any(|open| std::ptr::eq(*open, definition));
-        if is_open || !(once || is_short) {
-            if !self.named.contains(&name) {
-                self.named.push(name.clone());
-            }
+        let is_in_place = !is_open && (is_used_once || is_short);
+        if !is_in_place {
             to.push_str(&reference_name(&name));
             add_note(to, note);
+            if !self.named.contains(&name) {
+                self.named.push(name);
+            }
             return Some(());
         }
         self.open.push(definition);
-        // A description of the place is more specific than that of its type.
-        let own = description(definition).unwrap_or_default();
-        self.value(
-            definition,
-            if note.is_empty() { &own } else { note },
-            to,
-            !note.is_empty(),
-        )?;
+        if note.is_empty() {
+            let of_type = description(definition).unwrap_or_default();
+            self.value(definition, &of_type, to, false)?;
+        } else {
+            // A description of the place is more specific than that of its type.
+            self.value(definition, note, to, true)?;
+        }
         self.open.pop();
         Some(())
     }
 
+    /// The note stands behind the last form.
     fn union(&mut self, list: &'a [Value], note: &str, to: &mut String) -> Option<()> {
-        let (nulls, forms): (Vec<&Value>, Vec<&Value>) = list
-            .iter()
-            .partition(|form| form.get("type").is_some_and(|kind| kind == "null"));
-        for (at, form) in forms.iter().enumerate() {
-            if at > 0 {
+        let mut forms = Vec::new();
+        let mut has_null = false;
+        for form in list {
+            if form.get("type").is_some_and(|kind| kind == "null") {
+                has_null = true;
+            } else {
+                forms.push(form);
+            }
+        }
+        for (index, form) in forms.iter().enumerate() {
+            if index > 0 {
                 to.push_str("\nor ");
             }
-            self.value(
-                form.as_object()?,
-                if at + 1 == forms.len() { note } else { "" },
-                to,
-                false,
-            )?;
+            let is_last = index + 1 == forms.len();
+            let note = if is_last { note } else { "" };
+            self.value(form.as_object()?, note, to, false)?;
         }
-        if !nulls.is_empty() {
+        if has_null {
             to.push_str(if forms.is_empty() { "null" } else { " or null" });
         }
         Some(())
     }
 
+    /// One of several values. A single one is written as it is.
     fn one_of(&mut self, values: &[Value], note: &str, to: &mut String) -> Option<()> {
-        let (nulls, values): (Vec<_>, Vec<_>) = values.iter().partition(|value| value.is_null());
-        let listed: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let mut listed = Vec::new();
+        let mut has_null = false;
+        for value in values {
+            if value.is_null() {
+                has_null = true;
+            } else {
+                listed.push(value.to_string());
+            }
+        }
         match listed.as_slice() {
             [] => {}
             [only] => to.push_str(only),
-            listed => self.placeholder(&format!("one of {}", listed.join(", ")), note, false, to),
+            listed => {
+                let kind = format!("one of {}", listed.join(", "));
+                self.placeholder(&kind, note, false, to);
+            }
         }
-        if !nulls.is_empty() {
+        if has_null {
             to.push_str(if listed.is_empty() {
                 "null"
             } else {
@@ -338,14 +393,15 @@ impl<'a> Writer<'a> {
         note: &str,
         to: &mut String,
     ) -> Option<()> {
-        let forms = kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|kind| *kind != "null");
-        for (at, kind) in forms.enumerate() {
-            if at > 0 {
+        let mut is_first = true;
+        for kind in kinds.iter().filter_map(Value::as_str) {
+            if kind == "null" {
+                continue;
+            }
+            if !is_first {
                 to.push_str(" or ");
             }
+            is_first = false;
             self.kind(kind, node, note, to)?;
         }
         if kinds.iter().any(|kind| kind == "null") {
@@ -354,16 +410,18 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
+    /// Writes a value of one type. An empty type is any.
     fn kind(&mut self, kind: &str, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
         match kind {
             "string" => self.placeholder(&text_words(node), note, true, to),
-            "integer" => self.placeholder(
-                &("whole number".to_owned() + &bounds(node)),
-                note,
-                false,
-                to,
-            ),
-            "number" => self.placeholder(&("number".to_owned() + &bounds(node)), note, false, to),
+            "integer" => {
+                let number = format!("whole number{}", bounds(node));
+                self.placeholder(&number, note, false, to);
+            }
+            "number" => {
+                let number = format!("number{}", bounds(node));
+                self.placeholder(&number, note, false, to);
+            }
             "boolean" => self.placeholder("true or false", note, false, to),
             "null" => to.push_str("null"),
             "array" => self.list(node, note, to)?,
@@ -378,33 +436,23 @@ impl<'a> Writer<'a> {
         let required = required(node);
         let mut separator = "";
         to.push('{');
-        for (name, member) in node
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
-            let _ = write!(to, "{separator}{}: ", Value::String(name.clone()));
+        let properties = node.get("properties").and_then(Value::as_object);
+        for (name, member) in properties.into_iter().flatten() {
+            let key = Value::String(name.clone());
+            let _ = write!(to, "{separator}{key}: ");
             let before = to.len();
-            match member.as_object() {
-                Some(member) => self.value(member, "", to, false)?,
-                None => self.placeholder("any JSON value", "", false, to),
-            }
-            if !required.contains(name.as_str()) && !to[before..].ends_with(" or null") {
+            self.value_or_any(Some(member), to)?;
+            let may_be_null = to[before..].ends_with(" or null");
+            if !required.contains(name.as_str()) && !may_be_null {
                 to.push_str(" (may be left out)");
             }
             separator = ", ";
         }
-        let free = node
-            .get("additionalProperties")
-            .filter(|free| **free != Value::Bool(false));
+        let free = node.get("additionalProperties");
         if free.is_some_and(Value::is_object) || !node.contains_key("properties") {
             to.push_str(separator);
             to.push_str("\"<name>\": ");
-            match free.and_then(Value::as_object) {
-                Some(free) => self.value(free, "", to, false)?,
-                None => self.placeholder("any JSON value", "", false, to),
-            }
+            self.value_or_any(free, to)?;
             to.push_str(", ...");
         }
         to.push('}');
@@ -412,47 +460,51 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
+    /// Writes what a schema describes, or that it may be anything.
+    fn value_or_any(&mut self, schema: Option<&'a Value>, to: &mut String) -> Option<()> {
+        match schema.and_then(Value::as_object) {
+            Some(node) => self.value(node, "", to, false),
+            None => {
+                self.placeholder("any JSON value", "", false, to);
+                Some(())
+            }
+        }
+    }
+
+    /// A tuple with each of its items; another list with one, and what is said of all.
     fn list(&mut self, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
+        let mut count = String::new();
         to.push('[');
-        if let Some(places) = node.get("prefixItems").and_then(Value::as_array) {
-            for (at, place) in places.iter().enumerate() {
-                if at > 0 {
+        if let Some(Value::Array(places)) = node.get("prefixItems") {
+            for (index, place) in places.iter().enumerate() {
+                if index > 0 {
                     to.push_str(", ");
                 }
                 self.value(place.as_object()?, "", to, false)?;
             }
             to.push(']');
         } else {
-            match node.get("items").and_then(Value::as_object) {
-                Some(item) => self.value(item, "", to, false)?,
-                None => self.placeholder("any JSON value", "", false, to),
-            }
+            self.value_or_any(node.get("items"), to)?;
             to.push_str(", ...]");
         }
-        let count = |key: &str| node.get(key).filter(|_| !node.contains_key("prefixItems"));
-        let unique = if node.get("uniqueItems") == Some(&Value::Bool(true)) {
-            "no item twice"
-        } else {
-            ""
-        };
-        let items = match (count("minItems"), count("maxItems")) {
-            (Some(least), Some(most)) if least == most => format!("{least} items"),
-            (Some(least), Some(most)) => format!("{least} to {most} items"),
-            (Some(least), None) => format!("{least} items or more"),
-            (None, Some(most)) => format!("at most {most} items"),
-            (None, None) => String::new(),
-        };
-        add_note(
-            to,
-            &[items.as_str(), unique, note]
-                .into_iter()
-                .filter(|one| !one.is_empty())
-                .collect::<Vec<_>>()
-                .join(": "),
-        );
+        if !node.contains_key("prefixItems") {
+            count = count_words(node);
+        }
+        let mut notes = Vec::new();
+        if !count.is_empty() {
+            notes.push(count.as_str());
+        }
+        if node.get("uniqueItems") == Some(&Value::Bool(true)) {
+            notes.push("no item twice");
+        }
+        if !note.is_empty() {
+            notes.push(note);
+        }
+        add_note(to, &notes.join(": "));
         Some(())
     }
 
+    /// Writes what is to be replaced. `is_text`: in quotation marks, which stay.
     fn placeholder(&mut self, kind: &str, note: &str, is_text: bool, to: &mut String) {
         let shown = if note.is_empty() {
             format!("<{kind}>")
@@ -470,6 +522,15 @@ impl<'a> Writer<'a> {
     }
 }
 
+fn count_words(node: &Node) -> String {
+    match (node.get("minItems"), node.get("maxItems")) {
+        (Some(least), Some(most)) if least == most => format!("{least} items"),
+        (Some(least), Some(most)) => format!("{least} to {most} items"),
+        (Some(least), None) => format!("{least} items or more"),
+        (None, Some(most)) => format!("at most {most} items"),
+        (None, None) => String::new(),
+    }
+}
 fn add_note(to: &mut String, note: &str) {
     if !note.is_empty() {
         to.push_str(" <");
@@ -478,51 +539,60 @@ fn add_note(to: &mut String, note: &str) {
     }
 }
 
+/// What a text must be: its format, length and pattern.
 fn text_words(node: &Node) -> String {
     let mut words = "text".to_owned();
-    if let Some(format) = node.get("format").and_then(Value::as_str) {
+    if let Some(Value::String(format)) = node.get("format") {
         words = format!("{words} ({})", one_line(format, 40));
     }
-    let count = |key: &str| node.get(key).and_then(Value::as_u64);
-    match (count("minLength"), count("maxLength")) {
+    let least = node.get("minLength").and_then(Value::as_u64);
+    let most = node.get("maxLength").and_then(Value::as_u64);
+    match (least, most) {
         (Some(least), Some(most)) => words += &format!(" of {least} to {most} characters"),
         (Some(least), None) if least > 0 => words += &format!(" of {least} characters or more"),
         (None, Some(most)) => words += &format!(" of at most {most} characters"),
         _ => {}
     }
-    if let Some(pattern) = node.get("pattern").and_then(Value::as_str) {
+    if let Some(Value::String(pattern)) = node.get("pattern") {
         words += &format!(" that matches {}", one_line(pattern, 200));
     }
     words
 }
 
-/// Bounds of machine words from 32 bits on mean nothing to a model.
+/// Bounds of machine words from 32 bits on mean nothing to a model, but for a least one of 0.
 fn bounds(node: &Node) -> String {
-    let bound = |key: &str| node.get(key).filter(|value| !is_of_machine_words(value));
-    let least = bound("minimum").or_else(|| {
-        node.get("minimum")
-            .filter(|least| least.as_u64() == Some(0))
+    let least = bound(node, "minimum").or_else(|| {
+        let least = node.get("minimum")?;
+        (least.as_u64() == Some(0)).then_some(least)
     });
-    let mut words = match (least, bound("maximum")) {
+    let mut words = match (least, bound(node, "maximum")) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
         (Some(least), None) => format!(", {least} or more"),
         (None, Some(most)) => format!(", at most {most}"),
         (None, None) => String::new(),
     };
-    for (key, said) in [
+    for (keyword, relation) in [
         ("exclusiveMinimum", "more than"),
         ("exclusiveMaximum", "less than"),
         ("multipleOf", "a multiple of"),
     ] {
-        if let Some(bound) = node.get(key) {
-            words += &format!(", {said} {bound}");
+        if let Some(bound) = node.get(keyword) {
+            words += &format!(", {relation} {bound}");
         }
     }
     words
 }
 
+fn bound<'n>(node: &'n Node, keyword: &str) -> Option<&'n Value> {
+    let bound = node.get(keyword)?;
+    (!is_of_machine_words(bound)).then_some(bound)
+}
+
 fn is_of_machine_words(value: &Value) -> bool {
     let limits = [i32::MIN.into(), i32::MAX.into(), i64::from(u32::MAX)];
-    value.as_i64().is_some_and(|value| limits.contains(&value))
-        || value.as_f64().is_some_and(|value| value.abs() >= 1e15)
+    let is_32_bits = match value.as_i64() {
+        Some(value) => limits.contains(&value),
+        None => false,
+    };
+    is_32_bits || value.as_f64().is_some_and(|value| value.abs() >= 1e15)
 }

@@ -1,5 +1,8 @@
 //! From OpenAI's strict subset to that of Gemini's `responseJsonSchema`, which has no `const`, no `$ref` beside other members, no
 //! recursion, and counts long lists as many states. <https://ai.google.dev/gemini-api/docs/structured-output>
+//!
+//! At each place, in this order: `const` becomes `enum`, an `enum` keeps only what Gemini takes, bounds go into the description,
+//! and at last a reference that has got a description gets a place of its own.
 
 use serde_json::{Map, Value, json};
 
@@ -15,10 +18,14 @@ const BOUNDS: [&str; 5] = [
     "maxItems",
 ];
 
+/// `None`: it is beyond the subset.
 pub(super) fn subset(strict: &Value) -> Option<Value> {
+    if is_recursive(strict) {
+        return None;
+    }
     let mut subset = strict.clone();
     rewrite(&mut subset);
-    (!is_recursive(strict)).then_some(subset)
+    Some(subset)
 }
 
 /// Also of schemas that are not enforced.
@@ -26,18 +33,23 @@ pub(super) fn rewrite(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else {
         return;
     };
-    children_mut(node).for_each(|(_, inner)| rewrite(inner));
+    for (_, inner) in children_mut(node) {
+        rewrite(inner);
+    }
     without_const(node);
     only_words_and_numbers(node);
     into_description(node, &BOUNDS);
-    alone(node);
+    reference_alone(node);
 }
 
 fn without_const(node: &mut Map<String, Value>) {
-    match node.shift_remove("const") {
-        Some(Value::Null) => drop(node.insert("type".to_owned(), json!("null"))),
-        Some(only) => drop(node.insert("enum".to_owned(), json!([only]))),
-        None => {}
+    let Some(only) = node.shift_remove("const") else {
+        return;
+    };
+    if only.is_null() {
+        node.insert("type".to_owned(), json!("null"));
+    } else {
+        node.insert("enum".to_owned(), json!([only]));
     }
 }
 
@@ -46,32 +58,41 @@ fn only_words_and_numbers(node: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = node.get("enum") else {
         return;
     };
-    let (own, others): (Vec<Value>, Vec<Value>) = values
-        .iter()
-        .cloned()
-        .partition(|value: &Value| value.is_string() || value.is_number());
-    if others.is_empty() {
+    let mut kept = Vec::new();
+    let mut has_null = false;
+    let mut has_others = false;
+    for value in values {
+        match value {
+            Value::String(_) | Value::Number(_) => kept.push(value.clone()),
+            Value::Null => has_null = true,
+            _ => has_others = true,
+        }
+    }
+    if !has_null && !has_others {
         return;
     }
-    if own.is_empty() || others.iter().any(|value| !value.is_null()) {
+    if kept.is_empty() || has_others {
         return into_description(node, &["enum"]);
     }
-    let mut one_of = Map::new();
-    if let Some(Value::Array(types)) = node.shift_remove("type") {
-        let types: Vec<Value> = types.into_iter().filter(|one| one != "null").collect();
-        let first = types.first().filter(|_| types.len() == 1).cloned();
-        one_of.insert("type".to_owned(), first.unwrap_or(Value::Array(types)));
+    let mut listed = Map::new();
+    if let Some(Value::Array(mut types)) = node.shift_remove("type") {
+        types.retain(|kind| kind != "null");
+        let kind = if types.len() == 1 {
+            types.remove(0)
+        } else {
+            Value::Array(types)
+        };
+        listed.insert("type".to_owned(), kind);
     }
-    one_of.insert("enum".to_owned(), Value::Array(own));
+    listed.insert("enum".to_owned(), Value::Array(kept));
     node.shift_remove("enum");
-    node.insert("anyOf".to_owned(), json!([one_of, {"type": "null"}]));
+    node.insert("anyOf".to_owned(), json!([listed, {"type": "null"}]));
 }
 
 /// A reference with a description becomes a union of one.
-fn alone(node: &mut Map<String, Value>) {
-    if node.keys().any(|name| !name.starts_with('$'))
-        && let Some(target) = node.shift_remove("$ref")
-    {
+fn reference_alone(node: &mut Map<String, Value>) {
+    let has_others = node.keys().any(|name| !name.starts_with('$'));
+    if has_others && let Some(target) = node.shift_remove("$ref") {
         node.insert("anyOf".to_owned(), json!([{"$ref": target}]));
     }
 }

@@ -4,6 +4,12 @@ use serde_json::{Value, json};
 
 use crate::tree::{Node, has_type};
 
+/// The types of JSON Schema.
+pub(super) const TYPE_NAMES: [&str; 7] = [
+    "null", "boolean", "integer", "number", "string", "array", "object",
+];
+
+/// What the values of a schema are.
 pub(super) enum Kinds {
     Scalar,
     Object,
@@ -15,7 +21,7 @@ pub(super) enum Kinds {
     Unknown,
 }
 
-/// Also sets the `type` of `out` where other keywords imply it.
+/// What the values of a schema are. Also sets the `type` of `out` where other keywords imply it.
 pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
     for (key, kind) in [
         ("properties", "object"),
@@ -26,38 +32,40 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
             out.entry("type").or_insert_with(|| json!(kind));
         }
     }
-    if let Some(values) = out.get("enum") {
-        let Some(values) = values.as_array().filter(|values| !values.is_empty()) else {
-            return Kinds::Unknown;
-        };
-        let mut named: Vec<&str> = values.iter().map(kind_of).collect();
-        if named.iter().any(|kind| matches!(*kind, "object" | "array")) {
-            return Kinds::Constant;
-        }
-        named.sort_unstable();
-        named.dedup();
-        let kind = if let [only] = named.as_slice() {
-            json!(only)
-        } else {
-            json!(named)
-        };
-        // More precise than a `type` beside them.
-        out.insert("type".to_owned(), kind);
-        return Kinds::Scalar;
+    if out.contains_key("enum") {
+        return kinds_of_enum(out);
     }
-    match (
-        is_known(out),
-        has_type(out, "object"),
-        has_type(out, "array"),
-    ) {
-        (false, ..) => Kinds::Unknown,
-        (true, true, true) => Kinds::Several,
-        (true, true, false) => Kinds::Object,
-        (true, false, true) => Kinds::Array,
-        (true, false, false) => Kinds::Scalar,
+    if !is_known(out) {
+        return Kinds::Unknown;
+    }
+    match (has_type(out, "object"), has_type(out, "array")) {
+        (true, true) => Kinds::Several,
+        (true, false) => Kinds::Object,
+        (false, true) => Kinds::Array,
+        (false, false) => Kinds::Scalar,
     }
 }
 
+/// The type of listed values, which is more precise than a `type` beside them.
+fn kinds_of_enum(out: &mut Node) -> Kinds {
+    let mut kinds: Vec<&str> = match out.get("enum") {
+        Some(Value::Array(values)) if !values.is_empty() => values.iter().map(kind_of).collect(),
+        _ => return Kinds::Unknown,
+    };
+    if kinds.contains(&"object") || kinds.contains(&"array") {
+        return Kinds::Constant;
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    let kind = match kinds.as_slice() {
+        [only] => json!(only),
+        several => json!(several),
+    };
+    out.insert("type".to_owned(), kind);
+    Kinds::Scalar
+}
+
+/// Removes bounds of another type than the schema's: strict mode refuses them.
 pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
     let array = has_type(out, "array");
     let text = has_type(out, "string");
@@ -70,20 +78,26 @@ pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
     });
 }
 
+/// Whether the schema names types of JSON, each once.
 fn is_known(node: &Node) -> bool {
-    const NAMES: [&str; 7] = [
-        "null", "boolean", "integer", "number", "string", "array", "object",
-    ];
-    let is_name = |kind: &Value| kind.as_str().is_some_and(|kind| NAMES.contains(&kind));
     match node.get("type") {
         Some(Value::Array(kinds)) => {
-            let once = kinds
-                .iter()
-                .enumerate()
-                .all(|(at, kind)| is_name(kind) && !kinds[..at].contains(kind));
-            once && !kinds.is_empty()
+            for (index, kind) in kinds.iter().enumerate() {
+                if !is_type_name(kind) || kinds[..index].contains(kind) {
+                    return false;
+                }
+            }
+            !kinds.is_empty()
         }
-        Some(kind) => is_name(kind),
+        Some(kind) => is_type_name(kind),
+        None => false,
+    }
+}
+
+/// Whether it is the name of a type of JSON Schema.
+pub(super) fn is_type_name(kind: &Value) -> bool {
+    match kind.as_str() {
+        Some(kind) => TYPE_NAMES.contains(&kind),
         None => false,
     }
 }

@@ -1,4 +1,6 @@
 //! Limits of OpenAI's strict dialect on the size of a schema.
+//!
+//! OpenAI refuses a request whose schema is beyond one of them. It is found here, before a request, and said with a remedy.
 
 use std::collections::HashMap;
 
@@ -18,6 +20,7 @@ const MAX_TEXT: usize = 120_000;
 /// Deeper schemas are not examined, with references followed.
 const MAX_FRAMES: usize = 400;
 
+/// Of a schema of which levels were cut off.
 pub(super) fn too_deep(name: &str) -> StrictProblem {
     StrictProblem {
         path: name.to_owned(),
@@ -26,58 +29,63 @@ pub(super) fn too_deep(name: &str) -> StrictProblem {
     }
 }
 
+/// The limits that a schema in the strict dialect exceeds.
 pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
-    let mut found = Sizes::default();
+    let mut sizes = Sizes::default();
     let mut open = vec![root];
     while let Some(schema) = open.pop() {
         let Some(node) = schema.as_object() else {
             continue;
         };
-        found.add(node);
+        sizes.add(node);
         open.extend(children(node));
     }
     let mut levels = Levels {
         defs: super::nulls::definitions(root),
-        known: HashMap::new(),
+        by_name: HashMap::new(),
         frames: 0,
     };
-    let faults = [
+    let limits = [
         (
-            levels.of(root) > MAX_LEVELS,
+            levels.of_schema(root) > MAX_LEVELS,
             "within more than 10 levels of objects",
             "flatten some of them",
         ),
         (
-            found.properties > MAX_PROPERTIES,
+            sizes.properties > MAX_PROPERTIES,
             "a schema of more than 5000 properties",
             "ask for less at once",
         ),
         (
-            found.values > MAX_ENUM_VALUES,
+            sizes.values > MAX_ENUM_VALUES,
             "a schema with more than 1000 values of enums",
             "use a String, and check it in a validator",
         ),
         (
-            found.long_enum,
+            sizes.long_enum,
             "an enum of more than 250 values that have more than 15000 characters",
             "shorten them, or use a String, and check it in a validator",
         ),
         (
-            found.text > MAX_TEXT,
+            sizes.text > MAX_TEXT,
             "a schema whose names and values have more than 120000 characters",
             "ask for less at once",
         ),
     ];
-    let faults = faults.into_iter().filter(|(is, ..)| *is);
-    faults
-        .map(|(_, what, remedy)| StrictProblem {
-            path: name.to_owned(),
-            what,
-            remedy,
-        })
-        .collect()
+    let mut problems = Vec::new();
+    for (is_exceeded, what, remedy) in limits {
+        if is_exceeded {
+            problems.push(StrictProblem {
+                path: name.to_owned(),
+                what,
+                remedy,
+            });
+        }
+    }
+    problems
 }
 
+/// What is counted in a schema, with its definitions once.
 #[derive(Default)]
 struct Sizes {
     properties: usize,
@@ -88,22 +96,16 @@ struct Sizes {
 
 impl Sizes {
     fn add(&mut self, node: &Node) {
-        for named in ["properties", "$defs"] {
-            let names = node.get(named).and_then(Value::as_object);
-            self.text += names.map_or(0, |names| {
-                names.keys().map(|name| name.chars().count()).sum()
-            });
+        for keyword in ["properties", "$defs"] {
+            if let Some(Value::Object(named)) = node.get(keyword) {
+                self.text += characters(named.keys().map(String::as_str));
+            }
         }
-        self.properties += node
-            .get("properties")
-            .and_then(Value::as_object)
-            .map_or(0, Node::len);
-        if let Some(values) = node.get("enum").and_then(Value::as_array) {
-            let text: usize = values
-                .iter()
-                .filter_map(Value::as_str)
-                .map(|text| text.chars().count())
-                .sum();
+        if let Some(Value::Object(properties)) = node.get("properties") {
+            self.properties += properties.len();
+        }
+        if let Some(Value::Array(values)) = node.get("enum") {
+            let text = characters(values.iter().filter_map(Value::as_str));
             self.values += values.len();
             self.text += text;
             self.long_enum |= values.len() > LARGE_ENUM && text > MAX_LARGE_ENUM_TEXT;
@@ -112,14 +114,20 @@ impl Sizes {
 }
 
 /// A type inside itself counts once.
+fn characters<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(|text| text.chars().count()).sum()
+}
+
+/// Counts levels of objects. A type inside itself counts once.
 struct Levels<'a> {
     defs: Option<&'a Node>,
-    known: HashMap<String, usize>,
+    /// The levels of definitions; 0 for those that are being counted.
+    by_name: HashMap<String, usize>,
     frames: usize,
 }
 
 impl Levels<'_> {
-    fn of(&mut self, schema: &Value) -> usize {
+    fn of_schema(&mut self, schema: &Value) -> usize {
         let Some(node) = schema.as_object() else {
             return 0;
         };
@@ -127,35 +135,40 @@ impl Levels<'_> {
             return MAX_LEVELS + 1;
         }
         self.frames += 1;
-        let own = usize::from(node.contains_key("properties"));
-        let named = node.get("$ref").and_then(Value::as_str).and_then(def_name);
-        let referred = named.map_or(0, |name| self.of_def(&name));
-        let properties = node
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(Node::values);
-        let branches = node
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let inner = properties.chain(branches).chain(node.get("items"));
-        let inner = inner.map(|child| self.of(child)).max().unwrap_or(0);
+        let mut below = 0;
+        if let Some(reference) = node.get("$ref").and_then(Value::as_str)
+            && let Some(name) = def_name(reference)
+        {
+            below = self.of_def(&name);
+        }
+        if let Some(Value::Object(properties)) = node.get("properties") {
+            for property in properties.values() {
+                below = below.max(self.of_schema(property));
+            }
+        }
+        if let Some(Value::Array(forms)) = node.get("anyOf") {
+            for form in forms {
+                below = below.max(self.of_schema(form));
+            }
+        }
+        if let Some(items) = node.get("items") {
+            below = below.max(self.of_schema(items));
+        }
         self.frames -= 1;
-        own + inner.max(referred)
+        let is_object = node.contains_key("properties");
+        usize::from(is_object) + below
     }
 
     fn of_def(&mut self, name: &str) -> usize {
-        if let Some(levels) = self.known.get(name) {
+        if let Some(levels) = self.by_name.get(name) {
             return *levels;
         }
-        let Some(def) = self.defs.and_then(|defs| defs.get(name)) else {
+        let Some(definition) = self.defs.and_then(|defs| defs.get(name)) else {
             return 0;
         };
-        self.known.insert(name.to_owned(), 0);
-        let levels = self.of(def);
-        self.known.insert(name.to_owned(), levels);
+        self.by_name.insert(name.to_owned(), 0);
+        let levels = self.of_schema(definition);
+        self.by_name.insert(name.to_owned(), levels);
         levels
     }
 }

@@ -1,9 +1,13 @@
 //! From schemars' schema to the plain dialect: marks and titles removed, references and unions made explicit, an object as the
 //! root.
+//!
+//! The order matters: names of definitions must be known before the root is taken apart from them, and conjunctions are merged
+//! before the root is looked at, since only then it shows whether it is an object. What nothing refers to any more is dropped at
+//! last, and the depth is bounded once more, as merging may have added to it.
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::depth;
 use super::merge::Merger;
@@ -11,36 +15,35 @@ use crate::marks::MARK;
 use crate::tree::WRAPPER;
 use crate::tree::{Node, branches, children, children_mut, def_name, target};
 
+/// A schema in the plain dialect.
 pub(super) struct Normalized {
     pub(super) tree: Value,
     pub(super) wrapped: bool,
     pub(super) truncated: bool,
 }
 
+/// `name`: for the definition of a root that refers to itself.
 pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
     clean(&mut schema);
-    let mut defs = match schema
-        .as_object_mut()
-        .and_then(|root| root.shift_remove("$defs"))
-    {
-        Some(Value::Object(defs)) => defs,
-        _ => Map::new(),
-    };
+    let mut defs = take_definitions(&mut schema);
     detach_root(&mut schema, &mut defs, name);
 
     let mut merger = Merger::new(&defs);
     let root = merger.simplify(schema);
-    let simple = defs
-        .iter()
-        .map(|(name, def)| (name.clone(), merger.simplify(def.clone())))
-        .collect();
-    let root = resolved(root, &simple);
+    let mut simple_defs = Node::new();
+    for (name, definition) in &defs {
+        let simple = merger.simplify(definition.clone());
+        simple_defs.insert(name.clone(), simple);
+    }
+    let root = resolved(root, &simple_defs);
 
     let wrapped = !is_object(&root);
     let mut tree = if wrapped { wrap(root) } else { root };
-    let defs = reachable(&tree, simple);
-    if let (Some(root), false) = (tree.as_object_mut(), defs.is_empty()) {
-        root.insert("$defs".to_owned(), Value::Object(defs));
+    let used_defs = reachable(&tree, simple_defs);
+    if !used_defs.is_empty()
+        && let Some(root) = tree.as_object_mut()
+    {
+        root.insert("$defs".to_owned(), Value::Object(used_defs));
     }
     let truncated = depth::bound(&mut tree);
     Normalized {
@@ -50,6 +53,17 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
     }
 }
 
+fn take_definitions(schema: &mut Value) -> Node {
+    let Some(root) = schema.as_object_mut() else {
+        return Node::new();
+    };
+    match root.shift_remove("$defs") {
+        Some(Value::Object(defs)) => defs,
+        _ => Node::new(),
+    }
+}
+
+/// Removes what is for no model, at all places.
 fn clean(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else {
         return;
@@ -76,12 +90,13 @@ fn bound(node: &mut Node) {
         _ => return,
     };
     node.shift_remove("format");
-    for (tight, strict, value) in [
+    for (inclusive, exclusive, bound) in [
         ("minimum", "exclusiveMinimum", least),
         ("maximum", "exclusiveMaximum", most),
     ] {
-        if !value.is_null() && !node.contains_key(tight) && !node.contains_key(strict) {
-            node.insert(tight.to_owned(), value);
+        let has_own = node.contains_key(inclusive) || node.contains_key(exclusive);
+        if !bound.is_null() && !has_own {
+            node.insert(inclusive.to_owned(), bound);
         }
     }
 }
@@ -89,29 +104,29 @@ fn bound(node: &mut Node) {
 /// A recursive type refers to the root by `#`, which not every reader resolves, and which changes its meaning when the
 /// root is wrapped. So the root becomes a definition and a copy of it.
 fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
-    let mut own = name.to_owned();
-    while defs.contains_key(&own) {
-        own.push('_');
+    let mut free_name = name.to_owned();
+    while defs.contains_key(&free_name) {
+        free_name.push('_');
     }
-    let pointer = format!("#/$defs/{own}");
-    let mut found = redirect(root, &pointer);
-    for def in defs.values_mut() {
-        found |= redirect(def, &pointer);
+    let pointer = format!("#/$defs/{free_name}");
+    let mut is_recursive = redirect(root, &pointer);
+    for definition in defs.values_mut() {
+        is_recursive |= redirect(definition, &pointer);
     }
-    if found {
-        defs.insert(own, root.clone());
+    if is_recursive {
+        defs.insert(free_name, root.clone());
     }
 }
 
+/// Leads references to the root, or into it, to the pointer. Returns whether there were any.
 fn redirect(schema: &mut Value, pointer: &str) -> bool {
     let Some(node) = schema.as_object_mut() else {
         return false;
     };
     let mut found = false;
     if let Some(Value::String(reference)) = node.get_mut("$ref")
-        && let Some(inside) = reference
-            .strip_prefix('#')
-            .filter(|rest| !rest.starts_with("/$defs/"))
+        && let Some(inside) = reference.strip_prefix('#')
+        && !inside.starts_with("/$defs/")
     {
         *reference = format!("{pointer}{inside}");
         found = true;
@@ -122,14 +137,14 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
     found
 }
 
-/// Providers want an object as root, not a `$ref`.
+/// Providers want an object as root, not a `$ref`. A chain of references is at most as long as there are definitions.
 fn resolved(mut root: Value, defs: &Node) -> Value {
     for _ in 0..defs.len() {
         let Some(node) = root.as_object() else { break };
-        let Some(Value::Object(def)) = target(Some(defs), node) else {
+        let Some(Value::Object(definition)) = target(Some(defs), node) else {
             break;
         };
-        let mut merged = def.clone();
+        let mut merged = definition.clone();
         if let Some(description) = node.get("description") {
             merged.insert("description".to_owned(), description.clone());
         }
@@ -138,16 +153,16 @@ fn resolved(mut root: Value, defs: &Node) -> Value {
     root
 }
 
+/// Whether it describes objects and nothing else.
 fn is_object(root: &Value) -> bool {
     let Some(node) = root.as_object() else {
         return false;
     };
-    let object = node.get("type").is_some_and(|kind| kind == "object");
-    object
-        && branches(node).is_none()
-        && !["$ref", "allOf", "enum", "const"]
-            .iter()
-            .any(|k| node.contains_key(*k))
+    let is_of_type = node.get("type").is_some_and(|kind| kind == "object");
+    let is_more = ["$ref", "allOf", "enum", "const"]
+        .iter()
+        .any(|keyword| node.contains_key(*keyword));
+    is_of_type && branches(node).is_none() && !is_more
 }
 
 fn wrap(root: Value) -> Value {
@@ -159,6 +174,7 @@ fn wrap(root: Value) -> Value {
     })
 }
 
+/// The definitions that a schema refers to, directly or through others.
 pub(super) fn reachable(tree: &Value, mut defs: Node) -> Node {
     let mut used = BTreeSet::new();
     let mut open = vec![tree];
@@ -167,25 +183,27 @@ pub(super) fn reachable(tree: &Value, mut defs: Node) -> Node {
             continue;
         };
         open.extend(children(node));
-        let Some(name) = node
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(first_segment)
-        else {
+        let Some(reference) = node.get("$ref").and_then(Value::as_str) else {
             continue;
         };
-        if let Some(def) = defs.get(&name)
+        let Some(name) = first_segment(reference) else {
+            continue;
+        };
+        if let Some(definition) = defs.get(&name)
             && used.insert(name)
         {
-            open.push(def);
+            open.push(definition);
         }
     }
     defs.retain(|name, _| used.contains(name));
     defs
 }
 
+/// The definition that a reference leads to, or into.
 fn first_segment(reference: &str) -> Option<String> {
-    let path = reference.strip_prefix("#/$defs/")?;
-    let end = path.find('/').unwrap_or(path.len());
-    def_name(&reference[..reference.len() - path.len() + end]).map(|name| name.into_owned())
+    const BEGIN: &str = "#/$defs/";
+    let path = reference.strip_prefix(BEGIN)?;
+    let length = path.find('/').unwrap_or(path.len());
+    let name = def_name(&reference[..BEGIN.len() + length])?;
+    Some(name.into_owned())
 }

@@ -1,5 +1,8 @@
 //! A schema as the older `parameters` of a function on Gemini take it: OpenAPI's words, no references, a type everywhere. What
 //! they lack is left out or said in words, since arguments are checked when they come. <https://ai.google.dev/api/caching#Schema>
+//!
+//! References are written out where they stand. So a schema may grow without an end, or go deeper than a stack: what is within itself,
+//! too deep or too much is free, which is any value.
 
 use serde_json::{Map, Value, json};
 
@@ -22,6 +25,7 @@ pub(super) fn parameters(schema: &Value) -> Value {
     writer.written(schema)
 }
 
+/// The writing of one schema.
 struct Writer<'s> {
     root: &'s Value,
     /// Those that are being written out: one that contains itself is free within itself.
@@ -31,10 +35,12 @@ struct Writer<'s> {
 }
 
 impl<'s> Writer<'s> {
+    /// Writes a schema, unless that would be too much.
     fn written(&mut self, schema: &'s Value) -> Value {
         let is_within = self.depth < DEPTH && self.types < TYPES;
-        let Some(node) = schema.as_object().filter(|_| is_within) else {
-            return free();
+        let node = match schema {
+            Value::Object(node) if is_within => node,
+            _ => return free(),
         };
         self.types += 1;
         self.depth += 1;
@@ -48,10 +54,13 @@ impl<'s> Writer<'s> {
     }
 
     fn referred(&mut self, reference: &'s str) -> Value {
-        let target = reference
-            .strip_prefix('#')
-            .and_then(|path| self.root.pointer(path));
-        let Some(target) = target.filter(|_| !self.references.contains(&reference)) else {
+        if self.references.contains(&reference) {
+            return free();
+        }
+        let Some(pointer) = reference.strip_prefix('#') else {
+            return free();
+        };
+        let Some(target) = self.root.pointer(pointer) else {
             return free();
         };
         self.references.push(reference);
@@ -60,80 +69,102 @@ impl<'s> Writer<'s> {
         written
     }
 
+    /// Writes a schema that is no reference, keyword by keyword. `null` is a flag there, and no type.
     fn node(&mut self, node: &'s Map<String, Value>) -> Value {
-        let mut own: Map<String, Value> = Map::new();
+        let mut out: Map<String, Value> = Map::new();
         let mut nullable = false;
-        for (name, value) in node {
-            match (&**name, value) {
+        for (keyword, value) in node {
+            match (keyword.as_str(), value) {
                 ("type", Value::Array(types)) => {
-                    nullable |= types.iter().any(|one| one == "null");
-                    let others: Vec<&Value> = types.iter().filter(|one| *one != "null").collect();
+                    nullable |= types.iter().any(|kind| kind == "null");
+                    let others: Vec<&Value> = types.iter().filter(|kind| *kind != "null").collect();
                     match others[..] {
-                        [only] => drop(own.insert(name.clone(), only.clone())),
+                        [only] => {
+                            out.insert(keyword.clone(), only.clone());
+                        }
                         [] => {}
                         _ => return self.kinds(node, &others, nullable),
                     }
                 }
                 ("type", kind) if kind == "null" => nullable = true,
-                ("items", Value::Object(_)) => drop(own.insert(name.clone(), self.written(value))),
-                ("properties", Value::Object(members)) if !members.is_empty() => {
-                    own.insert(
-                        name.clone(),
-                        Value::Object(
-                            members
-                                .iter()
-                                .map(|(name, member): (&String, &'s Value)| {
-                                    (name.clone(), self.written(member))
-                                })
-                                .collect(),
-                        ),
-                    );
+                ("items", Value::Object(_)) => {
+                    let items = self.written(value);
+                    out.insert(keyword.clone(), items);
                 }
-                ("enum", Value::Array(values)) => own.extend(words(values)),
-                ("const", value) => own.extend(words(std::slice::from_ref(value))),
+                ("properties", Value::Object(members)) if !members.is_empty() => {
+                    let properties = self.properties(members);
+                    out.insert(keyword.clone(), properties);
+                }
+                ("enum", Value::Array(values)) => out.extend(words(values)),
+                ("const", value) => out.extend(words(std::slice::from_ref(value))),
                 ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
-                    let others = choices.iter().filter(|one| one["type"] != "null");
-                    let others: Vec<Value> = others.map(|one| self.written(one)).collect();
-                    nullable |= others.len() < choices.len();
-                    own.extend(one_of(others));
+                    let forms = self.choices(choices);
+                    nullable |= forms.len() < choices.len();
+                    out.extend(one_of(forms));
                 }
                 ("required", Value::Array(names)) if has_members(node) && !names.is_empty() => {
-                    own.insert(name.clone(), value.clone());
+                    out.insert(keyword.clone(), value.clone());
                 }
                 (kept, _) if kept == "type" || KEPT.contains(&kept) => {
-                    own.insert(name.clone(), value.clone());
+                    out.insert(keyword.clone(), value.clone());
                 }
                 _ => {}
             }
         }
-        typed(&mut own, node);
+        typed(&mut out, node);
         if nullable {
-            own.insert("nullable".to_owned(), json!(true));
+            out.insert("nullable".to_owned(), json!(true));
         }
-        Value::Object(own)
+        Value::Object(out)
+    }
+
+    fn properties(&mut self, members: &'s Map<String, Value>) -> Value {
+        let mut properties = Map::new();
+        for (name, member) in members {
+            let property = self.written(member);
+            properties.insert(name.clone(), property);
+        }
+        Value::Object(properties)
+    }
+
+    /// The forms of a union without `null`.
+    fn choices(&mut self, choices: &'s [Value]) -> Vec<Value> {
+        let mut forms = Vec::new();
+        for choice in choices {
+            if choice["type"] != "null" {
+                forms.push(self.written(choice));
+            }
+        }
+        forms
     }
 
     /// A list of types is a choice of them.
     fn kinds(&mut self, node: &'s Map<String, Value>, kinds: &[&Value], nullable: bool) -> Value {
-        let forms = kinds.iter().map(|kind| match kind.as_str() {
-            Some("array") => match node.get("items") {
-                Some(items) => json!({"type": "array", "items": self.written(items)}),
-                None => free_list(),
-            },
-            _ => json!({"type": kind}),
-        });
-        let mut own = Map::from_iter([("anyOf".to_owned(), forms.collect())]);
-        if nullable {
-            own.insert("nullable".to_owned(), json!(true));
+        let mut forms = Vec::new();
+        for kind in kinds {
+            let form = if *kind != "array" {
+                json!({"type": kind})
+            } else if let Some(items) = node.get("items") {
+                json!({"type": "array", "items": self.written(items)})
+            } else {
+                free_list()
+            };
+            forms.push(form);
         }
-        Value::Object(own)
+        let mut out = Map::new();
+        out.insert("anyOf".to_owned(), Value::Array(forms));
+        if nullable {
+            out.insert("nullable".to_owned(), json!(true));
+        }
+        Value::Object(out)
     }
 }
 
 fn has_members(node: &Map<String, Value>) -> bool {
-    node.get("properties")
-        .and_then(Value::as_object)
-        .is_some_and(|members| !members.is_empty())
+    match node.get("properties") {
+        Some(Value::Object(members)) => !members.is_empty(),
+        _ => false,
+    }
 }
 
 /// Any value: the field has no word for it.
@@ -143,6 +174,7 @@ fn free() -> Value {
     json!({"anyOf": forms, "nullable": true})
 }
 
+/// Any list: of scalars, since a list of lists would have to end.
 fn free_list() -> Value {
     json!({"type": "array", "items": {"anyOf": scalars(), "nullable": true}})
 }
@@ -153,63 +185,74 @@ fn scalars() -> Vec<Value> {
         .to_vec()
 }
 
-/// Each schema needs a type, or choices.
-fn typed(own: &mut Map<String, Value>, node: &Map<String, Value>) {
-    if own.contains_key("type") || own.contains_key("anyOf") {
+/// Gives it a type, or choices, which each schema needs: that of its listed values, or any.
+fn typed(out: &mut Map<String, Value>, node: &Map<String, Value>) {
+    if out.contains_key("type") || out.contains_key("anyOf") {
         return;
     }
-    let listed = node.get("enum").and_then(Value::as_array).cloned();
-    let listed = listed
-        .or_else(|| node.get("const").map(|only| vec![only.clone()]))
-        .unwrap_or_default();
-    let kinds = [
-        ("string", listed.iter().all(Value::is_string)),
-        (
-            "integer",
-            listed.iter().all(|value| value.is_i64() || value.is_u64()),
-        ),
-        ("number", listed.iter().all(Value::is_number)),
-        ("boolean", listed.iter().all(Value::is_boolean)),
-    ];
-    let kind = kinds
-        .into_iter()
-        .find(|(_, are)| *are && !listed.is_empty());
-    let (name, form) = match (kind, free()) {
-        (Some((kind, _)), _) => ("type", json!(kind)),
-        (None, mut free) => {
-            own.insert("nullable".to_owned(), json!(true));
-            ("anyOf", free["anyOf"].take())
-        }
+    let listed: &[Value] = match (node.get("enum"), node.get("const")) {
+        (Some(Value::Array(values)), _) => values,
+        (_, Some(only)) => std::slice::from_ref(only),
+        _ => &[],
     };
-    own.insert(name.to_owned(), form);
+    if let Some(kind) = kind_of_all(listed) {
+        out.insert("type".to_owned(), json!(kind));
+        return;
+    }
+    out.insert("nullable".to_owned(), json!(true));
+    let mut any = free();
+    out.insert("anyOf".to_owned(), any["anyOf"].take());
 }
 
-/// An `enum` lists texts alone.
+/// The type that all values have.
+fn kind_of_all(values: &[Value]) -> Option<&'static str> {
+    if values.is_empty() {
+        return None;
+    }
+    if values.iter().all(Value::is_string) {
+        return Some("string");
+    }
+    let are_integers = values.iter().all(|value| value.is_i64() || value.is_u64());
+    if are_integers {
+        return Some("integer");
+    }
+    if values.iter().all(Value::is_number) {
+        return Some("number");
+    }
+    values.iter().all(Value::is_boolean).then_some("boolean")
+}
+
+/// The keyword for listed values. An `enum` lists texts alone; `null` is said by its flag.
 fn words(values: &[Value]) -> Option<(String, Value)> {
-    let listed: Vec<Value> = values
-        .iter()
-        .filter(|value| !value.is_null())
-        .cloned()
-        .collect();
-    (!listed.is_empty() && listed.iter().all(Value::is_string))
-        .then(|| ("enum".to_owned(), Value::Array(listed)))
+    let mut listed = Vec::new();
+    for value in values {
+        match value {
+            Value::Null => {}
+            Value::String(_) => listed.push(value.clone()),
+            _ => return None,
+        }
+    }
+    if listed.is_empty() {
+        return None;
+    }
+    Some(("enum".to_owned(), Value::Array(listed)))
 }
 
-/// A single choice is the type itself.
-fn one_of(mut choices: Vec<Value>) -> Map<String, Value> {
-    match (choices.len(), choices.pop()) {
-        (1, Some(Value::Object(only))) => only,
-        (0, _) | (_, None) => Map::new(),
-        (_, Some(last)) => {
-            choices.push(last);
-            Map::from_iter([("anyOf".to_owned(), Value::Array(choices))])
-        }
+/// The keywords of a choice. A single one is the type itself.
+fn one_of(choices: Vec<Value>) -> Map<String, Value> {
+    match choices.as_slice() {
+        [] => Map::new(),
+        [Value::Object(only)] => only.clone(),
+        _ => Map::from_iter([("anyOf".to_owned(), Value::Array(choices))]),
     }
 }
 
-fn described(mut schema: Value, beside: &Map<String, Value>) -> Value {
-    if let (Some(schema), Some(description)) = (schema.as_object_mut(), beside.get("description")) {
-        schema.insert("description".to_owned(), description.clone());
+/// Gives it the description of the place.
+fn described(mut schema: Value, place: &Map<String, Value>) -> Value {
+    if let Some(node) = schema.as_object_mut()
+        && let Some(description) = place.get("description")
+    {
+        node.insert("description".to_owned(), description.clone());
     }
     schema
 }

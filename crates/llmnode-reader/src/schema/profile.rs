@@ -46,10 +46,12 @@ impl Profile {
         Profile::OpenApi,
     ];
 
+    /// Whether a member may have this name.
     pub(super) fn takes_key(self, key: &str) -> bool {
         self != Profile::Anthropic || is_plain(key)
     }
 
+    /// Whether a schema may have this keyword.
     pub(super) fn takes_keyword(self, keyword: &str) -> bool {
         !matches!(self, Profile::Gemini | Profile::OpenApi) || GEMINI.contains(&keyword)
     }
@@ -57,15 +59,21 @@ impl Profile {
     /// llama.cpp compiles the schemas of all tools to one grammar, and refuses all of them for one pattern that it cannot read.
     /// A response format that it refuses has a next one.
     pub(super) fn takes_pattern(self, pattern: &str) -> bool {
+        if self == Profile::Output {
+            return true;
+        }
         let is_anchored = pattern.starts_with('^') && pattern.ends_with('$');
-        let has_classes = || pattern.contains("(?") || pattern.contains('\\');
-        self == Profile::Output || (is_anchored && !has_classes())
+        let has_classes = pattern.contains("(?") || pattern.contains('\\');
+        is_anchored && !has_classes
     }
 }
 
+/// Whether a name needs no other one on any API.
 pub(super) fn is_plain(key: &str) -> bool {
-    (1..=LONGEST_KEY).contains(&key.len())
-        && key
-            .bytes()
-            .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+    let is_short = (1..=LONGEST_KEY).contains(&key.len());
+    is_short && key.chars().all(is_plain_char)
+}
+
+pub(super) fn is_plain_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 }

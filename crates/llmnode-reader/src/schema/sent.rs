@@ -9,6 +9,7 @@ use super::profile::Profile;
 use super::wire_names::WireNames;
 use super::writer;
 
+/// The schema as each API takes it.
 #[derive(Default)]
 pub(super) struct Sent {
     schemas: [OnceLock<Box<RawValue>>; Profile::ALL.len()],
@@ -17,18 +18,23 @@ pub(super) struct Sent {
 }
 
 impl Sent {
+    /// The schema as this API takes it. `tree`: the plain dialect, always the same one.
     pub(super) fn written(&self, profile: Profile, tree: &Value) -> &RawValue {
-        self.schemas[profile as usize]
-            .get_or_init(|| raw(&writer::written(tree, profile, self.names(profile, tree))))
+        self.schemas[profile as usize].get_or_init(|| {
+            let names = self.names(profile, tree);
+            raw(&writer::written(tree, profile, names))
+        })
     }
 
+    /// The names that stand for those that the API refuses.
     pub(super) fn names(&self, profile: Profile, tree: &Value) -> Option<&WireNames> {
         if profile != Profile::Anthropic {
             return None;
         }
-        self.names
-            .get_or_init(|| WireNames::of(tree, profile).map(Box::new))
-            .as_deref()
+        let names = self
+            .names
+            .get_or_init(|| WireNames::from_tree(tree, profile).map(Box::new));
+        names.as_deref()
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! The subset requires that the root is an object; every object lists all its properties as required and is closed; unions are
 //! `anyOf`; a `$ref` has no siblings. Constraints without a keyword there go into the description, since the type's own reading
-//! checks them anyway. What would change the shape of the answer is refused, all places at once.
+//! checks them anyway. What would change the shape of the answer is refused, all places at once: who writes a type mends them in
+//! one go.
+//!
+//! A place that was refused is written as `{}` and the writing goes on; the whole is then not returned.
 
 use serde_json::{Value, json};
 
@@ -12,6 +15,7 @@ use super::{limits, nulls};
 use crate::tree;
 use crate::tree::{Node, branches, is_annotation};
 
+/// Keywords that the subset has.
 const SUPPORTED: [&str; 11] = [
     "type",
     "description",
@@ -25,6 +29,7 @@ const SUPPORTED: [&str; 11] = [
     "minItems",
     "maxItems",
 ];
+/// Keywords that go into the description.
 const DESCRIPTION_ONLY: [&str; 7] = [
     "minLength",
     "maxLength",
@@ -34,6 +39,7 @@ const DESCRIPTION_ONLY: [&str; 7] = [
     "format",
     "default",
 ];
+/// Values of `format` that the subset knows.
 const FORMATS: [&str; 9] = [
     "date-time",
     "time",
@@ -46,6 +52,7 @@ const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
+/// Keywords that make one part of a value depend on another.
 const CONDITIONS: [&str; 8] = [
     "not",
     "if",
@@ -57,6 +64,7 @@ const CONDITIONS: [&str; 8] = [
     "$dynamicRef",
 ];
 
+/// What is refused: what it is, and the remedy.
 const MAP: (&str, &str) = (
     "a map with free keys",
     "use a list of structs with a key and a value",
@@ -95,18 +103,20 @@ pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value,
     };
     let mut root = writer.schema(tree, name);
     if let Some(defs) = writer.defs {
-        let strict = defs
-            .iter()
-            .map(|(name, def)| (name.clone(), writer.schema(def, name)));
-        let strict = Value::Object(strict.collect());
+        let mut strict_defs = Node::new();
+        for (name, definition) in defs {
+            let strict = writer.schema(definition, name);
+            strict_defs.insert(name.clone(), strict);
+        }
         if let Some(root) = root.as_object_mut() {
-            root.insert("$defs".to_owned(), strict);
+            root.insert("$defs".to_owned(), Value::Object(strict_defs));
         }
     }
     let mut problems = writer.problems;
     if truncated {
         problems.push(limits::too_deep(name));
     }
+    // Sizes mean nothing while places are missing.
     if problems.is_empty() {
         problems = limits::problems(&root, name);
     }
@@ -122,12 +132,14 @@ pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value,
     })
 }
 
+/// The writing of one schema, with the places that were refused.
 struct Writer<'a> {
     defs: Option<&'a Node>,
     problems: Vec<StrictProblem>,
 }
 
 impl Writer<'_> {
+    /// Notes a place that cannot be expressed. The writing goes on, to find them all.
     fn refuse(&mut self, path: &str, (what, remedy): (&'static str, &'static str)) -> Value {
         self.problems.push(StrictProblem {
             path: path.to_owned(),
@@ -137,11 +149,9 @@ impl Writer<'_> {
         json!({})
     }
 
+    /// Writes one schema. What it is decides first: several things at once, a condition, a reference, a union, or a type.
     fn schema(&mut self, schema: &Value, path: &str) -> Value {
-        let Some(node) = schema.as_object() else {
-            return self.refuse(path, ANY);
-        };
-        let shapes = [
+        const SHAPES: [&str; 7] = [
             "$ref",
             "allOf",
             "anyOf",
@@ -150,10 +160,12 @@ impl Writer<'_> {
             "items",
             "prefixItems",
         ];
-        let given = shapes.iter().filter(|key| node.contains_key(**key)).count();
-        if node.contains_key("allOf")
-            || (given > 1 && (node.contains_key("$ref") || branches(node).is_some()))
-        {
+        let Some(node) = schema.as_object() else {
+            return self.refuse(path, ANY);
+        };
+        let shapes = SHAPES.iter().filter(|key| node.contains_key(**key)).count();
+        let is_reference_or_union = node.contains_key("$ref") || branches(node).is_some();
+        if node.contains_key("allOf") || (shapes > 1 && is_reference_or_union) {
             return self.refuse(path, MIXED);
         }
         if CONDITIONS.iter().any(|key| node.contains_key(*key)) {
@@ -165,11 +177,12 @@ impl Writer<'_> {
         if let Some(list) = branches(node) {
             return self.union(node, list, path);
         }
-        let mut out: Node = node
-            .iter()
-            .filter(|(k, v)| SUPPORTED.contains(&k.as_str()) && !is_unsupported_pattern(k, v))
-            .map(owned)
-            .collect();
+        let mut out = Node::new();
+        for (key, value) in node {
+            if SUPPORTED.contains(&key.as_str()) && !is_unsupported_pattern(key, value) {
+                out.insert(key.clone(), value.clone());
+            }
+        }
         if let Some(only) = node.get("const") {
             out.insert("enum".to_owned(), json!([only]));
         }
@@ -186,27 +199,27 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
+    /// A union has no constraints beside it.
     fn union(&mut self, node: &Node, list: &[Value], path: &str) -> Value {
-        if !node
+        let has_both = node.contains_key("anyOf") && node.contains_key("oneOf");
+        let constrains = node
             .keys()
-            .all(|key: &String| matches!(key.as_str(), "anyOf" | "oneOf") || is_annotation(key))
-            || (node.contains_key("anyOf") && node.contains_key("oneOf"))
-        {
+            .any(|key| key != "anyOf" && key != "oneOf" && !is_annotation(key));
+        if has_both || constrains {
             return self.refuse(path, MIXED);
         }
         if list.is_empty() {
             return self.refuse(path, ANY);
         }
-        let mut out: Node = node
-            .get_key_value("description")
-            .into_iter()
-            .map(owned)
-            .collect();
-        let list = list
-            .iter()
-            .map(|branch| self.schema(branch, path))
-            .collect();
-        out.insert("anyOf".to_owned(), Value::Array(list));
+        let mut out = Node::new();
+        if let Some(description) = node.get("description") {
+            out.insert("description".to_owned(), description.clone());
+        }
+        let mut forms = Vec::with_capacity(list.len());
+        for form in list {
+            forms.push(self.schema(form, path));
+        }
+        out.insert("anyOf".to_owned(), Value::Array(forms));
         describe_constraints(node, &mut out);
         Value::Object(out)
     }
@@ -231,20 +244,14 @@ impl Writer<'_> {
         Value::Object(union)
     }
 
+    /// Closes an object. A property that may be left out becomes nullable instead.
     fn object(&mut self, node: &Node, out: &mut Node, path: &str) {
-        let none = Node::new();
-        let properties = node
-            .get("properties")
-            .and_then(Value::as_object)
-            .unwrap_or(&none);
-        let free = |key: &str| {
-            node.get(key)
-                .is_some_and(|rest| rest != &Value::Bool(false))
+        let no_properties = Node::new();
+        let properties = match node.get("properties") {
+            Some(Value::Object(properties)) => properties,
+            _ => &no_properties,
         };
-        if free("additionalProperties")
-            || free("unevaluatedProperties")
-            || free("patternProperties")
-        {
+        if takes_free_members(node) {
             self.refuse(path, if properties.is_empty() { MAP } else { OPEN });
         }
         let required = tree::required(node);
@@ -256,45 +263,63 @@ impl Writer<'_> {
             }
             strict.insert(name.clone(), inner);
         }
-        let required = strict.keys().cloned().map(Value::String).collect();
+        let all_names = strict.keys().cloned().map(Value::String).collect();
         out.insert("properties".to_owned(), Value::Object(strict));
-        out.insert("required".to_owned(), Value::Array(required));
+        out.insert("required".to_owned(), Value::Array(all_names));
         out.insert("additionalProperties".to_owned(), json!(false));
     }
 
+    /// A tuple can be written only if all of its items are of one type.
     fn array(&mut self, node: &Node, out: &mut Node, path: &str) {
-        let item = match node.get("prefixItems").and_then(Value::as_array) {
-            Some(tuple) => {
-                let length = json!(tuple.len());
-                let fixed =
-                    node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
-                match tuple.first() {
-                    Some(first) if fixed && tuple.iter().all(|item| item == first) => Some(first),
-                    _ => {
-                        self.refuse(path, TUPLE);
-                        return;
-                    }
-                }
+        let item = match node.get("prefixItems") {
+            Some(Value::Array(tuple)) => {
+                let Some(item) = only_item(node, tuple) else {
+                    self.refuse(path, TUPLE);
+                    return;
+                };
+                Some(item)
             }
-            None => node.get("items"),
+            _ => node.get("items"),
         };
         let item = self.schema(item.unwrap_or(&Value::Bool(true)), &format!("{path}[]"));
         out.insert("items".to_owned(), item);
     }
 }
 
-fn owned((key, value): (&String, &Value)) -> (String, Value) {
-    (key.clone(), value.clone())
+/// Whether members without names in the schema are allowed.
+fn takes_free_members(node: &Node) -> bool {
+    const KEYWORDS: [&str; 3] = [
+        "additionalProperties",
+        "unevaluatedProperties",
+        "patternProperties",
+    ];
+    KEYWORDS.iter().any(|keyword| match node.get(*keyword) {
+        Some(rest) => *rest != Value::Bool(false),
+        None => false,
+    })
+}
+
+/// The schema that all items of a tuple of fixed length have.
+fn only_item<'n>(node: &Node, tuple: &'n [Value]) -> Option<&'n Value> {
+    let length = json!(tuple.len());
+    let is_fixed = node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
+    let first = tuple.first()?;
+    let is_uniform = tuple.iter().all(|item| item == first);
+    (is_fixed && is_uniform).then_some(first)
 }
 
 /// The subset has no look-around.
 fn is_unsupported_pattern(key: &str, value: &Value) -> bool {
-    key == "pattern"
-        && value
-            .as_str()
-            .is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
+    if key != "pattern" {
+        return false;
+    }
+    match value.as_str() {
+        Some(text) => ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)),
+        None => true,
+    }
 }
 
+/// Says in the description what has no keyword.
 fn describe_constraints(node: &Node, out: &mut Node) {
     let mut notes = Vec::new();
     for key in DESCRIPTION_ONLY {
@@ -308,9 +333,9 @@ fn describe_constraints(node: &Node, out: &mut Node) {
             Some(value) => notes.push(format!("{key}: {value}")),
         }
     }
-    if let Some(pattern) = node
-        .get("pattern")
-        .filter(|value| value.is_string() && is_unsupported_pattern("pattern", value))
+    if let Some(pattern) = node.get("pattern")
+        && pattern.is_string()
+        && is_unsupported_pattern("pattern", pattern)
     {
         notes.push(format!("pattern: {pattern}"));
     }
@@ -323,13 +348,14 @@ pub(super) fn describe(out: &mut Node, notes: Vec<String>) {
         return;
     }
     let notes = format!("({})", notes.join(", "));
-    let told = match out.get("description").and_then(Value::as_str) {
+    let text = match out.get("description").and_then(Value::as_str) {
         Some(description) => format!("{description} {notes}"),
         None => notes,
     };
-    out.insert("description".to_owned(), Value::String(told));
+    out.insert("description".to_owned(), Value::String(text));
 }
 
+/// Allows `null` as well: among the types where that is enough, else as one more form.
 fn nullable(schema: Value) -> Value {
     let Value::Object(mut node) = schema else {
         return schema;
@@ -340,16 +366,16 @@ fn nullable(schema: Value) -> Value {
     }
     match node.get_mut("type") {
         Some(Value::Array(kinds)) => kinds.push(json!("null")),
-        Some(kind @ Value::String(_))
-            if !kind.as_str().is_some_and(|k| k == "object" || k == "array") =>
-        {
+        Some(kind) if kind.is_string() && kind != "object" && kind != "array" => {
             *kind = json!([kind.take(), "null"]);
         }
         _ => {
             // It belongs to the property, not to one of its two forms.
             let description = node.shift_remove("description");
             let mut union = Node::new();
-            union.extend(description.map(|text| ("description".to_owned(), text)));
+            if let Some(text) = description {
+                union.insert("description".to_owned(), text);
+            }
             union.insert("anyOf".to_owned(), json!([node, {"type": "null"}]));
             return Value::Object(union);
         }

@@ -11,6 +11,7 @@ pub struct StrictError {
     pub(super) problems: Vec<StrictProblem>,
 }
 
+/// One place that strict mode cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StrictProblem {
     pub(super) path: String,

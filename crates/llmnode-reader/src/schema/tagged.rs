@@ -1,4 +1,6 @@
 //! Variants that hold a value for which JSON has no place beside the tag.
+//!
+//! serde takes such a type, and fails at each answer. So it is found in the schema, before a request is sent.
 
 use serde_json::Value;
 
@@ -13,20 +15,23 @@ pub(super) fn unanswerable(schema: &Value) -> Option<String> {
 
 fn fault(node: &Node) -> Option<String> {
     const OF_NO_OBJECT: [&str; 5] = ["format", "minimum", "maximum", "items", "prefixItems"];
-    if node.get("type")? != "object"
-        || !OF_NO_OBJECT
-            .iter()
-            .any(|keyword| node.contains_key(*keyword))
-    {
+    let is_object = node.get("type")? == "object";
+    let is_other_too = OF_NO_OBJECT
+        .iter()
+        .any(|keyword| node.contains_key(*keyword));
+    if !is_object || !is_other_too {
         return None;
     }
-    let mut properties = node.get("properties")?.as_object()?.iter();
-    let (tag, variant) =
-        properties.find_map(|(name, of)| Some((name, of.get("const")?.as_str()?)))?;
-    Some(format!(
-        "the variant `{variant}` holds a value that is not an object, so it has no place beside the tag `{tag}`; give it \
-         a named field, or write `content = \"value\"` beside `tag`"
-    ))
+    for (tag, schema) in node.get("properties")?.as_object()? {
+        let Some(variant) = schema.get("const").and_then(Value::as_str) else {
+            continue;
+        };
+        return Some(format!(
+            "the variant `{variant}` holds a value that is not an object, so it has no place beside the tag `{tag}`; give it \
+             a named field, or write `content = \"value\"` beside `tag`"
+        ));
+    }
+    None
 }
 
 #[cfg(test)]

@@ -1,13 +1,18 @@
 //! Names of members that an API refuses, and those that stand for them in what is sent.
+//!
+//! A model sees the name of the wire; the description says the member's own, which prompts and complaints use. Answers are renamed
+//! back before anybody reads them (`renamer.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::profile::Profile;
+use super::profile::{Profile, is_plain_char};
 use crate::tree::{Node, children, children_mut, required};
 
+/// Bytes of a name on the wire.
 const LONGEST: usize = 64;
+/// Of the number behind a name that is not clear without it.
 const DIGITS: usize = 8;
 
 /// Each refused name has one name on the wire, the same at every place of the schema and in every process. No member of the
@@ -20,113 +25,142 @@ pub(crate) struct WireNames {
 
 impl WireNames {
     /// `None`: all names are taken as they are.
-    pub(super) fn of(tree: &Value, profile: Profile) -> Option<WireNames> {
-        let mut found = Found::default();
-        found.add(tree);
+    pub(super) fn from_tree(tree: &Value, profile: Profile) -> Option<WireNames> {
+        let mut members = Members::default();
+        members.add(tree);
         let mut names = WireNames {
             by_own: BTreeMap::new(),
             by_wire: BTreeMap::new(),
         };
-        for own in found.names.iter().filter(|name| !profile.takes_key(name)) {
-            let is_free =
-                |wire: &String| !found.names.contains(wire) && !names.by_wire.contains_key(wire);
-            // Where a model may choose names itself, one that it would choose must not be taken for this member.
-            let short = Some(readable(own)).filter(|wire| !found.has_free_names && is_free(wire));
-            let wire = short.unwrap_or_else(|| {
-                (0..)
-                    .map(|salt| marked(own, salt))
-                    .find(is_free)
-                    .unwrap_or_default()
-            });
+        for own in &members.names {
+            if profile.takes_key(own) {
+                continue;
+            }
+            let wire = names.free_name(own, &members);
             names.by_wire.insert(wire.clone(), own.clone());
             names.by_own.insert(own.clone(), wire);
         }
-        Some(names).filter(|names| !names.by_own.is_empty())
+        (!names.by_own.is_empty()).then_some(names)
     }
 
+    /// A name for the wire that nothing else has.
+    fn free_name(&self, own: &str, members: &Members) -> String {
+        // Where a model may choose names itself, one that it would choose must not be taken for this member.
+        if !members.has_free_names {
+            let short = readable(own);
+            if self.is_free(&short, members) {
+                return short;
+            }
+        }
+        for salt in 0.. {
+            let name = marked(own, salt);
+            if self.is_free(&name, members) {
+                return name;
+            }
+        }
+        String::new()
+    }
+
+    fn is_free(&self, name: &str, members: &Members) -> bool {
+        !members.names.contains(name) && !self.by_wire.contains_key(name)
+    }
+
+    /// The name that stands for this one. `None`: the API takes it as it is.
     pub(crate) fn wire(&self, own: &str) -> Option<&str> {
         self.by_own.get(own).map(String::as_str)
     }
 
-    /// In a schema that was written with the members' own names.
+    /// Renames members in a schema that was written with their own names.
     pub(super) fn rename(&self, schema: &mut Value) {
         let Some(node) = schema.as_object_mut() else {
             return;
         };
         if let Some(Value::Object(members)) = node.get_mut("properties") {
-            let renamed = |(own, mut member): (String, Value)| match self.wire(&own) {
-                Some(wire) => {
-                    name_in_words(&mut member, &own);
-                    (wire.to_owned(), member)
+            let mut renamed = Node::new();
+            for (own, mut member) in std::mem::take(members) {
+                match self.wire(&own) {
+                    Some(wire) => {
+                        name_in_words(&mut member, &own);
+                        renamed.insert(wire.to_owned(), member);
+                    }
+                    None => {
+                        renamed.insert(own, member);
+                    }
                 }
-                None => (own, member),
-            };
-            *members = std::mem::take(members).into_iter().map(renamed).collect();
+            }
+            *members = renamed;
         }
-        for name in node
-            .get_mut("required")
-            .and_then(Value::as_array_mut)
-            .into_iter()
-            .flatten()
-        {
-            if let Some(wire) = name.as_str().and_then(|own| self.wire(own)) {
-                *name = wire.into();
+        if let Some(Value::Array(names)) = node.get_mut("required") {
+            for name in names {
+                if let Some(wire) = name.as_str().and_then(|own| self.wire(own)) {
+                    *name = wire.into();
+                }
             }
         }
-        children_mut(node).for_each(|(_, child)| self.rename(child));
+        for (_, child) in children_mut(node) {
+            self.rename(child);
+        }
     }
 
+    /// The type's name for which this one stands.
     pub(crate) fn own(&self, wire: &str) -> Option<&str> {
         self.by_wire.get(wire).map(String::as_str)
     }
 }
 
+/// The names of a schema's members, at all of its places.
 #[derive(Default)]
-struct Found {
+struct Members {
     names: BTreeSet<String>,
+    /// Some place takes members of any name.
     has_free_names: bool,
 }
 
-impl Found {
+impl Members {
     fn add(&mut self, tree: &Value) {
         let mut open = vec![tree];
         while let Some(schema) = open.pop() {
             let Some(node) = schema.as_object() else {
                 continue;
             };
-            let members = node.get("properties").and_then(Value::as_object);
-            self.names
-                .extend(members.into_iter().flat_map(Node::keys).cloned());
-            self.names
-                .extend(required(node).into_iter().map(str::to_owned));
-            let is_free = |keyword: &str| {
-                node.get(keyword)
-                    .is_some_and(|rest| *rest != Value::Bool(false))
-            };
-            self.has_free_names |= is_free("additionalProperties") || is_free("patternProperties");
+            if let Some(Value::Object(members)) = node.get("properties") {
+                self.names.extend(members.keys().cloned());
+            }
+            for name in required(node) {
+                self.names.insert(name.to_owned());
+            }
+            for keyword in ["additionalProperties", "patternProperties"] {
+                if let Some(rest) = node.get(keyword) {
+                    self.has_free_names |= *rest != Value::Bool(false);
+                }
+            }
             open.extend(children(node));
         }
     }
 }
 
+/// The name in characters that the API takes; a long one is cut, and told apart by its number.
 fn readable(own: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') {
-            c
-        } else {
-            '_'
-        }
-    };
-    let name: String = own.chars().map(plain).take(LONGEST - DIGITS - 1).collect();
-    match name.trim_matches('_') {
-        "" => "member".to_owned(),
-        name if own.chars().count() > LONGEST - DIGITS - 1 => {
-            format!("{name}_{:08x}", hash(own, 0))
-        }
-        name => name.to_owned(),
+    let cut = cut_and_plain(own);
+    let name = cut.trim_matches('_');
+    if name.is_empty() {
+        return "member".to_owned();
     }
+    if own.chars().count() > LONGEST - DIGITS - 1 {
+        return format!("{name}_{:08x}", hash(own, 0));
+    }
+    name.to_owned()
 }
 
+fn cut_and_plain(own: &str) -> String {
+    let mut name = String::new();
+    for c in own.chars().take(LONGEST - DIGITS - 1) {
+        name.push(if is_plain_char(c) { c } else { '_' });
+    }
+    name
+}
+
+/// The same always with its number. `salt`: another number, if the first is taken.
 fn marked(own: &str, salt: u32) -> String {
     let name: String = readable(own).chars().take(LONGEST - DIGITS - 1).collect();
     format!("{name}_{:08x}", hash(own, salt))
@@ -134,25 +168,24 @@ fn marked(own: &str, salt: u32) -> String {
 
 /// FNV-1a, which is the same in every version of the compiler.
 fn hash(text: &str, salt: u32) -> u32 {
-    salt.to_le_bytes()
-        .into_iter()
-        .chain(text.bytes())
-        .fold(0x811c_9dc5, |hash: u32, byte: u8| {
-            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-        })
+    let mut hash: u32 = 0x811c_9dc5;
+    for byte in salt.to_le_bytes().into_iter().chain(text.bytes()) {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    hash
 }
 
-/// The name that prompts and complaints use. A reference has no place for it.
+/// Says the member's own name in its description. A reference has no place for one, so it becomes a union of one.
 pub(super) fn name_in_words(property: &mut Value, own: &str) {
     let Some(node) = property.as_object_mut() else {
         return;
     };
-    let told = match node.get("description").and_then(Value::as_str) {
+    let text = match node.get("description").and_then(Value::as_str) {
         Some(description) => format!("`{own}`: {description}"),
         None => format!("`{own}`"),
     };
     if let Some(reference) = node.shift_remove("$ref") {
         node.insert("anyOf".to_owned(), json!([{"$ref": reference}]));
     }
-    node.insert("description".to_owned(), Value::String(told));
+    node.insert("description".to_owned(), Value::String(text));
 }

@@ -13,16 +13,32 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
+use super::kinds::is_type_name;
 use super::normalize::reachable;
-use super::profile::{Profile, is_plain};
+use super::profile::{Profile, is_plain, is_plain_char};
 use super::strict::describe;
 use super::wire_names::{WireNames, name_in_words};
 use super::{gemini, openapi};
 use crate::check::target;
 use crate::tree::{Node, has_type, is_annotation};
 
-const TYPES: [&str; 7] = [
-    "null", "boolean", "integer", "number", "string", "array", "object",
+/// Keywords that say of a value's shape what is written elsewhere, or nothing where they are malformed.
+const OF_SHAPE: [&str; 15] = [
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$vocabulary",
+    "additionalItems",
+    "properties",
+    "required",
+    "patternProperties",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "enum",
+    "$ref",
 ];
 const ANY: &str = "any JSON value";
 /// References to references to references.
@@ -44,6 +60,7 @@ const CONDITIONS: [&str; 12] = [
     "dependencies",
     "unevaluatedItems",
 ];
+/// Bounds of numbers.
 const NUMBERS: [&str; 5] = [
     "minimum",
     "maximum",
@@ -51,6 +68,7 @@ const NUMBERS: [&str; 5] = [
     "exclusiveMaximum",
     "multipleOf",
 ];
+/// Bounds of lengths.
 const COUNTS: [&str; 6] = [
     "minLength",
     "maxLength",
@@ -60,6 +78,7 @@ const COUNTS: [&str; 6] = [
     "maxProperties",
 ];
 
+/// The schema as the profile takes it. `names`: what stands for names that it refuses.
 pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>) -> Value {
     let mut writer = Writer {
         tree,
@@ -69,20 +88,26 @@ pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>)
         open: VecDeque::new(),
     };
     let mut root = writer.schema(tree, true);
-    let mut defs = Vec::new();
-    while let Some(at) = writer.open.pop_front() {
-        let name = writer.defs[at].name.clone();
-        let def = writer.defs[at].schema;
-        let place = writer.place_of(def);
-        defs.push((place, name, writer.schema(def, false)));
+    let mut written_defs = Vec::new();
+    while let Some(index) = writer.open.pop_front() {
+        let name = writer.defs[index].name.clone();
+        let schema = writer.defs[index].schema;
+        written_defs.push(WrittenDef {
+            place: writer.place_of(schema),
+            name,
+            schema: writer.schema(schema, false),
+        });
     }
-    defs.sort_by_key(|(place, ..)| *place);
+    written_defs.sort_by_key(|def| def.place);
+    let mut defs = Node::new();
+    for def in written_defs {
+        defs.insert(def.name, def.schema);
+    }
     // A form that allows anything swallows the others, with their references.
-    let defs = reachable(
-        &root,
-        defs.into_iter().map(|(_, name, def)| (name, def)).collect(),
-    );
-    if let (Some(root), false) = (root.as_object_mut(), defs.is_empty()) {
+    let defs = reachable(&root, defs);
+    if !defs.is_empty()
+        && let Some(root) = root.as_object_mut()
+    {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
     match profile {
@@ -93,22 +118,33 @@ pub(super) fn written(tree: &Value, profile: Profile, names: Option<&WireNames>)
     root
 }
 
+/// A definition that was written.
+struct WrittenDef {
+    /// Its place in the plain dialect, whose order is kept.
+    place: usize,
+    name: String,
+    schema: Value,
+}
+
 /// A definition that some reference names.
 struct Def<'t> {
     schema: &'t Value,
     name: String,
 }
 
+/// The writing of one schema.
 struct Writer<'t> {
     tree: &'t Value,
     profile: Profile,
     names: Option<&'t WireNames>,
+    /// Those that were referred to, in the order of the references.
     defs: Vec<Def<'t>>,
     /// Indices of those that are still to be written.
     open: VecDeque<usize>,
 }
 
 impl<'t> Writer<'t> {
+    /// Writes one schema: its keywords one by one, and then what an object or a list must not lack.
     fn schema(&mut self, schema: &'t Value, is_root: bool) -> Value {
         let Some(node) = schema.as_object() else {
             return any();
@@ -116,9 +152,14 @@ impl<'t> Writer<'t> {
         let mut out = Node::new();
         let mut notes = Vec::new();
         for (keyword, value) in node {
-            if let Some(reference) = value.as_str().filter(|_| keyword == "$ref") {
+            if keyword == "$ref"
+                && let Value::String(reference) = value
+            {
                 self.reference(reference, &mut out);
-            } else if !self.shape(keyword, value, node, &mut out) {
+                continue;
+            }
+            let gives_shape = self.shape(keyword, value, node, &mut out);
+            if !gives_shape {
                 self.limit(keyword, value, node, &mut out, &mut notes);
             }
         }
@@ -127,7 +168,8 @@ impl<'t> Writer<'t> {
             out.retain(|keyword, _| keyword == "$ref" || is_annotation(keyword));
         }
         let lists_values = out.contains_key("enum") || out.contains_key("const");
-        if lists_values && (has_type(&out, "object") || has_type(&out, "array")) {
+        let is_container = has_type(&out, "object") || has_type(&out, "array");
+        if lists_values && is_container {
             // The values say it, and the type would have to name members and items.
             out.shift_remove("type");
         }
@@ -144,9 +186,15 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// Those that some value can be of.
     fn schemas(&mut self, list: &'t [Value]) -> Vec<Value> {
-        let possible = list.iter().filter(|one| **one != Value::Bool(false));
-        possible.map(|one| self.schema(one, false)).collect()
+        let mut schemas = Vec::new();
+        for schema in list {
+            if *schema != Value::Bool(false) {
+                schemas.push(self.schema(schema, false));
+            }
+        }
+        schemas
     }
 
     /// A reference that leads nowhere allows anything.
@@ -154,20 +202,22 @@ impl<'t> Writer<'t> {
         let Some(schema) = self.definition(reference) else {
             return;
         };
-        let known = self
+        let referred = self
             .defs
             .iter()
             .position(|def| std::ptr::eq(def.schema, schema));
-        let at = known.unwrap_or_else(|| {
-            let name = self.free_name(reference);
-            self.defs.push(Def { schema, name });
-            self.open.push_back(self.defs.len() - 1);
-            self.defs.len() - 1
-        });
-        out.insert(
-            "$ref".to_owned(),
-            json!(format!("#/$defs/{}", self.defs[at].name)),
-        );
+        let index = match referred {
+            Some(index) => index,
+            None => {
+                let name = self.free_name(reference);
+                let index = self.defs.len();
+                self.defs.push(Def { schema, name });
+                self.open.push_back(index);
+                index
+            }
+        };
+        let pointer = format!("#/$defs/{}", self.defs[index].name);
+        out.insert("$ref".to_owned(), json!(pointer));
     }
 
     /// `None`: there is none, or only references to each other.
@@ -185,20 +235,15 @@ impl<'t> Writer<'t> {
 
     /// Some readers of pointers decode neither `%C3` nor `~1`.
     fn free_name(&self, reference: &str) -> String {
+        const LONGEST: usize = 60;
         let last = reference.rsplit('/').next().unwrap_or(reference);
-        let plain = |c: char| {
-            if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') {
-                c
-            } else {
-                '_'
-            }
-        };
-        let base: String = last.chars().map(plain).take(60).collect();
-        let base = if is_plain(&base) {
-            base
-        } else {
-            "Type".to_owned()
-        };
+        let mut base = String::new();
+        for c in last.chars().take(LONGEST) {
+            base.push(if is_plain_char(c) { c } else { '_' });
+        }
+        if !is_plain(&base) {
+            base = "Type".to_owned();
+        }
         let mut name = base.clone();
         let mut number = 2;
         while self.defs.iter().any(|def| def.name == name) {
@@ -210,14 +255,11 @@ impl<'t> Writer<'t> {
 
     /// In the order of the plain dialect.
     fn place_of(&self, def: &Value) -> usize {
-        let defs = self
-            .tree
-            .get("$defs")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(Node::values);
-        defs.into_iter()
-            .position(|one| std::ptr::eq(one, def))
+        let Some(Value::Object(defs)) = self.tree.get("$defs") else {
+            return usize::MAX;
+        };
+        defs.values()
+            .position(|other| std::ptr::eq(other, def))
             .unwrap_or(usize::MAX)
     }
 
@@ -233,6 +275,7 @@ impl<'t> Writer<'t> {
             ("type", _) => types(value),
             ("properties", Value::Object(members)) => Some(self.properties(members)),
             ("required", Value::Array(names)) => Some(self.required(names, node)),
+            // `by_pattern` has looked at it.
             ("additionalProperties", _) if node.contains_key("patternProperties") => None,
             ("additionalProperties" | "unevaluatedProperties", Value::Bool(_)) => {
                 Some(value.clone())
@@ -242,19 +285,14 @@ impl<'t> Writer<'t> {
             }
             ("patternProperties", Value::Object(patterns)) => Some(self.by_pattern(patterns, node)),
             ("allOf", _) if self.profile == Profile::Gemini => None,
-            ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => Some(self.schemas(list))
-                .filter(|list| !list.is_empty())
-                .map(Value::Array),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => {
+                let forms = self.schemas(list);
+                (!forms.is_empty()).then_some(Value::Array(forms))
+            }
             ("items" | "prefixItems", _) => Some(self.items(node)),
-            ("enum", Value::Array(values)) => Some(value.clone()).filter(|_| !values.is_empty()),
+            ("enum", Value::Array(values)) => (!values.is_empty()).then(|| value.clone()),
             ("const", _) => Some(value.clone()),
-            (
-                "$defs" | "definitions" | "$anchor" | "$dynamicAnchor" | "$dynamicRef"
-                | "$vocabulary",
-                _,
-            )
-            | ("additionalItems" | "properties" | "required" | "patternProperties", _)
-            | ("anyOf" | "oneOf" | "allOf" | "enum" | "$ref", _) => None,
+            _ if OF_SHAPE.contains(&keyword) => None,
             _ => return false,
         };
         let keyword = match keyword {
@@ -295,33 +333,34 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// The members that an answer can have, by the names of the wire.
     fn properties(&mut self, members: &'t Node) -> Value {
-        let mut written = Node::new();
-        for (key, schema) in members
-            .iter()
-            .filter(|(_, schema)| **schema != Value::Bool(false))
-        {
+        let mut properties = Node::new();
+        for (key, schema) in members {
+            if *schema == Value::Bool(false) {
+                continue;
+            }
             let mut property = self.schema(schema, false);
             let name = self.wire_name(key);
             if name != key {
                 name_in_words(&mut property, key);
             }
-            written.insert(name.to_owned(), property);
+            properties.insert(name.to_owned(), property);
         }
-        Value::Object(written)
+        Value::Object(properties)
     }
 
+    /// The required members, without those that an answer cannot have.
     fn required(&self, names: &[Value], node: &Node) -> Value {
         let members = node.get("properties").and_then(Value::as_object);
-        let names = names
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|name: &&str| {
-                members
-                    .and_then(|members| members.get(*name))
-                    .is_none_or(|schema| *schema != Value::Bool(false))
-            });
-        Value::Array(names.map(|name| json!(self.wire_name(name))).collect())
+        let mut required = Vec::new();
+        for name in names.iter().filter_map(Value::as_str) {
+            let schema = members.and_then(|members| members.get(name));
+            if schema != Some(&Value::Bool(false)) {
+                required.push(json!(self.wire_name(name)));
+            }
+        }
+        Value::Array(required)
     }
 
     fn wire_name<'n>(&self, key: &'n str) -> &'n str
@@ -331,6 +370,7 @@ impl<'t> Writer<'t> {
         self.names.and_then(|names| names.wire(key)).unwrap_or(key)
     }
 
+    /// What members without names may be. Of forms that are the same, one.
     fn free_members(&mut self, forms: &[&'t Value]) -> Value {
         let mut written: Vec<Value> = Vec::new();
         for form in forms {
@@ -358,14 +398,15 @@ impl<'t> Writer<'t> {
 
     /// Of a tuple, any of its items at any place; which is where is said in words.
     fn items(&mut self, node: &'t Node) -> Value {
-        let Some(tuple) = Tuple::of(node) else {
+        let Some(tuple) = Tuple::from_node(node) else {
             return match node.get("items") {
                 Some(items) if *items != Value::Bool(false) => self.schema(items, false),
                 _ => any(),
             };
         };
-        let rest = tuple.rest.filter(|_| !tuple.is_closed(node));
-        let is_free = rest.is_none() && !tuple.is_closed(node);
+        let is_closed = tuple.is_closed(node);
+        let rest = if is_closed { None } else { tuple.rest };
+        // Written in any case, as this is where the definitions that they refer to get their names.
         let mut forms = Vec::new();
         for item in tuple.places.iter().chain(rest) {
             let item = self.schema(item, false);
@@ -373,23 +414,20 @@ impl<'t> Writer<'t> {
                 forms.push(item);
             }
         }
+        let is_free = rest.is_none() && !is_closed;
         if is_free || forms.contains(&any()) {
-            any()
-        } else {
-            one_of(forms)
+            return any();
         }
+        one_of(forms)
     }
 
+    /// Gives an object the keywords that readers miss: its type, `properties`, and a property for each required name.
     fn object(&mut self, node: &Node, out: &mut Node, is_root: bool) {
-        let is_combined = ["$ref", "allOf"]
-            .iter()
-            .any(|keyword| out.contains_key(*keyword));
-        let names_members =
-            out.contains_key("properties") || out.contains_key("additionalProperties");
-        let has_values = ["enum", "const", "anyOf", "oneOf"]
-            .iter()
-            .any(|keyword| out.contains_key(*keyword));
-        if names_members && !has_values && !is_combined && !out.contains_key("type") {
+        let is_combined = has_any(out, &["$ref", "allOf"]);
+        let has_values = has_any(out, &["enum", "const", "anyOf", "oneOf"]);
+        let names_members = has_any(out, &["properties", "additionalProperties"]);
+        let is_untyped = !has_values && !is_combined && !out.contains_key("type");
+        if names_members && is_untyped {
             out.insert("type".to_owned(), json!("object"));
         }
         if !has_type(out, "object") || is_combined {
@@ -406,24 +444,21 @@ impl<'t> Writer<'t> {
         let Some(Value::Object(properties)) = out.get_mut("properties") else {
             return;
         };
-        let given = node.get("properties").and_then(Value::as_object);
-        let required = node
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        for name in required.filter_map(Value::as_str) {
-            if given.is_none_or(|given| !given.contains_key(name)) {
+        let Some(Value::Array(required)) = node.get("required") else {
+            return;
+        };
+        let members = node.get("properties").and_then(Value::as_object);
+        for name in required.iter().filter_map(Value::as_str) {
+            let has_schema = members.is_some_and(|members| members.contains_key(name));
+            if !has_schema {
                 properties.insert(self.wire_name(name).to_owned(), any());
             }
         }
     }
 
+    /// Gives a list the keywords that readers miss: its type, `items`, and the length of a tuple.
     fn array(&self, node: &Node, out: &mut Node, notes: &mut Vec<String>) {
-        let has_values = ["enum", "const", "anyOf", "oneOf", "allOf", "$ref"].iter();
-        let has_values = has_values
-            .into_iter()
-            .any(|keyword| out.contains_key(*keyword));
+        let has_values = has_any(out, &["enum", "const", "anyOf", "oneOf", "allOf", "$ref"]);
         if out.contains_key("items") && !out.contains_key("type") && !has_values {
             out.insert("type".to_owned(), json!("array"));
         }
@@ -433,19 +468,17 @@ impl<'t> Writer<'t> {
         if !out.contains_key("items") {
             out.insert("items".to_owned(), any());
         }
-        let Some(tuple) = Tuple::of(node) else {
+        let Some(tuple) = Tuple::from_node(node) else {
             if node.get("items") == Some(&Value::Bool(false)) {
                 out.insert("maxItems".to_owned(), json!(0));
             }
             return;
         };
-        let count = tuple.places.len();
         if tuple.is_closed(node) && self.profile.takes_keyword("maxItems") {
-            let most = node
-                .get("maxItems")
-                .and_then(Value::as_u64)
-                .unwrap_or(u64::MAX);
-            out.insert("maxItems".to_owned(), json!(most.min(count as u64)));
+            let count = tuple.places.len() as u64;
+            let stated = node.get("maxItems").and_then(Value::as_u64);
+            let most = stated.unwrap_or(u64::MAX).min(count);
+            out.insert("maxItems".to_owned(), json!(most));
         }
         if !tuple.is_uniform() {
             let places: Vec<String> = tuple.places.iter().map(kind_in_words).collect();
@@ -461,7 +494,7 @@ struct Tuple<'t> {
 }
 
 impl<'t> Tuple<'t> {
-    fn of(node: &'t Node) -> Option<Self> {
+    fn from_node(node: &'t Node) -> Option<Self> {
         match (node.get("prefixItems"), node.get("items")) {
             (Some(Value::Array(places)), rest) if !places.is_empty() => {
                 Some(Tuple { places, rest })
@@ -474,10 +507,15 @@ impl<'t> Tuple<'t> {
         }
     }
 
+    /// Whether no item follows those that have their places.
     fn is_closed(&self, node: &Node) -> bool {
-        let most = node.get("maxItems").and_then(Value::as_u64);
-        self.rest == Some(&Value::Bool(false))
-            || most.is_some_and(|most| most <= self.places.len() as u64)
+        if self.rest == Some(&Value::Bool(false)) {
+            return true;
+        }
+        match node.get("maxItems").and_then(Value::as_u64) {
+            Some(most) => most <= self.places.len() as u64,
+            None => false,
+        }
     }
 
     fn is_uniform(&self) -> bool {
@@ -490,6 +528,11 @@ fn any() -> Value {
     json!({"description": ANY})
 }
 
+fn has_any(node: &Node, keywords: &[&str]) -> bool {
+    keywords.iter().any(|keyword| node.contains_key(*keyword))
+}
+
+/// Any of these forms.
 fn one_of(mut forms: Vec<Value>) -> Value {
     match forms.len() {
         0 => any(),
@@ -498,29 +541,32 @@ fn one_of(mut forms: Vec<Value>) -> Value {
     }
 }
 
+/// The types that JSON has, each once. `None`: there is none among them.
 fn types(value: &Value) -> Option<Value> {
-    let is_known = |kind: &&Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
-    match value {
-        Value::Array(kinds) => {
-            let mut known: Vec<Value> = Vec::new();
-            for kind in kinds.iter().filter(is_known) {
-                if !known.contains(kind) {
-                    known.push(kind.clone());
-                }
-            }
-            Some(Value::Array(known))
-                .filter(|known| known.as_array().is_some_and(|known| !known.is_empty()))
+    let Value::Array(kinds) = value else {
+        return is_type_name(value).then(|| value.clone());
+    };
+    let mut types: Vec<Value> = Vec::new();
+    for kind in kinds {
+        if is_type_name(kind) && !types.contains(kind) {
+            types.push(kind.clone());
         }
-        kind => Some(kind.clone()).filter(|kind| is_known(&kind)),
     }
+    if types.is_empty() {
+        return None;
+    }
+    Some(Value::Array(types))
 }
 
 /// llama.cpp reads the bounds of integers as 64 bits with a sign.
 fn is_readable(bound: &Value, node: &Node) -> bool {
-    bound.is_number()
-        && (bound.is_i64()
-            || !has_type(node, "integer")
-            || bound.as_f64().is_some_and(|bound| bound.abs() < 9e18))
+    if !bound.is_number() {
+        return false;
+    }
+    if bound.is_i64() || !has_type(node, "integer") {
+        return true;
+    }
+    bound.as_f64().is_some_and(|bound| bound.abs() < 9e18)
 }
 
 /// What says nothing, or is for no model.
@@ -532,24 +578,27 @@ fn is_silent(keyword: &str, value: &Value) -> bool {
 /// Of a map with integer keys, by the patterns that schemars writes.
 fn keys_in_words(node: &Node) -> Option<&'static str> {
     let patterns = node.get("patternProperties")?.as_object()?;
-    (!patterns.is_empty()
-        && patterns
-            .keys()
-            .all(|pattern: &String| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$")))
-    .then_some("each key is a whole number")
+    if patterns.is_empty() {
+        return None;
+    }
+    let are_integers = patterns
+        .keys()
+        .all(|pattern| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$"));
+    are_integers.then_some("each key is a whole number")
 }
 
+/// A place of a tuple: the name of its definition, or its type.
 fn kind_in_words(schema: &Value) -> String {
-    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        return reference.rsplit('/').next().unwrap_or_default().to_owned();
+    if let Some(Value::String(reference)) = schema.get("$ref") {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return name.to_owned();
     }
     match schema.get("type") {
         Some(Value::String(kind)) => kind.clone(),
-        Some(Value::Array(kinds)) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(" or "),
+        Some(Value::Array(kinds)) => {
+            let names: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
+            names.join(" or ")
+        }
         _ => "value".to_owned(),
     }
 }
