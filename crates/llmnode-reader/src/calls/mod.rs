@@ -49,9 +49,8 @@ pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> 
         return unread::unread_calls(text, tools);
     };
     // JSON that happens to look like a call of something is more likely an answer.
-    let is_certain = typed || marked;
-    let names_tools = calls.iter().all(|call| tools.contains(&call.name.as_str()));
-    (is_certain || names_tools).then_some(InText::Calls { calls, marked })
+    let are_calls = typed || marked || calls.iter().all(|call| tools.contains(&call.name.as_str()));
+    are_calls.then_some(InText::Calls { calls, marked })
 }
 
 /// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.

@@ -105,17 +105,20 @@ impl<'s> Checker<'s> {
             return Some("has placeholders for its texts; write the real values".to_owned());
         }
         let mut unknown = Vec::new();
-        let mut present: HashMap<&str, &Json<'_>> = HashMap::new();
         for (name, value) in members {
             if rule.member(name).is_none() {
                 unknown.push((&**name, value));
             }
+        }
+        // Nearly always this is all.
+        if unknown.is_empty() {
+            return None;
+        }
+        let mut present: HashMap<&str, &Json<'_>> = HashMap::new();
+        for (name, value) in members {
             if rule.has_property(name) {
                 present.insert(name, value);
             }
-        }
-        if unknown.is_empty() {
-            return None;
         }
         rival(rule, &present, &unknown)
             .or_else(|| few_properties(rule, unknown.len(), members.len()))

@@ -508,8 +508,10 @@ fn names_recipient(header: &str) -> bool {
 fn may_grow(rest: &str) -> bool {
     const LONGEST_NAME: usize = 40;
     if let Some(header) = rest.strip_prefix(CHANNEL) {
-        let is_complete = header.contains(MESSAGE) || header.contains('\n');
-        return header.len() < LONGEST_HEADER && !is_complete;
+        // The length first: behind a header may be all of a long text.
+        return header.len() < LONGEST_HEADER
+            && !header.contains(MESSAGE)
+            && !header.contains('\n');
     }
     if may_become_mark(rest) {
         return true;
