@@ -33,6 +33,7 @@ pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation
     Violation::new("", message)
 }
 
+/// JSON that breaks off. Its end shows a model where it was cut.
 fn incomplete(text: &str, begin: usize) -> Violation {
     let text = text.trim_end();
     let mut last_characters = text.char_indices().rev();
@@ -49,6 +50,7 @@ fn incomplete(text: &str, begin: usize) -> Violation {
     Violation::new("", message)
 }
 
+/// Two values that the type takes, and that are not the same.
 pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
     let message = format!(
         "two different JSON values, at {} and at {}",
@@ -58,6 +60,7 @@ pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
     with_remedy(message, "answer with one JSON value only")
 }
 
+/// Of a text that is nothing but thoughts, as far as anybody can tell.
 pub(super) fn unclosed_thinking(text: &str, begin: usize) -> Violation {
     let message = format!(
         "the thinking that begins at {} never ends, so there is no answer",
@@ -81,10 +84,12 @@ pub(super) fn nothing(text: &str, shape: Option<String>) -> Violation {
     with_remedy(message, remedy)
 }
 
+/// For callers who said that nothing may surround the JSON: the text is not from a model, so there is nothing to ask of one.
 pub(super) fn not_only_json() -> Violation {
     Violation::new("", "the answer is not whole JSON")
 }
 
+/// Of a text in which no JSON is looked for.
 pub(super) fn too_long() -> Violation {
     with_remedy(
         "the answer is not JSON, and too long to search for JSON (over 16 MiB)",
@@ -92,6 +97,7 @@ pub(super) fn too_long() -> Violation {
     )
 }
 
+/// Of JSON that would fill the memory.
 pub(super) fn too_many_values() -> Violation {
     with_remedy(
         "the answer has more values than are read (50,000 objects, or 500,000 values)",

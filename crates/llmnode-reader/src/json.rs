@@ -31,6 +31,7 @@ pub(super) fn canonical(mut tree: Json<'_>) -> String {
     tree.to_string()
 }
 
+/// A fraction keeps a mark that it was one. Members are in the order of their names.
 fn normalise(json: &mut Json<'_>) {
     match json {
         Json::Number(digits) => {
@@ -83,6 +84,7 @@ impl Json<'_> {
         count
     }
 
+    /// The text of a string. A number's digits are none.
     pub(super) fn as_text(&self) -> Option<&str> {
         match self {
             Json::String(text) => Some(text),

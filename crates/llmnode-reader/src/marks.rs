@@ -14,6 +14,7 @@ pub fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
+/// Of what is read, not of what is written: serde may have other names for the two.
 fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12()
         .with(|s| s.meta_schema = None)

@@ -73,6 +73,7 @@ impl Reader {
         }
     }
 
+    /// What a text is read as by this reader. `None`: as any JSON.
     pub(super) fn target(self, schema: Option<&OutputSchema>) -> Target<'_> {
         let Reader { exact, whole_text } = self;
         Target {

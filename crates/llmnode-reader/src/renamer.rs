@@ -95,6 +95,7 @@ impl<'s> Renamer<'s> {
         }
     }
 
+    /// Takes one character, and writes it unless it belongs to a name.
     fn next(&mut self, c: char, to: &mut String) {
         match &mut self.text {
             Text::Name {

@@ -288,6 +288,7 @@ impl OutputSchema {
         self.sent.names(profile, &self.tree)
     }
 
+    /// Why it cannot be written for models.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
@@ -335,6 +336,7 @@ impl OutputSchema {
         schema
     }
 
+    /// The type's own schema, from which a copy with lists was made.
     pub(crate) fn without_choices(&self) -> &OutputSchema {
         self.own.as_deref().unwrap_or(self)
     }
@@ -424,6 +426,7 @@ fn unwrapped(tree: &Value, wrapped: bool) -> &Value {
     }
 }
 
+/// As OpenAI takes names of schemas.
 fn sanitised(name: &str) -> String {
     const LONGEST: usize = 64;
     let mut sanitised = String::new();

@@ -32,6 +32,7 @@ use crate::violation::Violation;
 /// For types that serde may read several times at each level, in exponential time.
 const MAX_REREAD_DEPTH: usize = 12;
 
+/// All that is wrong with a candidate.
 type Refused = Vec<Violation>;
 
 /// A candidate that the type takes.

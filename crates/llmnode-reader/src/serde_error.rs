@@ -81,6 +81,7 @@ fn text_in_words(rules: &Rules, steps: &[Step]) -> Option<&'static str> {
     forms.iter().find_map(|form| form.text_in_words())
 }
 
+/// The value at a place. `None`: serde's position does not lead to one.
 fn value_at<'j>(tree: &'j Json<'j>, steps: &[Step]) -> Option<&'j Json<'j>> {
     let mut value = tree;
     for step in steps {

@@ -51,10 +51,12 @@ pub(super) struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// Whether the answer is an object around the value.
     pub(super) fn is_wrapped(&self) -> bool {
         self.schema.is_some_and(OutputSchema::is_wrapped)
     }
 
+    /// Without a schema, those that any value meets.
     pub(super) fn rules(&self) -> &Rules {
         match self.schema {
             Some(schema) => &schema.rules,

@@ -234,6 +234,7 @@ pub fn is_unseen(c: char) -> bool {
     control || unseen
 }
 
+/// Spaces of other widths: a text with one is not the text that it looks like.
 fn is_like_a_space(c: char) -> bool {
     matches!(
         c,
@@ -259,6 +260,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// What a terminal, a log or a prompt may show as the begin of a new line, or worse.
 fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

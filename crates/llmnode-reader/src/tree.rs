@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+/// A schema that is an object of keywords.
 pub(crate) type Node = Map<String, Value>;
 
 /// The only member of the object that wraps an answer whose type is not an object.

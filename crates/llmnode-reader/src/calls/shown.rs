@@ -95,6 +95,7 @@ struct Texts {
 }
 
 impl Texts {
+    /// `text`: in plain form.
     fn add(&mut self, text: &str) {
         self.joined.push_str(text);
         self.ends.push(self.joined.len());

@@ -94,6 +94,7 @@ pub(super) struct UnionKey {
     pub(super) type_faults_only: bool,
 }
 
+/// How many unions are remembered. Each keeps its faults.
 pub(super) const MAX_CACHED: usize = 4096;
 
 impl<'s> Checker<'s> {

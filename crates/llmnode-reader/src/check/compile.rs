@@ -107,6 +107,7 @@ impl<'v> Compiler<'v> {
         rule
     }
 
+    /// Takes over what one keyword says. One whose value has another shape than it should have says nothing.
     fn keyword(&mut self, keyword: &str, value: &'v Value, rule: &mut Rule) {
         match keyword {
             "type" => rule.types = Some(texts(value)),

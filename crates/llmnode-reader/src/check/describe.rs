@@ -4,6 +4,7 @@ use super::Rule;
 use crate::json::Json;
 use crate::text::{one_line, plural};
 
+/// Bytes of a value in a message.
 const MAX_EXCERPT: usize = 60;
 /// How many of a list are named. A model needs an example of what is right, not all of it.
 const MAX_NAMED: usize = 8;
@@ -58,6 +59,7 @@ fn of_type(rule: &Rule, kind: &str) -> String {
     format!("{kind}{bounds}")
 }
 
+/// The bounds of a number, in words.
 fn range(rule: &Rule) -> String {
     let mut words = String::new();
     if let (Some(least), Some(most)) = (rule.bound("minimum"), rule.bound("maximum")) {
@@ -80,6 +82,7 @@ fn bound(rule: &Rule, keyword: &str, words: &str) -> String {
     }
 }
 
+/// The bounds of a length, in words. A least one of 0 says nothing.
 fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
     match (rule.count(least), rule.count(most)) {
         (Some(least), Some(most)) if least == most => format!(" of {}", plural(most, what)),

@@ -15,6 +15,7 @@ pub(in super::super) fn expected_answer(rules: &Rules, wrapped: bool) -> Option<
     Some(value)
 }
 
+/// Only one reference deep: types are.
 fn expected_value(rules: &Rules, rule: &Rule) -> Option<String> {
     let rule = match rule.ref_target {
         Some(number) => rules.at(number),

@@ -45,6 +45,7 @@ enum Misspelling {
 }
 
 impl Fault {
+    /// A fault that serde will find as well, or knows better.
     pub(super) fn at(place: &Location<'_>, message: impl Into<String>) -> Self {
         Fault::new(Violation::new(place.path(), message))
     }
@@ -72,6 +73,7 @@ impl Fault {
         }
     }
 
+    /// A value that serde would take and change.
     pub(super) fn lossy(place: &Location<'_>, message: impl Into<String>) -> Self {
         Fault {
             severity: Severity::Lossy,
@@ -79,6 +81,7 @@ impl Fault {
         }
     }
 
+    /// A value of the right type that is out of bounds.
     pub(super) fn bound(place: &Location<'_>, message: impl Into<String>) -> Self {
         Fault {
             severity: Severity::Bound,
@@ -204,6 +207,7 @@ impl HintedFault {
         false
     }
 
+    /// Adds the hint to the message, in which a model looks for it.
     fn into_violation(self) -> Violation {
         let mut violation = self.fault.violation;
         let Some(nearest) = self.nearest else {

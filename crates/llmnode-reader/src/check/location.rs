@@ -44,6 +44,7 @@ impl<'p> Location<'p> {
         self.up.is_some()
     }
 
+    /// Whether it is a member's value, whose schema says what it is.
     pub(crate) fn is_member(&self) -> bool {
         matches!(self.step, Step::Member(_))
     }

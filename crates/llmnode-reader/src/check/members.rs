@@ -40,6 +40,7 @@ struct Respelled<'n> {
 }
 
 impl<'s> Checker<'s> {
+    /// What is wrong with an object. See the page for the order.
     pub(super) fn object(
         &self,
         rule: &'s Rule,

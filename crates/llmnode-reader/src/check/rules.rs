@@ -192,6 +192,7 @@ impl Rules {
         self.all.iter().any(|rule| self.contains_itself_twice(rule))
     }
 
+    /// With one form that leads back, each level is read once.
     fn contains_itself_twice(&self, union: &Rule) -> bool {
         let mut forms = 0;
         for form in &union.any_of {
@@ -291,6 +292,7 @@ impl Rule {
         self.named(name).is_some()
     }
 
+    /// What the schema says of a member by its name.
     pub(crate) fn named(&self, name: &str) -> Option<&Property> {
         let index = *self.property_index.get(name)?;
         Some(&self.named[index])

@@ -141,6 +141,7 @@ impl<'s> Checker<'s> {
         None
     }
 
+    /// All that a value may be by these forms.
     fn leaves_of(&self, forms: &[usize]) -> Vec<&'s Rule> {
         let mut leaves = Vec::new();
         for form in forms {
@@ -292,6 +293,7 @@ impl<'s> Checker<'s> {
 }
 
 impl Fault {
+    /// Of a value that is as near to one form as to another.
     fn none_of(forms: impl Iterator<Item = String>, place: &Location<'_>) -> Fault {
         let forms = each_once(forms, "; or ");
         let message = format!("matches none of the allowed forms: {forms}");
@@ -312,6 +314,7 @@ fn one_of(leaves: &[&Rule], between: &str) -> String {
     each_once(leaves.iter().map(|rule| expected(rule)), between)
 }
 
+/// Forms that differ only in what messages do not show are named once.
 fn each_once(all: impl Iterator<Item = String>, between: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for form in all {

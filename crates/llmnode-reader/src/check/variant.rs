@@ -67,6 +67,7 @@ impl<'s> Variants<'s> {
         Some(Fault::at(place, message))
     }
 
+    /// Of an object: none of its members is a variant's name, or several are.
     fn object(&self, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
         let mut variants = Vec::new();
         for (name, _) in members {

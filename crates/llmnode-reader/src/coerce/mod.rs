@@ -195,6 +195,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
+    /// Items that the rule says nothing of stay as they are.
     fn items(&mut self, rule: &'s Rule, items: &mut [Json<'_>], place: &Location<'_>, depth: u32) {
         for (index, item) in items.iter_mut().enumerate() {
             let Some(number) = rule.item(index) else {

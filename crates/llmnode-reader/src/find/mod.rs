@@ -601,6 +601,7 @@ pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(repair::is_space)
 }
 
+/// Whether nobody would see anything in it.
 fn is_blank(text: &str) -> bool {
     text.chars().all(repair::is_space)
 }

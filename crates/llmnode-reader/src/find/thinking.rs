@@ -74,6 +74,7 @@ pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
 
+/// A mark at this byte, quoted or not.
 fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     // Cheap filter: JSON has many brackets, and prose many dashes.
     if !matches!(

@@ -451,6 +451,7 @@ impl Thoughts {
         }
     }
 
+    /// A mark that ends a message of a channel. Outside of channels it is text.
     fn end_of_message(&self, at: usize) -> Option<&'static str> {
         if !self.has_channels {
             return None;
@@ -459,6 +460,7 @@ impl Thoughts {
         ENDS.into_iter().find(|end| rest.starts_with(end))
     }
 
+    /// Shows what of the answer was not shown yet.
     fn show_answer(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
         let piece: Range<usize> = self.shown..end;
         if piece.start < piece.end {

@@ -44,6 +44,7 @@ struct Classified {
 }
 
 impl Classified {
+    /// All was read, and more text may follow.
     fn waiting(preamble: Preamble) -> Self {
         Classified {
             preamble,
@@ -51,6 +52,7 @@ impl Classified {
         }
     }
 
+    /// Something else begins in this text.
     fn followed_by(preamble: Preamble, rest: impl Into<String>) -> Self {
         Classified {
             preamble,
@@ -60,6 +62,7 @@ impl Classified {
 }
 
 impl Preamble {
+    /// `at_start`: at the start of a line, where JSON may begin.
     pub(super) fn prose(at_start: bool) -> Self {
         Preamble::Prose(Line {
             at_start,

@@ -251,6 +251,7 @@ impl IncrementalParser {
         });
     }
 
+    /// In an object a key must follow, in a list a value: JSON has no comma before a bracket.
     fn after_comma(&mut self) {
         self.state = match self.open.last() {
             Some(open) if open.is_object => ParseState::Key,

@@ -52,19 +52,33 @@ pub(super) struct SyntaxError {
 
 /// The names of repairs, as they are in flags and records.
 pub(super) mod kind {
+    /// A comment that can hide nothing was left out.
     pub(crate) const COMMENT: &str = "comment";
+    /// A comma was one too many, or was missing between two lines.
     pub(crate) const COMMA: &str = "comma";
+    /// A string was in other quotation marks: `'a'`, `“a”`.
     pub(crate) const QUOTES: &str = "quotes";
+    /// A literal was Python's: `None`, `True`.
     pub(crate) const LITERAL: &str = "literal";
+    /// A key was in no quotation marks: `{name: 1}`.
     pub(crate) const BARE_KEY: &str = "bare_key";
+    /// A string was in none.
     pub(crate) const BARE_STRING: &str = "bare_string";
+    /// A line end or another control character stood in a string as it is.
     pub(crate) const CONTROL_CHARACTER: &str = "control_character";
+    /// A backslash or a quotation mark in a string was not escaped, or one was that must not be.
     pub(crate) const ESCAPE: &str = "escape";
+    /// White space was of a kind that JSON does not know.
     pub(crate) const SPACE: &str = "space";
+    /// The last brackets were missing.
     pub(crate) const CLOSER: &str = "closer";
+    /// A key appeared twice, with equal values.
     pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
+    /// All of the JSON was escaped, as within a string.
     pub(crate) const QUOTED: &str = "quoted";
+    /// A list was written as objects on lines of their own.
     pub(crate) const LINES: &str = "lines";
+    /// A program's assignment was around the value: `const filter = {..};`.
     pub(crate) const ASSIGNMENT: &str = "assignment";
 }
 
@@ -116,9 +130,11 @@ struct Parser<'t> {
     commented: bool,
 }
 
+/// The first error ends the parsing: what follows it cannot be trusted.
 type ParseResult<T> = Result<T, SyntaxError>;
 
 impl<'t> Parser<'t> {
+    /// `at`: the byte where the value begins.
     fn new(text: &'t str, at: usize, lenient: bool) -> Self {
         let repairs = Repairs::default();
         Parser {

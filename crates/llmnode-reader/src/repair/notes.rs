@@ -6,6 +6,7 @@ pub(in super::super) struct Repairs {
     by_kind: Vec<Repaired>,
 }
 
+/// The repairs of one kind.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Repaired {
     pub(in super::super) kind: &'static str,

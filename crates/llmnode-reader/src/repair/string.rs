@@ -366,6 +366,7 @@ fn may_follow(rest: &str, role: Role) -> bool {
     }
 }
 
+/// Of any language: models write those of Python and of JavaScript.
 fn is_comment(rest: &str) -> bool {
     rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
 }

@@ -170,6 +170,7 @@ fn is_odd_in_word(c: char, is_address: bool) -> bool {
     let is_syntax = "{[()\\=;<>|:/+#&*@$%^~".contains(c);
     is_mark || (is_syntax && !is_address)
 }
+/// Two points are enough: no number or name begins with one.
 fn is_ellipsis(text: &str) -> bool {
     text.starts_with('…') || text.starts_with("..")
 }

@@ -194,6 +194,7 @@ impl Listed {
     }
 }
 
+/// The start of a long value is enough to recognise it by.
 fn shortened(value: &Value) -> String {
     match value {
         Value::String(text) => Value::String(one_line(text, MAX_LISTED_BYTES)).to_string(),
@@ -219,6 +220,7 @@ enum Step<'a> {
     Items,
 }
 
+/// Paths are of the program, and were checked by the macro.
 fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
@@ -248,6 +250,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// The path does not lead to one place. It is a mistake of the program, so it is named as the program has it.
     fn no_place(&self, why: &str) -> ChoicesError {
         ChoicesError::Path(format!(
             "`choices({} = …)`: in the schema, the place {why}",
@@ -298,6 +301,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Goes into a member, by its name in the JSON.
     fn at_member(
         &mut self,
         node: &mut Node,

@@ -49,6 +49,7 @@ impl<'p> Place<'p> {
         }
     }
 
+    /// As `properties.n.type`.
     fn path(&self) -> String {
         let step = one_line(self.step, MOST_SHOWN);
         let around = match self.up {
@@ -112,6 +113,7 @@ impl<'p> Place<'p> {
         }
     }
 
+    /// The fault of a `type`.
     fn kind(&self, value: &Value) -> Option<String> {
         let are_types = match value {
             Value::Array(kinds) => !kinds.is_empty() && kinds.iter().all(is_type_name),

@@ -157,6 +157,7 @@ fn is_whole_value(before: &str, behind: &str) -> bool {
     begins && ends
 }
 
+/// Models lay a form out anew.
 fn without_space(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
@@ -185,6 +186,7 @@ fn description(node: &Node) -> Option<String> {
     (!words.is_empty()).then(|| words.to_owned())
 }
 
+/// How a definition is named where it is written elsewhere.
 fn reference_name(name: &str) -> String {
     format!("<{}>", one_line(name, 64))
 }
@@ -386,6 +388,7 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
+    /// Each of several types, with the same note.
     fn kinds(
         &mut self,
         kinds: &'a [Value],
@@ -432,6 +435,7 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
+    /// Each member, in the order of the schema, and for a map one that stands for all.
     fn object(&mut self, node: &'a Node, note: &str, to: &mut String) -> Option<()> {
         let required = required(node);
         let mut separator = "";
@@ -522,6 +526,7 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// How many items a list may have.
 fn count_words(node: &Node) -> String {
     match (node.get("minItems"), node.get("maxItems")) {
         (Some(least), Some(most)) if least == most => format!("{least} items"),
@@ -531,6 +536,7 @@ fn count_words(node: &Node) -> String {
         (None, None) => String::new(),
     }
 }
+/// Writes a note behind a value that has no placeholder to hold it.
 fn add_note(to: &mut String, note: &str) {
     if !note.is_empty() {
         to.push_str(" <");
@@ -583,11 +589,13 @@ fn bounds(node: &Node) -> String {
     words
 }
 
+/// A bound that somebody has chosen.
 fn bound<'n>(node: &'n Node, keyword: &str) -> Option<&'n Value> {
     let bound = node.get(keyword)?;
     (!is_of_machine_words(bound)).then_some(bound)
 }
 
+/// Whether it is a bound that a type of integers has by itself.
 fn is_of_machine_words(value: &Value) -> bool {
     let limits = [i32::MIN.into(), i32::MAX.into(), i64::from(u32::MAX)];
     let is_32_bits = match value.as_i64() {

@@ -42,6 +42,7 @@ pub(super) fn rewrite(schema: &mut Value) {
     reference_alone(node);
 }
 
+/// `null` has a type, and needs no list.
 fn without_const(node: &mut Map<String, Value>) {
     let Some(only) = node.shift_remove("const") else {
         return;

@@ -102,6 +102,7 @@ pub(super) fn is_type_name(kind: &Value) -> bool {
     }
 }
 
+/// The narrowest type that a value is of.
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

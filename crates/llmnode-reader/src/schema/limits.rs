@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::strict_error::StrictProblem;
 use crate::tree::{Node, children, def_name};
 
+/// The limits are OpenAI's: <https://platform.openai.com/docs/guides/structured-outputs>.
 const MAX_PROPERTIES: usize = 5000;
 const MAX_LEVELS: usize = 10;
 const MAX_ENUM_VALUES: usize = 1000;
@@ -127,6 +128,7 @@ struct Levels<'a> {
 }
 
 impl Levels<'_> {
+    /// The levels of objects in a schema, with references followed.
     fn of_schema(&mut self, schema: &Value) -> usize {
         let Some(node) = schema.as_object() else {
             return 0;
@@ -159,6 +161,7 @@ impl Levels<'_> {
         usize::from(is_object) + below
     }
 
+    /// The same of a definition, once.
     fn of_def(&mut self, name: &str) -> usize {
         if let Some(levels) = self.by_name.get(name) {
             return *levels;

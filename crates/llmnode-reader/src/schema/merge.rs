@@ -56,6 +56,7 @@ impl<'a> Merger<'a> {
         simple
     }
 
+    /// From the inside out: what is merged into an object must be merged itself.
     fn simplified(&mut self, schema: Value) -> Value {
         let Value::Object(mut node) = schema else {
             return schema;
@@ -249,6 +250,7 @@ impl<'a> Merger<'a> {
     }
 }
 
+/// Keywords that apply another schema to the same value.
 const PARTS: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
 
 /// All keywords but this one.

@@ -165,6 +165,7 @@ fn is_object(root: &Value) -> bool {
     is_of_type && branches(node).is_none() && !is_more
 }
 
+/// Around a value that is no object.
 fn wrap(root: Value) -> Value {
     json!({
         "type": "object",

@@ -12,6 +12,7 @@ const DEPTH: usize = 16;
 /// Types in all; further ones are free. References are written out, and may stand in each other.
 const TYPES: usize = 2_000;
 
+/// Keywords that mean the same there. Formats and patterns do not.
 const KEPT: [&str; 5] = ["description", "minItems", "maxItems", "minimum", "maximum"];
 
 /// `schema`: as the writer writes it, so that its references lead to definitions.
@@ -53,6 +54,7 @@ impl<'s> Writer<'s> {
         described(written, node)
     }
 
+    /// Writes what a reference leads to.
     fn referred(&mut self, reference: &'s str) -> Value {
         if self.references.contains(&reference) {
             return free();
@@ -179,6 +181,7 @@ fn free_list() -> Value {
     json!({"type": "array", "items": {"anyOf": scalars(), "nullable": true}})
 }
 
+/// An object is one of them, since its members need no types.
 fn scalars() -> Vec<Value> {
     ["string", "number", "boolean", "object"]
         .map(|kind| json!({"type": kind}))

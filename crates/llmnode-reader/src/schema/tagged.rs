@@ -13,6 +13,7 @@ pub(super) fn unanswerable(schema: &Value) -> Option<String> {
     fault(node).or_else(|| children(node).find_map(unanswerable))
 }
 
+/// Of a variant that is an object by its tag, and something else by its keywords.
 fn fault(node: &Node) -> Option<String> {
     const OF_NO_OBJECT: [&str; 5] = ["format", "minimum", "maximum", "items", "prefixItems"];
     let is_object = node.get("type")? == "object";

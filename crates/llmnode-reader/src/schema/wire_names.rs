@@ -117,6 +117,7 @@ struct Members {
 }
 
 impl Members {
+    /// Looks through the schema and all schemas in it.
     fn add(&mut self, tree: &Value) {
         let mut open = vec![tree];
         while let Some(schema) = open.pop() {

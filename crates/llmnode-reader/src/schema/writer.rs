@@ -40,6 +40,7 @@ const OF_SHAPE: [&str; 15] = [
     "enum",
     "$ref",
 ];
+/// What a description says of a place where anything may stand.
 const ANY: &str = "any JSON value";
 /// References to references to references.
 const MOST_HOPS: usize = 64;
@@ -363,6 +364,7 @@ impl<'t> Writer<'t> {
         Value::Array(required)
     }
 
+    /// The name that the API takes for a member.
     fn wire_name<'n>(&self, key: &'n str) -> &'n str
     where
         't: 'n,
@@ -518,6 +520,7 @@ impl<'t> Tuple<'t> {
         }
     }
 
+    /// Whether the places need no words, as any item may stand at each.
     fn is_uniform(&self) -> bool {
         self.places.windows(2).all(|pair| pair[0] == pair[1])
     }
